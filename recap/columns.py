@@ -1,0 +1,40 @@
+"""Column names of every table that passes between stages, so that a typo is an ImportError and not a KeyError.
+
+Raw check-ins (one row per check-in, file order) are what readers return:
+``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time`` and optionally ``poi_name``.
+``*_id`` are outside identifiers (strings); bare ``user``, ``poi``, ``category_index`` are indices from 0.
+"""
+
+from typing import Final
+
+# Raw check-ins
+USER_ID: Final = "user_id"
+POI_ID: Final = "poi_id"
+POI_NAME: Final = "poi_name"
+CATEGORY_ID: Final = "category_id"
+CATEGORY: Final = "category"
+LATITUDE: Final = "latitude"
+LONGITUDE: Final = "longitude"
+TZ_OFFSET_MINUTES: Final = "tz_offset_minutes"
+TIME: Final = "time"
+
+RAW_COLUMNS: Final = (USER_ID, POI_ID, CATEGORY_ID, CATEGORY, LATITUDE, LONGITUDE, TZ_OFFSET_MINUTES, TIME)
+
+# Prepared check-ins (sorted by user, time, source row)
+USER: Final = "user"
+POI: Final = "poi"
+TRAJECTORY: Final = "trajectory"
+SPLIT: Final = "split"
+SOURCE_ROW: Final = "source_row"
+
+CHECKIN_COLUMNS: Final = (USER, POI, TIME, TZ_OFFSET_MINUTES, TRAJECTORY, SPLIT, SOURCE_ROW)
+
+# Split codes, in time order
+TRAIN: Final = 0
+VAL: Final = 1
+TEST: Final = 2
+SPLIT_NAMES: Final = ("train", "val", "test")
+
+# POI table
+CATEGORY_INDEX: Final = "category_index"
+TRAIN_CHECKINS: Final = "train_checkins"

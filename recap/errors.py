@@ -1,0 +1,49 @@
+"""Mistakes a user can mend: each message names what was expected, what came, where, and what to do."""
+
+
+class RecapError(Exception):
+    """Base of every error that ends a command with one line and exit code 2."""
+
+
+class DataError(RecapError):
+    """Input data that cannot be read or used as asked."""
+
+
+class DatasetError(DataError):
+    """A prepared dataset folder that is missing, incomplete, edited by hand or of a newer format."""
+
+
+class ConfigError(RecapError):
+    """A configuration value or name that is unknown, out of range or contradicts another."""
+
+
+class CaseError(RecapError):
+    """A case number, user or place that the dataset does not have."""
+
+
+class ScoreError(RecapError):
+    """A scorer that returned something that cannot be ranked (NaN, wrong shape)."""
+
+
+class CheckpointError(RecapError):
+    """A checkpoint that cannot be used."""
+
+
+class ChecksumError(CheckpointError):
+    """A file of a checkpoint or dataset whose SHA-256 differs from the recorded one."""
+
+
+class MissingTensorError(CheckpointError):
+    """Weights that lack a tensor the configured model needs, or hold one it does not know."""
+
+
+class VocabularyError(CheckpointError):
+    """A checkpoint trained on another dataset's users, POIs or categories."""
+
+
+class FormatVersionError(CheckpointError):
+    """A file written by a newer version of this package."""
+
+
+class FolderInUseError(RecapError):
+    """Another process writes to the same folder."""
