@@ -1,0 +1,5 @@
+"""Commands of the analysis layer."""
+
+import typer
+
+commands = typer.Typer()

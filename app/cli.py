@@ -1,0 +1,45 @@
+"""The `recap` command: joins the layers' commands and turns users' mistakes into one line and exit code 2."""
+
+import sys
+
+import typer
+
+from analysis.commands import commands as analysis_commands
+from app.commands import commands as app_commands
+from recap.commands import commands as recap_commands
+from recap.errors import RecapError
+
+app = typer.Typer(
+    name="recap",
+    help="See, question and train next-place predictions.",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
+
+app.add_typer(recap_commands)
+app.add_typer(analysis_commands)
+app.add_typer(app_commands)
+
+
+def main() -> None:
+    """Run the command line; a refusal is one stderr line that starts with `recap:` and exit code 2."""
+    try:
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+    except RecapError as error:
+        refuse(str(error))
+    except _UsageError as error:
+        refuse(f"{error.format_message()} (see `recap --help`)")  # type: ignore[attr-defined]
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        refuse(f"{where}{error.strerror or error}")
+    except (typer.Abort, KeyboardInterrupt):
+        print("recap: stopped", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def refuse(message: str) -> None:
+    """Print one line on stderr and leave with exit code 2."""
+    print("recap: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(2)

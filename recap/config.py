@@ -1,0 +1,61 @@
+"""Base of all typed configuration: frozen, unknown keys refused, one clear line for a bad value."""
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from recap.errors import ConfigError
+
+
+class Config(BaseModel):
+    """A frozen, fully typed configuration object."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+    @classmethod
+    def parse(cls, values: dict[str, Any]) -> Self:
+        """Build from plain values (JSON, command line).
+
+        Raises:
+            ConfigError: an unknown key or a value out of range, named in one line.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise ConfigError(describe_validation(error)) from error
+
+    def override(self, assignments: list[str]) -> Self:
+        """Return a copy with ``dotted.field=value`` assignments applied and everything validated again.
+
+        Raises:
+            ConfigError: an assignment without ``=``, an unknown field, or a refused value.
+        """
+        values = self.model_dump(mode="json")
+        for assignment in assignments:
+            path, separator, text = assignment.partition("=")
+            if not separator:
+                raise ConfigError(f"--set expects field=value, got {assignment!r}")
+            *parents, leaf = path.strip().split(".")
+            level = values
+            for parent in parents:
+                if not isinstance(level.get(parent), dict):
+                    raise ConfigError(f"unknown field {path!r}; this level has: {', '.join(level)}")
+                level = level[parent]
+            if leaf not in level:
+                raise ConfigError(f"unknown field {path!r}; this level has: {', '.join(level)}")
+            level[leaf] = None if text.strip() == "none" else text.strip()
+        return self.parse(values)
+
+
+def describe_validation(error: ValidationError) -> str:
+    """Put a pydantic error into one line: field, what was expected, what came."""
+    problems = []
+    for item in error.errors():
+        place = ".".join(str(part) for part in item["loc"]) or "configuration"
+        if item["type"] == "extra_forbidden":
+            problems.append(f"unknown field {place!r}")
+        else:
+            given = item.get("input")
+            shown = f", got {given!r}" if not isinstance(given, dict) else ""
+            problems.append(f"{place}: {item['msg'].removeprefix('Value error, ')}{shown}")
+    return "; ".join(problems)

@@ -1,0 +1,1 @@
+"""From raw check-ins to one clean dataset on disk: read, clean, split, cut into cases."""

@@ -1,0 +1,33 @@
+"""Which (source, target) pairs are predicted: the protocols of the paper's tables."""
+
+from typing import Final, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.errors import ConfigError
+
+Protocol = Literal["every_step", "trajectory_last", "user_last"]
+PROTOCOLS: Final = get_args(Protocol)
+
+
+def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_step") -> np.ndarray:
+    """Rows of the source check-ins of all cases of a split, in table order (user, time).
+
+    A case is a pair of consecutive check-ins of one trajectory; it belongs to the split of its target, which is the
+    row after the source. ``trajectory_last`` keeps each trajectory's last case of the split, ``user_last`` each
+    user's.
+
+    Returns:
+        int64 row positions into ``checkins``.
+    """
+    if protocol not in PROTOCOLS:
+        raise ConfigError(f"unknown protocol {protocol!r}; choose one of {', '.join(PROTOCOLS)}")
+    trajectory, splits = checkins[c.TRAJECTORY].to_numpy(), checkins[c.SPLIT].to_numpy()
+    rows = np.flatnonzero((trajectory[1:] == trajectory[:-1]) & (splits[1:] == split)).astype(np.int64)
+    if protocol == "every_step":
+        return rows
+    group = checkins[c.TRAJECTORY if protocol == "trajectory_last" else c.USER].to_numpy()[rows]
+    is_last = np.append(group[1:] != group[:-1], True)[: len(rows)]
+    return rows[is_last]

@@ -1,0 +1,201 @@
+"""One clean dataset: three tables, a manifest, a content hash, a card; saved as Parquet and JSON."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.config import Config
+from recap.data.cases import Protocol, build_cases
+from recap.data.cleaning import CleaningReport, DataConfig
+from recap.errors import DatasetError, RecapError
+from recap.sealed_folder import new_folder, verify_sums, write_sums
+
+FORMAT_VERSION: Final = 1
+MANIFEST: Final = "dataset.json"
+TABLES: Final = ("checkins", "pois", "users")
+CARD: Final = "CARD.md"
+
+
+class Manifest(Config):
+    """What `dataset.json` says about the tables beside it."""
+
+    format_version: int = FORMAT_VERSION
+    name: str
+    source_format: str
+    preset: str
+    config: DataConfig
+    report: CleaningReport
+    dataset_hash: str
+    synthetic: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Prepared check-ins with integer users and POIs.
+
+    Attributes:
+        checkins: sorted by (user, time, source row); ``user, poi`` (int32 indices), ``time`` (UTC seconds),
+            ``tz_offset_minutes``, ``trajectory`` (ids from 0), ``split`` (0 train, 1 val, 2 test), ``source_row``.
+        pois: row p describes POI p: ``poi_id, poi_name, category_id, category, category_index, latitude, longitude``
+            (degrees), ``train_checkins``.
+        users: row u describes user u: ``user_id``.
+        manifest: configuration, cleaning report and content hash.
+    """
+
+    checkins: pd.DataFrame
+    pois: pd.DataFrame
+    users: pd.DataFrame
+    manifest: Manifest
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the tables' content, independent of file encoding and machine."""
+        return self.manifest.dataset_hash
+
+    @property
+    def num_pois(self) -> int:
+        return len(self.pois)
+
+    @property
+    def num_users(self) -> int:
+        return len(self.users)
+
+    @cached_property
+    def num_categories(self) -> int:
+        return int(self.pois[c.CATEGORY_INDEX].max()) + 1
+
+    @cached_property
+    def local_time(self) -> pd.Series:
+        """Naive local wall-clock time of each check-in."""
+        offset = pd.to_timedelta(self.checkins[c.TZ_OFFSET_MINUTES].astype("int64"), unit="min")
+        return self.checkins[c.TIME].dt.tz_localize(None) + offset
+
+    def cases(self, split: int, protocol: Protocol = "every_step") -> np.ndarray:
+        """Source rows of the cases of a split, see `build_cases`."""
+        return build_cases(self.checkins, split, protocol)
+
+    def poi_label(self, poi: int) -> str:
+        """A POI's name, or its category where the data names none."""
+        row = self.pois.iloc[poi]
+        return str(row[c.POI_NAME] or row[c.CATEGORY] or row[c.POI_ID])
+
+    def save(self, folder: Path) -> None:
+        """Write the dataset to ``folder``, whole or not at all.
+
+        Raises:
+            FolderInUseError: the folder exists and holds something else.
+            RecapError: the disk refused; nothing is left.
+        """
+        with new_folder(folder, MANIFEST) as out:
+            for name in TABLES:
+                table = pa.Table.from_pandas(getattr(self, name), preserve_index=False)
+                pq.write_table(table, out / f"{name}.parquet", compression="zstd")
+            (out / MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            (out / CARD).write_text(self.card(), encoding="utf-8")
+            write_sums(out, [MANIFEST, CARD, *(f"{name}.parquet" for name in TABLES)])
+
+    @classmethod
+    def load(cls, folder: Path) -> "Dataset":
+        """Read a dataset folder and check it against its hashes.
+
+        Raises:
+            DatasetError: not a dataset, or written by a newer version.
+            ChecksumError: a file was changed by hand.
+        """
+        manifest_file = folder / MANIFEST
+        if not manifest_file.is_file():
+            raise DatasetError(f"{folder} holds no {MANIFEST}: make a dataset with `recap prepare`")
+        try:
+            values = json.loads(manifest_file.read_text(encoding="utf-8"))
+            version = values["format_version"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DatasetError(f"{manifest_file} is not a dataset manifest ({error})") from error
+        if version > FORMAT_VERSION:
+            raise DatasetError(
+                f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
+            )
+        verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in TABLES)])
+        manifest = Manifest.parse(values)
+        try:
+            tables = {name: pq.read_table(folder / f"{name}.parquet").to_pandas() for name in TABLES}
+            tables["checkins"][c.TIME] = tables["checkins"][c.TIME].astype("datetime64[s, UTC]")
+        except (pa.ArrowException, OSError) as error:
+            raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
+        return cls(**tables, manifest=manifest)
+
+    def card(self) -> str:
+        """A page for people: what the dataset is, what was dropped and why."""
+        report, config = self.manifest.report, self.manifest.config
+        counts = {name: len(self.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)}
+        first, last = self.checkins[c.TIME].min(), self.checkins[c.TIME].max()
+        reasons = {
+            "exact_duplicates": "same user, POI and second as an earlier row",
+            "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
+            "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
+            "short_trajectory": "validation or test check-in in a trajectory shorter than "
+            f"{config.min_trajectory_length}",
+            "unseen_user": "validation or test check-in of a user without training check-ins",
+            "unseen_poi": "validation or test check-in at a POI without training check-ins",
+        }
+        dropped = "\n".join(f"| {reasons[name]} | {count:,} |" for name, count in report.dropped.items())
+        cases = "\n".join(f"| {name} | {count:,} |" for name, count in counts.items())
+        origin = (
+            "Synthetic: generated, no real person is in it."
+            if self.manifest.synthetic
+            else ("Real people's movements: sensitive. Keep it private and follow its licence.")
+        )
+        return (
+            f"# Dataset card: {self.manifest.name}\n\n{origin}\n\n"
+            f"{len(self.checkins):,} check-ins of {self.num_users:,} users at {self.num_pois:,} POIs, "
+            f"{first:%-d %B %Y} to {last:%-d %B %Y} (UTC). Source format `{self.manifest.source_format}`, "
+            f"preset `{self.manifest.preset}`.\n\n"
+            f"Content hash `{self.hash}`\n\n"
+            f"## Where the rows went\n\n| | rows |\n|---|---:|\n| raw | {report.raw:,} |\n{dropped}\n"
+            f"| **kept** | **{report.checkins:,}** |\n\n"
+            f"{report.exact_duplicates:,} rows repeat another's user, POI and second"
+            f"{' (dropped)' if config.drop_exact_duplicates else ' (kept)'}.\n\n"
+            f"## Cases (protocol every_step)\n\n| split | cases |\n|---|---:|\n{cases}\n\n"
+            f"## Protocol\n\n```json\n{config.model_dump_json(indent=2)}\n```\n"
+        )
+
+
+def hash_tables(*tables: pd.DataFrame) -> str:
+    """SHA-256 over column names and values: integers as int64, floats as float64, strings as JSON, times as seconds."""
+    digest = hashlib.sha256()
+    for table in tables:
+        for name in table.columns:
+            column = table[name]
+            digest.update(f"{name}:{len(column)}\n".encode())
+            if pd.api.types.is_datetime64_any_dtype(column):
+                values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[s]").astype("<i8")
+            elif pd.api.types.is_integer_dtype(column) or pd.api.types.is_bool_dtype(column):
+                values = column.to_numpy("<i8")
+            elif pd.api.types.is_float_dtype(column):
+                values = column.to_numpy("<f8")
+            else:
+                digest.update(json.dumps(column.astype(str).tolist(), ensure_ascii=True).encode())
+                continue
+            digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
+
+
+def check_same_dataset(expected: str, dataset: Dataset, what: str) -> None:
+    """Refuse to mix results of different datasets.
+
+    Raises:
+        RecapError: the hashes differ.
+    """
+    if expected != dataset.hash:
+        raise RecapError(
+            f"{what} belongs to dataset {expected[:12]}…, the given dataset is {dataset.hash[:12]}…; "
+            "use the dataset it was made with"
+        )

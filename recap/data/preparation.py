@@ -1,0 +1,91 @@
+"""Raw check-ins in, a `Dataset` out: clean, number users, POIs and categories, hash."""
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.data.cleaning import DataConfig, clean_checkins
+from recap.data.dataset import Dataset, Manifest, hash_tables
+
+
+def prepare_dataset(
+    raw: pd.DataFrame,
+    config: DataConfig,
+    *,
+    name: str,
+    source_format: str,
+    preset: str = "custom",
+    synthetic: bool = False,
+) -> Dataset:
+    """Build a dataset from a raw check-in table (columns in `recap.columns`).
+
+    Users, POIs and categories are numbered in lexicographic order of their ids, so the numbering depends on content
+    alone. A POI's coordinates, name and category are those of its first surviving check-in by (time, source row).
+
+    Raises:
+        DataError: nothing usable is left, see `clean_checkins`.
+    """
+    frame, report = clean_checkins(raw, config)
+    user, user_ids = _number(frame[c.USER_ID])
+    poi, poi_ids = _number(frame[c.POI_ID])
+    checkins = pd.DataFrame(
+        {
+            c.USER: user,
+            c.POI: poi,
+            c.TIME: frame[c.TIME].to_numpy("datetime64[s]"),
+            c.TZ_OFFSET_MINUTES: frame[c.TZ_OFFSET_MINUTES].to_numpy(np.int16),
+            c.TRAJECTORY: _renumber(frame[c.TRAJECTORY].to_numpy()),
+            c.SPLIT: frame[c.SPLIT].to_numpy(np.int8),
+            c.SOURCE_ROW: frame[c.SOURCE_ROW].to_numpy(np.int64),
+        }
+    )
+    checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
+    pois = _describe_pois(frame, poi, poi_ids, checkins)
+    users = pd.DataFrame({c.USER_ID: user_ids})
+    manifest = Manifest(
+        name=name,
+        source_format=source_format,
+        preset=preset,
+        config=config,
+        report=report,
+        dataset_hash=hash_tables(checkins, pois, users),
+        synthetic=synthetic,
+    )
+    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
+
+
+def _number(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Indices from 0 in lexicographic order of the ids that occur."""
+    codes, uniques = pd.factorize(ids)
+    names = np.asarray(uniques).astype(str)
+    order = np.argsort(names, kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[codes], names[order].astype(object)
+
+
+def _renumber(trajectory: np.ndarray) -> np.ndarray:
+    starts = np.append(True, trajectory[1:] != trajectory[:-1])
+    return (np.cumsum(starts) - 1).astype(np.int32)
+
+
+def _describe_pois(frame: pd.DataFrame, poi: np.ndarray, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
+    seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+    order = np.lexsort((checkins[c.SOURCE_ROW], seconds, poi))
+    first = order[np.append(True, np.diff(poi[order]) != 0)]
+    rows = frame.iloc[first]
+    category_index, _ = _number(rows[c.CATEGORY_ID])
+    train = checkins[c.SPLIT].to_numpy() == c.TRAIN
+    names = rows[c.POI_NAME] if c.POI_NAME in frame else pd.Series([""] * len(rows))
+    return pd.DataFrame(
+        {
+            c.POI_ID: poi_ids,
+            c.POI_NAME: names.astype(str).to_numpy(object),
+            c.CATEGORY_ID: rows[c.CATEGORY_ID].astype(str).to_numpy(object),
+            c.CATEGORY: rows[c.CATEGORY].astype(str).to_numpy(object),
+            c.CATEGORY_INDEX: category_index,
+            c.LATITUDE: rows[c.LATITUDE].to_numpy(np.float64),
+            c.LONGITUDE: rows[c.LONGITUDE].to_numpy(np.float64),
+            c.TRAIN_CHECKINS: np.bincount(poi[train], minlength=len(poi_ids)).astype(np.int64),
+        }
+    )

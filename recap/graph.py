@@ -1,0 +1,187 @@
+"""The directed transition graph of the training split: counts, adjacency, reach, two-hop paths (paper, Sec. 3.2)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from recap import columns as c
+from recap.data.cases import build_cases
+from recap.data.dataset import Dataset
+from recap.errors import DataError
+
+TAIL_MAX_COUNT: Final = 1
+"""Tail threshold eta: a transition is tail when it occurs at most this often in training."""
+
+_SOURCES_PER_BLOCK: Final = 512
+
+
+def count_transitions(checkins: pd.DataFrame) -> pd.Series:
+    """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3).
+
+    Pairs never cross a trajectory boundary; self-transitions count.
+
+    Returns:
+        int64 counts indexed by (source, destination); pairs that never occur are absent.
+
+    Raises:
+        DataError: there is no training case.
+    """
+    rows = build_cases(checkins, c.TRAIN)
+    if len(rows) == 0:
+        raise DataError("the training split has no transition to count")
+    poi = checkins[c.POI].to_numpy()
+    pairs = pd.MultiIndex.from_arrays([poi[rows], poi[rows + 1]], names=["source", "destination"])
+    return pd.Series(1, index=pairs).groupby(level=[0, 1]).sum().astype("int64")
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionGraph:
+    """Counted transitions between P POIs.
+
+    Attributes:
+        counts: int64 CSR of shape (P, P), m_sd.
+    """
+
+    counts: sparse.csr_array
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
+        """Count the training transitions of a dataset."""
+        return cls.from_counts(count_transitions(dataset.checkins), dataset.num_pois)
+
+    @classmethod
+    def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":
+        """Build from counts indexed by (source, destination)."""
+        source, destination = (counts.index.get_level_values(level).to_numpy() for level in (0, 1))
+        shape = (num_pois, num_pois)
+        matrix = sparse.coo_array((counts.to_numpy(np.int64), (source, destination)), shape=shape).tocsr()
+        matrix.sort_indices()
+        return cls(counts=matrix)
+
+    @property
+    def num_pois(self) -> int:
+        return self.counts.shape[0]
+
+    @property
+    def num_transitions(self) -> int:
+        """Number of distinct training transitions."""
+        return self.counts.nnz
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """Row-normalised A (Eq. 7), float64; rows of POIs without out-edges are zero."""
+        totals = self.counts.sum(axis=1)
+        scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
+        return sparse.csr_array(sparse.diags_array(scale) @ self.counts)
+
+    @cached_property
+    def _edges(self) -> sparse.csr_array:
+        edges = self.counts.astype(np.float32)
+        edges.data[:] = 1.0
+        return edges
+
+    def count(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """m_sd of pairs: int64, one per (source, destination)."""
+        return _at(self.counts, source, destination).astype(np.int64)
+
+    def probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """A_sd of pairs: float64."""
+        return _at(self.adjacency, source, destination)
+
+    def hops_of(self, source: np.ndarray, destination: np.ndarray, max_hops: int) -> np.ndarray:
+        """Smallest N <= max_hops with destination in C_N(source), the N-hop candidate set (App. C.2); 0 if none.
+
+        Returns:
+            int64, one per pair.
+        """
+        hops = np.zeros(len(source), dtype=np.int64)
+        uniques, inverse = np.unique(source, return_inverse=True)
+        order = np.argsort(inverse, kind="stable")
+        bounds = np.searchsorted(inverse[order], np.arange(len(uniques) + 1))
+        for start, reach in self.reach_blocks(uniques, max_hops):
+            pairs = order[bounds[start] : bounds[start + reach[0].shape[0]]]
+            local = inverse[pairs] - start
+            for n in range(max_hops, 0, -1):
+                hops[pairs[reach[n - 1][local, destination[pairs]]]] = n
+        return hops
+
+    def two_step_probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """(A^2)_sd of pairs: float64; positive exactly where a two-step walk exists."""
+        values = np.zeros(len(source))
+        uniques, inverse = np.unique(source, return_inverse=True)
+        for start in range(0, len(uniques), _SOURCES_PER_BLOCK):
+            block = uniques[start : start + _SOURCES_PER_BLOCK]
+            squared = sparse.csr_array(self.adjacency[block] @ self.adjacency)
+            mine = np.flatnonzero((inverse >= start) & (inverse < start + len(block)))
+            values[mine] = _at(squared, inverse[mine] - start, destination[mine])
+        return values
+
+    def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
+        """Breadth-first reach of many sources, a block at a time so that memory stays bounded.
+
+        Yields:
+            (start, reach): ``reach[n - 1]`` is a bool array (block, P) of C_n of ``sources[start:start + block]``.
+        """
+        for start in range(0, len(sources), _SOURCES_PER_BLOCK):
+            frontier = self._edges[sources[start : start + _SOURCES_PER_BLOCK]].toarray() > 0
+            reached = frontier.copy()
+            reach = [reached]
+            for _ in range(max_hops - 1):
+                step = sparse.csr_array(frontier.astype(np.float32)) @ self._edges
+                found = step.toarray() > 0
+                frontier = found & ~reached
+                reached = reached | found
+                reach.append(reached)
+            yield start, reach
+
+    def two_hop_paths(self, source: int, destination: int) -> pd.DataFrame:
+        """All middle POIs m with source -> m -> destination in training, strongest first.
+
+        Returns:
+            ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their
+            product) and ``share`` of (A^2)_sd; products add up to (A^2)_sd. Empty where no path exists.
+        """
+        out_edges, in_edges = self.counts[[source]], self._incoming
+        middles = np.intersect1d(out_edges.indices, _column(in_edges, destination))
+        count_in, count_out = (
+            self.count(np.full_like(middles, source), middles),
+            self.count(middles, np.full_like(middles, destination)),
+        )
+        p_in = self.probability(np.full_like(middles, source), middles)
+        p_out = self.probability(middles, np.full_like(middles, destination))
+        product = p_in * p_out
+        total = product.sum()
+        return (
+            pd.DataFrame(
+                {
+                    "middle": middles.astype(np.int64),
+                    "count_in": count_in,
+                    "count_out": count_out,
+                    "p_in": p_in,
+                    "p_out": p_out,
+                    "product": product,
+                    "share": product / total if total > 0 else product,
+                }
+            )
+            .sort_values(["product", "middle"], ascending=[False, True])
+            .reset_index(drop=True)
+        )
+
+    @cached_property
+    def _incoming(self) -> sparse.csc_array:
+        return self.counts.tocsc()
+
+
+def _at(matrix: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    if len(rows) == 0:
+        return np.zeros(0, dtype=matrix.dtype)
+    return np.asarray(matrix[np.asarray(rows), np.asarray(columns)]).ravel()
+
+
+def _column(matrix: sparse.csc_array, column: int) -> np.ndarray:
+    return matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]

@@ -1,0 +1,178 @@
+"""The user's own past as tensors: revisit candidates of any batch of cases without per-case tables (Sec. 3.3).
+
+Shape suffixes: T check-ins, B cases, C packed candidates (all cases' candidates one after the other).
+"""
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+
+NEVER: Final = torch.iinfo(torch.int64).max
+"""`next_visit` of a check-in that is the user's last at its POI."""
+
+SECONDS_PER_DAY: Final = 86_400
+
+
+@dataclass(frozen=True, eq=False)
+class CheckinTensors:
+    """Check-ins of many users as aligned tensors on one device, rows sorted by (user, time).
+
+    A row is also a prediction step: row t is the source of the case (t, t + 1).
+
+    Attributes:
+        user_T, poi_T: int64 indices.
+        first_T: row of the first check-in of the same user (of the same edited history).
+        next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
+        visit_number_T: 1 for the user's first check-in at this POI, 2 for the second, ...
+        seconds_T: UTC seconds since 1970.
+        local_seconds_T: local wall-clock seconds since 1970.
+        trajectory_T: trajectory ids.
+    """
+
+    user_T: Tensor
+    poi_T: Tensor
+    first_T: Tensor
+    next_visit_T: Tensor
+    visit_number_T: Tensor
+    seconds_T: Tensor
+    local_seconds_T: Tensor
+    trajectory_T: Tensor
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset, device: torch.device | str = "cpu") -> "CheckinTensors":
+        """Tensors of all final check-ins of a dataset."""
+        table = dataset.checkins
+        seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+        return cls.from_arrays(
+            user=table[c.USER].to_numpy(np.int64),
+            poi=table[c.POI].to_numpy(np.int64),
+            seconds=seconds,
+            local_seconds=seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
+            trajectory=table[c.TRAJECTORY].to_numpy(np.int64),
+        ).to(device)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        user: np.ndarray,
+        poi: np.ndarray,
+        seconds: np.ndarray,
+        local_seconds: np.ndarray,
+        trajectory: np.ndarray,
+        segment: np.ndarray | None = None,
+    ) -> "CheckinTensors":
+        """Build from int64 arrays whose rows are grouped by ``segment`` (default: by user) and ordered in time.
+
+        A segment is one history; edited copies of one user's history are several segments of the same user.
+        """
+        segment = user if segment is None else segment
+        rows = np.arange(len(poi), dtype=np.int64)
+        starts = np.append(True, segment[1:] != segment[:-1])[: len(poi)]
+        first = rows[starts][np.cumsum(starts) - 1]
+
+        # Stable sort by (segment, POI): visits of one user to one POI become neighbours, still in time order.
+        order = np.lexsort((poi, first))
+        same = (poi[order][1:] == poi[order][:-1]) & (first[order][1:] == first[order][:-1])
+        next_visit = np.full(len(poi), NEVER, dtype=np.int64)
+        next_visit[order[:-1][same]] = order[1:][same]
+        group_start = np.append(True, ~same)[: len(poi)]
+        position = np.arange(len(poi))
+        visit_number = np.empty(len(poi), dtype=np.int64)
+        visit_number[order] = position - position[group_start][np.cumsum(group_start) - 1] + 1
+        arrays = (user, poi, first, next_visit, visit_number, seconds, local_seconds, trajectory)
+        return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
+
+    def to(self, device: torch.device | str) -> "CheckinTensors":
+        """The same tensors on another device."""
+        return CheckinTensors(*(getattr(self, field.name).to(device) for field in fields(self)))
+
+    @property
+    def device(self) -> torch.device:
+        return self.poi_T.device
+
+    def target_in_history(self, rows: np.ndarray) -> np.ndarray:
+        """Whether the target of each case was visited before step t (y in C_t); bool, one per source row."""
+        row = torch.as_tensor(rows, device=self.device)
+        # The target's first visit number counts earlier visits; the source itself (row t) is not in C_t.
+        earlier = self.visit_number_T[row + 1] - 1 - (self.poi_T[row + 1] == self.poi_T[row]).long()
+        return (earlier > 0).cpu().numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class RevisitCandidates:
+    """The POIs of C_t of a batch of cases, packed: entry i belongs to case ``case_C[i]`` of the batch.
+
+    Attributes:
+        case_C: position in the batch, non-decreasing.
+        poi_C: candidate d.
+        last_row_C: row of the user's last visit q*_t(d) before step t (Eq. 20).
+        count_C: n_t(d), visits before step t.
+        recency_steps_C: r_t(d) = t - q*_t(d), in check-ins.
+        in_recent_window_C: d in W_t, the recent_window check-ins before step t.
+    """
+
+    case_C: Tensor
+    poi_C: Tensor
+    last_row_C: Tensor
+    count_C: Tensor
+    recency_steps_C: Tensor
+    in_recent_window_C: Tensor
+
+
+def find_revisit_candidates(
+    checkins: CheckinTensors, row_B: Tensor, *, recent_window: int = 10, max_candidates: int | None = 256
+) -> RevisitCandidates:
+    """Collect C_t = {p_q | q < t} with n_t, r_t and the recent-window flag for a batch of cases.
+
+    Row q < t is the last visit of its POI before t exactly when ``next_visit[q] >= t``; then n = visit_number[q] and
+    r = t - q. No loop over cases, no state beyond O(check-ins).
+
+    Args:
+        row_B: source rows t.
+        recent_window: L_win, in check-ins.
+        max_candidates: keep only this many most recently visited candidates of each case; None keeps all.
+    """
+    first_B = checkins.first_T[row_B]
+    length_B = row_B - first_B
+    case_H = torch.repeat_interleave(torch.arange(len(row_B), device=row_B.device), length_B)
+    offset_B = torch.cumsum(length_B, 0) - length_B
+    q_H = torch.arange(case_H.shape[0], device=row_B.device) - offset_B[case_H] + first_B[case_H]
+    is_last_H = checkins.next_visit_T[q_H] >= row_B[case_H]
+    case_C, q_C = case_H[is_last_H], q_H[is_last_H]
+    if max_candidates is not None:
+        keep_C = _most_recent(case_C, len(row_B), max_candidates)
+        case_C, q_C = case_C[keep_C], q_C[keep_C]
+    recency_C = row_B[case_C] - q_C
+    return RevisitCandidates(
+        case_C=case_C,
+        poi_C=checkins.poi_T[q_C],
+        last_row_C=q_C,
+        count_C=checkins.visit_number_T[q_C],
+        recency_steps_C=recency_C,
+        in_recent_window_C=recency_C <= recent_window,
+    )
+
+
+def _most_recent(case_C: Tensor, num_cases: int, limit: int) -> Tensor:
+    """Mask of the last ``limit`` entries of each case (entries are in time order)."""
+    size_B = torch.bincount(case_C, minlength=num_cases)
+    end_B = torch.cumsum(size_B, 0)
+    from_end_C = end_B[case_C] - torch.arange(len(case_C), device=case_C.device)
+    return from_end_C <= limit
+
+
+def local_hour_fraction(local_seconds: Tensor) -> Tensor:
+    """Time of day as a fraction of the local day in [0, 1), float32."""
+    return torch.remainder(local_seconds, SECONDS_PER_DAY).float() / SECONDS_PER_DAY
+
+
+def local_weekday(local_seconds: Tensor) -> Tensor:
+    """Day of the week, 0 Monday to 6 Sunday (1 January 1970 was a Thursday)."""
+    return torch.remainder(torch.div(local_seconds, SECONDS_PER_DAY, rounding_mode="floor") + 3, 7)

@@ -1,0 +1,82 @@
+"""Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recap.errors import ChecksumError, FolderInUseError, RecapError
+
+SUMS = "SHA256SUMS"
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_sums(folder: Path, names: list[str]) -> str:
+    """Write SHA256SUMS over ``names`` (``sha256sum -c`` reads it) and return the hash of that file's text."""
+    text = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names))
+    (folder / SUMS).write_text(text, encoding="utf-8")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def verify_sums(folder: Path, required: list[str]) -> str:
+    """Check every file listed in SHA256SUMS and that ``required`` ones are listed; returns the hash of the list.
+
+    Raises:
+        ChecksumError: a file is missing, unlisted or differs.
+    """
+    sums = folder / SUMS
+    if not sums.is_file():
+        raise ChecksumError(f"{folder} has no {SUMS}: it is not a complete folder written by recap")
+    text = sums.read_text(encoding="utf-8")
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
+    for name in required:
+        if name not in listed:
+            raise ChecksumError(f"{sums} does not list {name}; write the folder anew")
+    for name, digest in listed.items():
+        path = folder / name
+        if Path(name).name != name or not path.is_file():
+            raise ChecksumError(f"{folder}: {name} is missing; write the folder anew")
+        if sha256_of(path) != digest:
+            raise ChecksumError(f"{path} was changed after it was written (SHA-256 differs); write the folder anew")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@contextmanager
+def new_folder(target: Path, marker: str) -> Iterator[Path]:
+    """Yield a temporary folder that becomes ``target`` when the block ends well and vanishes when it does not.
+
+    An existing ``target`` is replaced only when it is empty or holds ``marker``, the file that tells our own folders.
+
+    Raises:
+        FolderInUseError: ``target`` exists and is something else.
+        RecapError: the disk refused (full, read-only); nothing is left behind.
+    """
+    if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / marker).is_file())):
+        raise FolderInUseError(f"{target} exists and holds no {marker}; choose another folder or remove it")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise RecapError(f"cannot write to {target.parent}: {error.strerror or error}") from error
+    try:
+        temporary.chmod(0o755)
+        yield temporary
+        if target.exists():
+            aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+            target.rename(aside / target.name)
+            temporary.rename(target)
+            shutil.rmtree(aside)
+        else:
+            temporary.rename(target)
+    except OSError as error:
+        raise RecapError(f"writing {target} failed: {error.strerror or error}; nothing was kept") from error
+    finally:
+        if temporary.exists():
+            shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,112 @@
+"""What a dataset's transitions can say before any model: tail shares, hop coverage and SNR, evidence of test cases."""
+
+from typing import Any
+
+import numpy as np
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.history import CheckinTensors
+
+
+def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
+    """Coverage, candidates and SNR of the N-hop candidate sets (App. C.2, Table of graph hops).
+
+    Coverage is over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
+    with multiplicity; the ``_all_pois`` forms run once over every POI.
+
+    Returns:
+        One dict for each N = 1..max_hops: ``n, coverage, avg_candidates, snr_x1000, avg_candidates_all_pois,
+        snr_x1000_all_pois``.
+    """
+    source, destination = unique_test_pairs(dataset)
+    unseen = graph.count(source, destination) == 0
+    source, destination = source[unseen], destination[unseen]
+    covered = graph.hops_of(source, destination, max_hops)
+    sizes = np.zeros((max_hops, graph.num_pois), dtype=np.int64)
+    for start, reach in graph.reach_blocks(np.arange(graph.num_pois), max_hops):
+        for n, reached in enumerate(reach):
+            sizes[n, start : start + len(reached)] = reached.sum(axis=1)
+    rows = []
+    for n in range(1, max_hops + 1):
+        signal = int(((covered > 0) & (covered <= n)).sum())
+        candidates = int(sizes[n - 1][source].sum())
+        everywhere = int(sizes[n - 1].sum())
+        rows.append(
+            {
+                "n": n,
+                "coverage": _ratio(signal, len(source)),
+                "avg_candidates": _ratio(candidates, len(source)),
+                "snr_x1000": 1000 * _ratio(signal, candidates - signal),
+                "avg_candidates_all_pois": _ratio(everywhere, graph.num_pois),
+                "snr_x1000_all_pois": 1000 * _ratio(signal, everywhere - signal),
+            }
+        )
+    return rows
+
+
+def unique_test_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct (source, destination) pairs of the test cases, sorted."""
+    rows = dataset.cases(c.TEST)
+    poi = dataset.checkins[c.POI].to_numpy(np.int64)
+    keys = np.unique(poi[rows] * dataset.num_pois + poi[rows + 1])
+    return keys // dataset.num_pois, keys % dataset.num_pois
+
+
+def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float | int]:
+    """Counts and tail shares: over unique test pairs and over test cases, which differ."""
+    source, destination = unique_test_pairs(dataset)
+    unique_counts = graph.count(source, destination)
+    rows = dataset.cases(c.TEST)
+    poi = dataset.checkins[c.POI].to_numpy()
+    case_counts = graph.count(poi[rows], poi[rows + 1])
+    return {
+        "transitions": graph.num_transitions,
+        "unique_test_pairs": len(source),
+        "unseen_unique_test_pairs": int((unique_counts == 0).sum()),
+        "unique_tail_share": _share(unique_counts <= TAIL_MAX_COUNT),
+        "case_tail_share": _share(case_counts <= TAIL_MAX_COUNT),
+        "case_unseen_share": _share(case_counts == 0),
+    }
+
+
+def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
+    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
+
+    ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
+    """
+    rows = dataset.cases(c.TEST)
+    poi = dataset.checkins[c.POI].to_numpy()
+    source, target = poi[rows], poi[rows + 1]
+    in_history = CheckinTensors.from_dataset(dataset).target_in_history(rows)
+    tail = graph.count(source, target) <= TAIL_MAX_COUNT
+    within = graph.hops_of(source, target, 2) > 0
+    walk = graph.two_step_probability(source, target) > 0
+    return {
+        "in_history_share": _share(in_history),
+        "tail_in_history": _share(in_history[tail]),
+        "tail_within_two_hops": _share(within[tail]),
+        "tail_within_both": _share((within & in_history)[tail]),
+        "tail_two_step_walk": _share(walk[tail]),
+        "tail_two_step_both": _share((walk & in_history)[tail]),
+    }
+
+
+def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
+    """Everything `recap stats` prints."""
+    graph = TransitionGraph.from_dataset(dataset)
+    return {
+        "dataset_hash": dataset.hash,
+        **tail_shares(dataset, graph),
+        **evidence_shares(dataset, graph),
+        "hops": hop_statistics(dataset, graph, max_hops),
+    }
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _share(mask: np.ndarray) -> float:
+    return float(mask.mean()) if len(mask) else 0.0
