@@ -74,7 +74,7 @@ class TransitionGraph:
 
     @cached_property
     def adjacency(self) -> sparse.csr_array:
-        """Row-normalised A (Eq. 7), float64; rows of POIs without out-edges are zero."""
+        """Row-normalised A (Eq. 6), float64; rows of POIs without out-edges are zero."""
         totals = self.counts.sum(axis=1)
         scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
         return sparse.csr_array(sparse.diags_array(scale) @ self.counts)

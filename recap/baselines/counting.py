@@ -1,0 +1,98 @@
+"""The four counting baselines, in float64, ties broken by popularity.
+
+Shape suffixes: B cases, P POIs, C packed candidates.
+"""
+
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch, Scores
+
+MARKOV_WEIGHT: Final = 6.0
+"""Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
+
+
+class Popularity:
+    """Training check-ins of each POI."""
+
+    name = "popularity"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.popularity_P = popularity(dataset)
+
+    def score(self, batch: CaseBatch) -> Scores:
+        return Scores({"popularity": self.popularity_P.expand(len(batch), -1)}, tie_break_P=self.popularity_P)
+
+
+class Markov:
+    """Training transitions from the source, m_sd."""
+
+    name = "markov"
+
+    def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
+        self.popularity_P = popularity(dataset)
+        self.graph = graph
+
+    def score(self, batch: CaseBatch) -> Scores:
+        rows_BP = self.graph.counts[batch.source_B.numpy()].toarray().astype(np.float64)
+        return Scores({"markov": torch.from_numpy(rows_BP)}, tie_break_P=self.popularity_P)
+
+
+class VisitCount:
+    """The user's visits up to and including the current check-in."""
+
+    name = "visit_count"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.popularity_P = popularity(dataset)
+
+    def score(self, batch: CaseBatch) -> Scores:
+        case_C, poi_C, count_C = visits_including_now(batch)
+        zeros_BP = torch.zeros(len(batch), len(self.popularity_P), dtype=torch.float64)
+        packed = {"visits": count_C.double()}
+        return Scores({"rest": zeros_BP}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
+
+
+class CountPlusMarkov:
+    """log(1 + visits up to and including now) + 6 A_sd."""
+
+    name = "count_plus_markov"
+
+    def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
+        self.popularity_P = popularity(dataset)
+        self.graph = graph
+
+    def score(self, batch: CaseBatch) -> Scores:
+        rows_BP = MARKOV_WEIGHT * self.graph.adjacency[batch.source_B.numpy()].toarray()
+        case_C, poi_C, count_C = visits_including_now(batch)
+        packed = {"visits": torch.log1p(count_C.double())}
+        return Scores({"markov": torch.from_numpy(rows_BP)}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
+
+
+def popularity(dataset: Dataset) -> Tensor:
+    """Training check-ins of each POI, float64 (P,)."""
+    return torch.from_numpy(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64).copy())
+
+
+def visits_including_now(batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
+    """Case, POI and visit count of every POI in the user's check-ins up to and including row t, packed.
+
+    The same next-visit trick as `find_revisit_candidates`, one row further: row q <= t is the last visit of its POI
+    exactly when next_visit[q] > t.
+    """
+    checkins: CheckinTensors = batch.checkins
+    first_B = checkins.first_T[batch.row_B]
+    length_B = batch.row_B - first_B + 1
+    case_H = torch.repeat_interleave(torch.arange(len(batch)), length_B)
+    offset_B = torch.cumsum(length_B, 0) - length_B
+    q_H = torch.arange(len(case_H)) - offset_B[case_H] + first_B[case_H]
+    is_last_H = checkins.next_visit_T[q_H] > batch.row_B[case_H]
+    case_C, q_C = case_H[is_last_H], q_H[is_last_H]
+    return case_C, checkins.poi_T[q_C], checkins.visit_number_T[q_C]

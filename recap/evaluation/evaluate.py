@@ -1,0 +1,76 @@
+"""One evaluation: a scorer over a split's cases, its metrics by group, and the records behind them."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from recap import columns as c
+from recap.data.cases import Protocol
+from recap.data.dataset import Dataset
+from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.records import describe_cases, score_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import Scorer
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Records of one scorer and what they add up to.
+
+    Attributes:
+        records: see `score_cases`.
+        metrics: group -> ``n`` and metrics.
+        seconds: wall time of describing, scoring and ranking.
+    """
+
+    model: str
+    protocol: Protocol
+    dataset_hash: str
+    records: pd.DataFrame
+    metrics: dict[str, dict[str, float | int | None]]
+    seconds: float
+
+    def summary(self) -> dict[str, Any]:
+        """The plain numbers, ready for JSON."""
+        return {
+            "protocol": self.protocol,
+            "model": self.model,
+            "dataset_hash": self.dataset_hash,
+            "seconds": self.seconds,
+            **self.metrics,
+        }
+
+
+def evaluate(
+    scorer: Scorer,
+    dataset: Dataset,
+    graph: TransitionGraph,
+    *,
+    split: int = c.TEST,
+    protocol: Protocol = "every_step",
+    checkins: CheckinTensors | None = None,
+    batch_size: int = 512,
+) -> Evaluation:
+    """Score all cases of a split and summarise.
+
+    Args:
+        checkins: the dataset's tensors on the scorer's device; made on the CPU if not given.
+
+    Raises:
+        ScoreError: the scorer returned NaN.
+    """
+    started = time.perf_counter()
+    cases = describe_cases(dataset, graph, split, protocol)
+    checkins = CheckinTensors.from_dataset(dataset) if checkins is None else checkins
+    records = score_cases(scorer, cases, checkins, batch_size=batch_size)
+    return Evaluation(
+        model=scorer.name,
+        protocol=protocol,
+        dataset_hash=dataset.hash,
+        records=records,
+        metrics=metrics_by_group(records),
+        seconds=time.perf_counter() - started,
+    )

@@ -1,0 +1,77 @@
+"""Ranking metrics as exact expectations over the random order of ties.
+
+A target with ``better`` POIs above it and ``tied`` POIs it cannot be told from (itself included) stands at each rank
+better + 1, ..., better + tied with equal probability.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from scipy.special import digamma
+
+from recap.graph import TAIL_MAX_COUNT
+
+METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
+GROUPS: Final = ("all", "head", "tail", "unseen")
+
+
+def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
+    """Probability that the target is among the first k.
+
+    >>> hit_rate(np.array([0, 0, 3]), np.array([1, 4, 1]), 2).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return np.clip((k - better) / tied, 0.0, 1.0)
+
+
+def ndcg(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
+    """Expected 1 / log2(1 + rank) if rank <= k, else 0 (one relevant POI, so the ideal DCG is 1).
+
+    >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).tolist()
+    [1.0, 0.5]
+    """
+    gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
+    low, high = np.minimum(better, k), np.minimum(better + tied, k)
+    return (gains[high] - gains[low]) / tied
+
+
+def reciprocal_rank(better: np.ndarray, tied: np.ndarray) -> np.ndarray:
+    """Expected 1 / rank.
+
+    >>> reciprocal_rank(np.array([0, 1]), np.array([2, 1])).tolist()
+    [0.75, 0.5]
+    """
+    exact = 1.0 / (better + 1.0)
+    # H(better + tied) - H(better), the harmonic numbers through digamma; exact division where nothing is tied.
+    averaged = (digamma(better + tied + 1.0) - digamma(better + 1.0)) / tied
+    return np.where(tied == 1, exact, averaged)
+
+
+def metrics_of(records: pd.DataFrame) -> dict[str, float | int | None]:
+    """``n`` and every metric over the given records; metrics are None where n is 0."""
+    if records.empty:
+        return {"n": 0, **dict.fromkeys(METRICS)}
+    better, tied = records["num_better"].to_numpy(np.int64), records["num_tied"].to_numpy(np.int64)
+    values: dict[str, float | int | None] = {"n": len(records)}
+    for k in (1, 5, 10, 20):
+        values[f"hr{k}"] = float(hit_rate(better, tied, k).mean())
+    values["ndcg20"] = float(ndcg(better, tied, 20).mean())
+    values["mrr"] = float(records["reciprocal_rank"].mean())
+    return values
+
+
+def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUNT) -> Mapping[str, pd.Series]:
+    """Boolean masks of all, head, tail and unseen cases; head and tail add up to all, unseen is part of tail."""
+    return {
+        "all": transition_count >= 0,
+        "head": transition_count > tail_max_count,
+        "tail": transition_count <= tail_max_count,
+        "unseen": transition_count == 0,
+    }
+
+
+def metrics_by_group(records: pd.DataFrame) -> dict[str, dict[str, float | int | None]]:
+    """Metrics of all, head, tail and unseen cases (groups over cases, not unique pairs)."""
+    return {name: metrics_of(records[mask]) for name, mask in group_masks(records["transition_count"]).items()}

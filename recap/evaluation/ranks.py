@@ -1,0 +1,64 @@
+"""Exact ranks under ties.
+
+Shape suffixes: B cases, P POIs, K list length.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from recap.errors import ScoreError
+from recap.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Where targets stand.
+
+    Attributes:
+        num_better_B: POIs ranked strictly above the target.
+        num_tied_B: POIs that cannot be told from the target, the target included (at least 1).
+    """
+
+    num_better_B: Tensor
+    num_tied_B: Tensor
+
+
+def check_scores(total_BP: Tensor, scorer_name: str) -> None:
+    """Refuse totals that cannot be ranked.
+
+    Raises:
+        ScoreError: a NaN, with the number of cases it touches.
+    """
+    bad_B = torch.isnan(total_BP).any(dim=1)
+    if bad_B.any():
+        raise ScoreError(
+            f"scorer {scorer_name!r} returned NaN for {int(bad_B.sum())} of {len(bad_B)} cases of a batch; "
+            "nothing was ranked"
+        )
+
+
+def rank_targets(scores: Scores, target_B: Tensor) -> Ranks:
+    """Rank each target among all POIs by (total, tie-break); what is still equal is tied."""
+    total_BP = scores.total
+    target_score_B1 = total_BP.gather(1, target_B[:, None])
+    above_BP, equal_BP = total_BP > target_score_B1, total_BP == target_score_B1
+    if scores.tie_break_P is not None:
+        target_tie_B1 = scores.tie_break_P[target_B][:, None]
+        above_BP = above_BP | (equal_BP & (scores.tie_break_P > target_tie_B1))
+        equal_BP = equal_BP & (scores.tie_break_P == target_tie_B1)
+    return Ranks(above_BP.sum(1), equal_BP.sum(1))
+
+
+def top_pois(scores: Scores, length: int) -> tuple[Tensor, Tensor]:
+    """The best POIs by (total, tie-break, index) and their totals: two tensors (B, min(length, P))."""
+    total_BP = scores.total
+    length = min(length, total_BP.shape[1])
+    if scores.tie_break_P is None:
+        values_BK, poi_BK = total_BP.topk(length, dim=1)
+        return poi_BK, values_BK
+    order_P = torch.sort(scores.tie_break_P, descending=True, stable=True).indices
+    # Only POIs at or above the K-th best total can enter the list; among equals the earlier in `order_P` wins.
+    values_BP, position_BP = torch.sort(total_BP[:, order_P], dim=1, descending=True, stable=True)
+    return order_P[position_BP[:, :length]], values_BP[:, :length]

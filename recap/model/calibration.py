@@ -1,0 +1,74 @@
+"""Contextual revisit calibration: a signed gate on the prior (Eqs. 10-13 and 20-24).
+
+Shape suffixes: B cases, C packed candidates, D features.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from recap.history import RevisitCandidates, local_hour_fraction, local_weekday
+from recap.model.config import ModelConfig
+from recap.model.tokens import TimeEmbedding
+from recap.scores import CaseBatch
+
+_NUM_STATISTICS = 3
+_NUM_PAIR_FEATURES = 3
+_NUM_TIME_FEATURES = 2 + 7
+
+
+def _mlp(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), nn.Linear(hidden, outputs))
+
+
+class RevisitCalibration(nn.Module):
+    """gamma_t(d) = tanh(MLP_g([q; v; q * v])) and Delta_t(d) = lambda_corr gamma_t(d) R_t(d) (Eqs. 12-13)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = config.calibration_dim
+        self.query = _mlp(config.hidden_dim + _NUM_TIME_FEATURES, width, width)
+        self.last_visit_time = TimeEmbedding()
+        history_inputs = _NUM_STATISTICS + self.last_visit_time.output_dim + _NUM_PAIR_FEATURES
+        self.history = _mlp(history_inputs, width, width)
+        self.candidate = _mlp(config.poi_dim + width, width, width)
+        self.gate = _mlp(3 * width, width, 1)
+        self.scale = nn.Parameter(torch.tensor(1.0))
+
+    def context_query(self, state_BD: Tensor, local_seconds_B: Tensor) -> Tensor:
+        """q_t = MLP_q([h_t; t_t]) (Eq. 10); t_t is the hour on a circle and the weekday one-hot."""
+        angle_B = 2 * math.pi * local_hour_fraction(local_seconds_B)
+        weekday_B7 = nn.functional.one_hot(local_weekday(local_seconds_B), 7)
+        time_BT = torch.cat([angle_B.cos()[:, None], angle_B.sin()[:, None], weekday_B7], dim=1)
+        return self.query(torch.cat([state_BD, time_BT.to(state_BD.dtype)], dim=1))
+
+    def history_features(self, batch: CaseBatch, candidates: RevisitCandidates, statistics_C3: Tensor) -> Tensor:
+        """phi_t(d) = MLP_hist([alpha; e_tod(last); e_dow(last); psi]) (Eqs. 21-23)."""
+        now_C = batch.checkins.local_seconds_T[batch.row_B][candidates.case_C]
+        last_C = batch.checkins.local_seconds_T[candidates.last_row_C]
+        angle_C = 2 * math.pi * (local_hour_fraction(now_C) - local_hour_fraction(last_C))
+        same_weekday_C = (local_weekday(now_C) == local_weekday(last_C)).float()
+        pair_C3 = torch.stack([angle_C.cos(), angle_C.sin(), same_weekday_C], dim=1)
+        features = [statistics_C3, self.last_visit_time(last_C), pair_C3.to(statistics_C3.dtype)]
+        return self.history(torch.cat(features, dim=1))
+
+    def forward(
+        self,
+        batch: CaseBatch,
+        candidates: RevisitCandidates,
+        *,
+        state_BD: Tensor,
+        embedding_CE: Tensor,
+        statistics_C3: Tensor,
+    ) -> Tensor:
+        """The signed gate gamma_t(d), (C,), in [-1, 1]."""
+        if self.config.detach_context:
+            state_BD, embedding_CE = state_BD.detach(), embedding_CE.detach()
+        query_BD = self.context_query(state_BD, batch.checkins.local_seconds_T[batch.row_B])
+        features_CD = self.history_features(batch, candidates, statistics_C3)
+        candidate_CD = self.candidate(torch.cat([embedding_CE, features_CD], dim=1))
+        query_CD = query_BD[candidates.case_C]
+        mixed = torch.cat([query_CD, candidate_CD, query_CD * candidate_CD], dim=1)
+        return torch.tanh(self.gate(mixed)).squeeze(1)

@@ -1,0 +1,72 @@
+"""The transitive completion token: N-hop propagation over the training transitions (Eqs. 6-8).
+
+Shape suffixes: P POIs, E features of a POI embedding, B cases, D hidden features.
+"""
+
+from typing import Any
+
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+
+from recap.model.config import ModelConfig
+
+
+class _Propagate(torch.autograd.Function):
+    """A X with the transpose at hand, so that the backward pass is one sparse product too."""
+
+    @staticmethod
+    def forward(ctx: Any, adjacency: Tensor, transposed: Tensor, features: Tensor) -> Tensor:
+        ctx.transposed = transposed
+        return adjacency @ features
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
+        return None, None, ctx.transposed @ grads[0]
+
+
+class GraphToken(nn.Module):
+    """g_t = LN(MLP_graph(G^(N)_{s_t})) with G^(0) = E_poi and G^(l+1) = A G^(l) (Eqs. 7-8).
+
+    Args:
+        adjacency: row-normalised A (Eq. 6) of shape (P, P); rows without out-edges are zero.
+    """
+
+    adjacency: Tensor
+    transposed: Tensor
+
+    def __init__(self, config: ModelConfig, adjacency: sparse.csr_array) -> None:
+        super().__init__()
+        self.num_hops = config.num_hops
+        self.register_buffer("adjacency", to_torch_csr(adjacency), persistent=False)
+        self.register_buffer("transposed", to_torch_csr(sparse.csr_array(adjacency.T)), persistent=False)
+        self.mlp = nn.Sequential(
+            nn.Linear(config.poi_dim, config.graph_dim),
+            nn.GELU(),
+            nn.Dropout(config.graph_dropout),
+            nn.Linear(config.graph_dim, config.hidden_dim),
+        )
+        self.norm = nn.LayerNorm(config.hidden_dim)
+
+    def propagate(self, embedding_PE: Tensor) -> Tensor:
+        """G^(N) (Eq. 7), shape (P, E)."""
+        for _ in range(self.num_hops):
+            embedding_PE = _Propagate.apply(self.adjacency, self.transposed, embedding_PE)
+        return embedding_PE
+
+    def forward(self, propagated_BE: Tensor) -> Tensor:
+        """Graph tokens g_BD from the sources' rows of G^(N) (Eq. 8)."""
+        return self.norm(self.mlp(propagated_BE))
+
+
+def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
+    """A float32 torch CSR tensor of a scipy one."""
+    matrix = sparse.csr_array(matrix)
+    matrix.sort_indices()
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(matrix.indptr.astype("int64")),
+        torch.from_numpy(matrix.indices.astype("int64")),
+        torch.from_numpy(matrix.data.astype("float32")),
+        size=matrix.shape,
+        check_invariants=False,
+    )

@@ -1,0 +1,163 @@
+"""RECAP put together: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14).
+
+Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.graph import TransitionGraph
+from recap.history import RevisitCandidates, find_revisit_candidates
+from recap.model.backbone import Backbone, CoreScore
+from recap.model.calibration import RevisitCalibration
+from recap.model.config import ModelConfig, Stage
+from recap.model.graph_token import GraphToken
+from recap.model.revisit_prior import PriorTerms, RevisitPrior
+from recap.model.tokens import CheckinTokens
+from recap.scores import CaseBatch, Scores
+
+
+@dataclass(frozen=True, eq=False)
+class RevisitParts:
+    """Prior, gate and correction of the packed candidates of a batch."""
+
+    candidates: RevisitCandidates
+    terms: PriorTerms
+    gate_C: Tensor | None
+    correction_C: Tensor | None
+
+
+class Recap(nn.Module):
+    """The model of the paper, over the users and POIs of one dataset.
+
+    Args:
+        category_P: int64 category of each POI.
+        coordinates_P2: latitude and longitude in degrees.
+        graph: training transitions; may be None when ``use_graph`` is off.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        *,
+        num_users: int,
+        category_P: Tensor,
+        coordinates_P2: Tensor,
+        graph: TransitionGraph | None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        num_pois = len(category_P)
+        self.poi_embedding = nn.Embedding(num_pois, config.poi_dim)
+        nn.init.normal_(self.poi_embedding.weight, std=0.1)
+        self.tokens = CheckinTokens(config, self.poi_embedding, category_P, standardise(coordinates_P2))
+        self.backbone = Backbone(config, num_users)
+        self.core = CoreScore(config, num_pois)
+        if config.use_graph:
+            assert graph is not None
+            self.graph_token: GraphToken | None = GraphToken(config, graph.adjacency)
+        else:
+            self.graph_token = None
+        self.prior = RevisitPrior(config.prior) if config.use_history else None
+        self.calibration = RevisitCalibration(config) if config.use_history else None
+
+    @classmethod
+    def for_dataset(cls, config: ModelConfig, dataset: Dataset, graph: TransitionGraph | None = None) -> "Recap":
+        """An untrained model for a dataset's users, POIs and training transitions."""
+        return cls(
+            config,
+            num_users=dataset.num_users,
+            category_P=torch.from_numpy(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64).copy()),
+            coordinates_P2=torch.from_numpy(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
+            graph=(graph or TransitionGraph.from_dataset(dataset)) if config.use_graph else None,
+        )
+
+    def propagate(self) -> Tensor | None:
+        """G^(N) of all POIs (P, E), or None without a graph branch; the same for every case under fixed weights."""
+        return None if self.graph_token is None else self.graph_token.propagate(self.poi_embedding.weight)
+
+    def encode(self, batch: CaseBatch, stage: Stage, propagated_PE: Tensor | None = None) -> Tensor:
+        """The prediction state h_BD (Eqs. 1-4, 8)."""
+        tokens_BKD, present_BK = self.tokens(batch)
+        graph_BD = None
+        if self.graph_token is not None:
+            if stage.graph_weight > 0:
+                if propagated_PE is None:
+                    propagated_PE = self.propagate()
+                assert propagated_PE is not None
+                graph_BD = stage.graph_weight * self.graph_token(propagated_PE[batch.source_B])
+            else:
+                graph_BD = tokens_BKD.new_zeros(len(batch), self.config.hidden_dim)
+        return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD)
+
+    def revisit(self, batch: CaseBatch, stage: Stage, state_BD: Tensor) -> RevisitParts | None:
+        """Prior and correction of the user's past POIs (Eqs. 9-13), or None while the prior is off."""
+        if self.prior is None or self.calibration is None or not stage.prior:
+            return None
+        candidates = find_revisit_candidates(
+            batch.checkins,
+            batch.row_B,
+            recent_window=self.config.recent_window,
+            max_candidates=self.config.max_candidates,
+        )
+        terms = self.prior(candidates)
+        if not stage.correction:
+            return RevisitParts(candidates, terms, None, None)
+        gate_C = self.calibration(
+            batch,
+            candidates,
+            state_BD=state_BD,
+            embedding_CE=self.poi_embedding(candidates.poi_C),
+            statistics_C3=torch.stack(self.prior.statistics(candidates), dim=1),
+        )
+        return RevisitParts(candidates, terms, gate_C, self.calibration.scale * gate_C * terms.prior_C)
+
+    def forward(self, batch: CaseBatch, stage: Stage, propagated_PE: Tensor | None = None) -> Scores:
+        """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive)."""
+        state_BD = self.encode(batch, stage, propagated_PE)
+        core_BP = self.core(state_BD)
+        parts = self.revisit(batch, stage, state_BD)
+        if parts is None:
+            empty = torch.zeros(0, dtype=torch.int64, device=core_BP.device)
+            zeros = {"prior": core_BP.new_zeros(0), "correction": core_BP.new_zeros(0)}
+            return Scores({"core": core_BP}, zeros, empty, empty)
+        prior_C = parts.terms.prior_C
+        correction_C = torch.zeros_like(prior_C) if parts.correction_C is None else parts.correction_C
+        packed = {"prior": prior_C, "correction": correction_C}
+        return Scores({"core": core_BP}, packed, parts.candidates.case_C, parts.candidates.poi_C)
+
+
+class RecapScorer:
+    """A model at one stage as a scorer: no gradients, no dropout, propagation done once."""
+
+    def __init__(self, model: Recap, stage: Stage, name: str = "recap") -> None:
+        self.model = model.eval()
+        self.stage = stage
+        self.name = name
+        with torch.inference_mode():
+            self._propagated_PE = model.propagate() if stage.graph_weight > 0 else None
+
+    def score(self, batch: CaseBatch) -> Scores:
+        """Score every POI for every case."""
+        with torch.inference_mode():
+            return self.model(batch, self.stage, self._propagated_PE)
+
+
+def standardise(coordinates_P2: Tensor) -> Tensor:
+    """Zero mean and unit variance over POIs, float32; a constant coordinate becomes 0.
+
+    Longitudes are unrolled around the city's middle first, so that a city across the date line stays in one piece.
+    """
+    longitude_P = torch.deg2rad(coordinates_P2[:, 1])
+    middle = torch.atan2(longitude_P.sin().mean(), longitude_P.cos().mean())
+    unrolled_P = torch.rad2deg(torch.remainder(longitude_P - middle + math.pi, 2 * math.pi) - math.pi)
+    coordinates_P2 = torch.stack([coordinates_P2[:, 0], unrolled_P], dim=1)
+    spread_2 = coordinates_P2.std(0, correction=0)
+    scaled = (coordinates_P2 - coordinates_P2.mean(0)) / torch.where(spread_2 > 0, spread_2, 1.0)
+    return scaled.float()

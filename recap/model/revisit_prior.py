@@ -1,0 +1,65 @@
+"""The revisit prior R_t(d) over the user's past POIs (Eq. 9).
+
+Shape suffix: C packed candidates.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from recap.history import RevisitCandidates
+from recap.model.config import PriorConfig
+
+
+@dataclass(frozen=True, eq=False)
+class PriorTerms:
+    """The prior split into its terms: ``count + recency + window - clip_loss == prior``.
+
+    Attributes:
+        count_C, recency_C, window_C: lambda_prior times each weighted statistic.
+        clip_loss_C: what the clip to [0, b_max] takes away (negative where it lifts a negative sum to 0).
+        prior_C: R_t(d).
+    """
+
+    count_C: Tensor
+    recency_C: Tensor
+    window_C: Tensor
+    clip_loss_C: Tensor
+    prior_C: Tensor
+
+
+class RevisitPrior(nn.Module):
+    """R = clip_[0, b_max](lambda [w_cnt log(1 + n) + w_rec exp(-r / tau) + w_win 1[d in W]]).
+
+    tau_rec is learned as its logarithm and stays positive. A term that is switched off has no parameter.
+    """
+
+    def __init__(self, config: PriorConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.scale = nn.Parameter(torch.tensor(config.scale))
+        self.count_weight = nn.Parameter(torch.tensor(config.count_weight)) if config.use_count else None
+        self.recency_weight = nn.Parameter(torch.tensor(config.recency_weight)) if config.use_recency else None
+        self.window_weight = nn.Parameter(torch.tensor(config.window_weight)) if config.use_window else None
+        # Recency also feeds the calibration (Eq. 21), so its time scale exists even without its prior term.
+        self.log_recency_steps = nn.Parameter(torch.tensor(config.recency_steps).log())
+
+    def statistics(self, candidates: RevisitCandidates) -> tuple[Tensor, Tensor, Tensor]:
+        """alpha_t(d) = log(1 + n), exp(-r / tau), 1[d in W] (Eq. 21), each (C,)."""
+        dtype = self.scale.dtype
+        log_count_C = torch.log1p(candidates.count_C.to(dtype))
+        decay_C = torch.exp(-candidates.recency_steps_C.to(dtype) * torch.exp(-self.log_recency_steps))
+        return log_count_C, decay_C, candidates.in_recent_window_C.to(dtype)
+
+    def forward(self, candidates: RevisitCandidates) -> PriorTerms:
+        """The prior and its terms for packed candidates."""
+        statistics = self.statistics(candidates)
+        weights = (self.count_weight, self.recency_weight, self.window_weight)
+        count_C, recency_C, window_C = (
+            torch.zeros_like(value) if weight is None else self.scale * weight * value
+            for weight, value in zip(weights, statistics, strict=True)
+        )
+        raw_C = count_C + recency_C + window_C
+        prior_C = raw_C.clamp(0.0, self.config.max_prior)
+        return PriorTerms(count_C, recency_C, window_C, raw_C - prior_C, prior_C)

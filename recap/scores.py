@@ -1,0 +1,119 @@
+"""What passes between datasets and scorers: a batch of cases in, named additive score parts out.
+
+Shape suffixes: B cases, P POIs, C packed candidates.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from recap.history import CheckinTensors
+
+
+@dataclass(frozen=True, eq=False)
+class CaseBatch:
+    """Prediction steps of a check-in table.
+
+    Attributes:
+        checkins: the table that holds each case's history, source and target.
+        row_B: source rows t; the target is row t + 1.
+    """
+
+    checkins: CheckinTensors
+    row_B: Tensor
+
+    @property
+    def user_B(self) -> Tensor:
+        return self.checkins.user_T[self.row_B]
+
+    @property
+    def source_B(self) -> Tensor:
+        """s_t = p_t."""
+        return self.checkins.poi_T[self.row_B]
+
+    @property
+    def target_B(self) -> Tensor:
+        """y_t = p_{t+1}; scorers must not read it."""
+        return self.checkins.poi_T[self.row_B + 1]
+
+    def __len__(self) -> int:
+        return len(self.row_B)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of all POIs for a batch of cases, as a sum of named parts.
+
+    A part is either dense (one value for every POI) or packed (values for a few candidates of each case, zero
+    elsewhere). The total is what ranks.
+
+    Attributes:
+        dense: name -> tensor (B, P).
+        packed: name -> tensor (C,), aligned with ``case_C`` and ``poi_C``; a (case, POI) pair occurs at most once.
+        tie_break_P: orders POIs whose totals are equal (higher first); None leaves such ties open.
+    """
+
+    dense: dict[str, Tensor]
+    packed: dict[str, Tensor] = field(default_factory=dict)
+    case_C: Tensor | None = None
+    poi_C: Tensor | None = None
+    tie_break_P: Tensor | None = None
+
+    @cached_property
+    def total(self) -> Tensor:
+        """Sum of all parts, (B, P)."""
+        first, *others = self.dense.values()
+        total = first if not others else torch.stack([first, *others]).sum(0)
+        return self._scatter(total, torch.stack(list(self.packed.values())).sum(0)) if self.packed else total
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the parts in order."""
+        return [*self.dense, *self.packed]
+
+    @property
+    def parts(self) -> dict[str, Tensor]:
+        """Every part as a dense (B, P) tensor, in order."""
+        zeros = torch.zeros_like(next(iter(self.dense.values())))
+        return {**self.dense, **{name: self._scatter(zeros, values) for name, values in self.packed.items()}}
+
+    @property
+    def core(self) -> Tensor:
+        return self.parts["core"]
+
+    @property
+    def prior(self) -> Tensor:
+        return self.parts["prior"]
+
+    @property
+    def correction(self) -> Tensor:
+        return self.parts["correction"]
+
+    def parts_at(self, poi_B: Tensor) -> dict[str, Tensor]:
+        """Each part's value for one POI per case: name -> (B,), without densifying packed parts."""
+        index_B = torch.arange(len(poi_B), device=poi_B.device)
+        values = {name: part[index_B, poi_B] for name, part in self.dense.items()}
+        if self.packed:
+            assert self.case_C is not None and self.poi_C is not None
+            mine = self.poi_C == poi_B[self.case_C]
+            for name, part in self.packed.items():
+                values[name] = part.new_zeros(len(poi_B)).index_add(0, self.case_C[mine], part[mine])
+        return values
+
+    def _scatter(self, base_BP: Tensor, values_C: Tensor) -> Tensor:
+        assert self.case_C is not None and self.poi_C is not None
+        flat = base_BP.reshape(-1).index_add(0, self.case_C * base_BP.shape[1] + self.poi_C, values_C.to(base_BP.dtype))
+        return flat.view_as(base_BP)
+
+
+class Scorer(Protocol):
+    """Anything that scores all POIs for a batch of cases."""
+
+    name: str
+
+    def score(self, batch: CaseBatch) -> Scores:
+        """Score every POI for every case; must not read targets or anything later."""
+        ...

@@ -1,0 +1,1 @@
+"""Algorithm 1: staged training of RECAP with exact resume."""

@@ -1,0 +1,116 @@
+"""Everything that decides a training run, as typed configuration."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from recap.config import Config
+from recap.model.config import ModelConfig, Stage
+
+
+class Curriculum(Config):
+    """When the parts of RECAP switch on (Algorithm 1, App. B.3); epochs count from 1.
+
+    `at` is the only place that compares epochs.
+    """
+
+    staged: bool = Field(True, description="False: everything acts from the first epoch (simultaneous variant).")
+    graph_epoch: int = Field(60, ge=1, description="e_graph, first epoch of the graph token.")
+    graph_ramp_epochs: int = Field(20, ge=1, description="Epochs over which the graph token's weight grows to 1.")
+    prior_epoch: int = Field(80, ge=1, description="e_prior, first epoch of the revisit prior.")
+    correction_epoch: int = Field(120, ge=1, description="e_corr, first epoch of the contextual correction.")
+    warm_epoch: int = Field(120, ge=1, description="e_warm, first epoch of the warm-transition holdout loss.")
+    warm_ramp_epochs: int = Field(10, ge=1, description="Epochs over which lambda_warm grows to its full value.")
+    warm_weight: float = Field(0.5, ge=0, description="Full lambda_warm; 0 is w/o Shortcut.")
+    backbone_lr_scale: float = Field(
+        0.1, gt=0, description="Factor on the backbone's learning rate once the correction acts (staged only)."
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.staged and not self.graph_epoch <= self.prior_epoch <= self.correction_epoch <= self.warm_epoch:
+            raise ValueError(
+                "epochs must be ordered graph_epoch <= prior_epoch <= correction_epoch <= warm_epoch, got "
+                f"{self.graph_epoch}, {self.prior_epoch}, {self.correction_epoch}, {self.warm_epoch}"
+            )
+        return self
+
+    def at(self, epoch: int) -> Stage:
+        """The stage of an epoch (from 1)."""
+        if not self.staged:
+            return Stage(warm_weight=self.warm_weight)
+        correction = epoch >= self.correction_epoch
+        return Stage(
+            graph_weight=_ramp(epoch, self.graph_epoch, self.graph_ramp_epochs),
+            prior=epoch >= self.prior_epoch,
+            correction=correction,
+            warm_weight=self.warm_weight * _ramp(epoch, self.warm_epoch, self.warm_ramp_epochs),
+            backbone_lr_scale=self.backbone_lr_scale if correction else 1.0,
+        )
+
+    def scaled(self, old_epochs: int, new_epochs: int) -> "Curriculum":
+        """The same curriculum stretched to another length: every stage keeps its share, none vanishes."""
+
+        def moved(epoch: int) -> int:
+            return max(1, min(new_epochs, round(epoch * new_epochs / old_epochs)))
+
+        return self.model_copy(
+            update={
+                name: moved(getattr(self, name))
+                for name in type(self).model_fields
+                if name.endswith(("epoch", "epochs"))
+            }
+        )
+
+
+def _ramp(epoch: int, start: int, length: int) -> float:
+    return min(1.0, max(0.0, (epoch - start + 1) / length))
+
+
+class OptimiserConfig(Config):
+    """Adam and its parameter groups (App. B.3)."""
+
+    learning_rate: float = Field(3e-5, gt=0, description="Adam's learning rate.")
+    weight_decay: float = Field(5e-6, ge=0, description="L2 penalty of the backbone and the calibration.")
+    prior_learning_rate: float | None = Field(
+        None, gt=0, description="Learning rate of the prior's scalars and lambda_corr; none uses learning_rate."
+    )
+    calibration_learning_rate: float | None = Field(
+        None, gt=0, description="Learning rate of the calibration networks; none uses learning_rate."
+    )
+
+
+class TrainConfig(Config):
+    """A complete training run."""
+
+    preset: str = Field("custom", description="Name this configuration started from.")
+    epochs: int = Field(130, ge=1, description="E, passes over the training cases.")
+    batch_size: int = Field(512, ge=1, description="Cases in a step.")
+    seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
+    precision: Literal["float32", "bf16"] = Field("float32", description="bf16: autocast of the forward pass.")
+    compile: bool = Field(False, description="Run the encoder through torch.compile.")
+    validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
+    save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
+    model: ModelConfig = Field(default_factory=lambda: ModelConfig(), description="Architecture.")
+    curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")
+    optimiser: OptimiserConfig = Field(default_factory=lambda: OptimiserConfig(), description="Adam and its groups.")
+
+    @model_validator(mode="after")
+    def _every_part_gets_its_turn(self) -> Self:
+        last = self.curriculum.at(self.epochs)
+        asleep = last.inactive_parts(self.model)
+        off = Stage().inactive_parts(self.model)
+        late = [part for part in asleep if part not in off]
+        if late:
+            raise ValueError(
+                f"{', '.join(late)} never become active within {self.epochs} epochs: train longer, move the "
+                "curriculum's epochs, or switch the parts off in the model"
+            )
+        return self
+
+    def with_epochs(self, epochs: int) -> "TrainConfig":
+        """Another length, with the curriculum's stages keeping their share."""
+        values = self.model_dump()
+        values |= {"epochs": epochs, "curriculum": self.curriculum.scaled(self.epochs, epochs).model_dump()}
+        return self.parse(values)

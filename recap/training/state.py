@@ -1,0 +1,98 @@
+"""The resume state: weights, optimiser, random state and counters in one safetensors file, replaced atomically."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from recap.errors import CheckpointError, MissingTensorError, RecapError
+
+STATE_FILE: Final = "state.safetensors"
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, Any] | None = None) -> None:
+    """Write tensors and JSON metadata so that the file is either the old or the new one.
+
+    Raises:
+        RecapError: the disk refused; the old file stays.
+    """
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        save_file(
+            {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
+            temporary,
+            metadata={"json": json.dumps(metadata or {})},
+        )
+        temporary.replace(path)
+    except (OSError, SafetensorError) as error:
+        temporary.unlink(missing_ok=True)
+        raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read tensors and metadata.
+
+    Raises:
+        CheckpointError: not a safetensors file.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = json.loads((file.metadata() or {}).get("json", "{}"))
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except (OSError, SafetensorError, ValueError) as error:
+        raise CheckpointError(f"{path} cannot be read as safetensors ({error})") from error
+
+
+def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], where: str) -> None:
+    """Fill a model from named tensors.
+
+    Raises:
+        MissingTensorError: a tensor is missing, unknown, or of another shape.
+    """
+    expected = model.state_dict()
+    missing, unknown = sorted(expected.keys() - tensors.keys()), sorted(tensors.keys() - expected.keys())
+    if missing or unknown:
+        problem = f"lacks tensor {missing[0]!r}" if missing else f"holds unknown tensor {unknown[0]!r}"
+        raise MissingTensorError(f"{where} {problem}; it was written for another configuration or is damaged")
+    for name, tensor in expected.items():
+        if tensors[name].shape != tensor.shape:
+            raise MissingTensorError(
+                f"{where}: tensor {name!r} has shape {tuple(tensors[name].shape)}, expected {tuple(tensor.shape)}"
+            )
+    model.load_state_dict(dict(tensors))
+
+
+def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
+    """Write everything needed to continue bit-identically on the same machine."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for index, values in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    save_tensors(tensors, path, progress)
+
+
+def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
+    """Restore what `save_state` wrote; returns the progress counters."""
+    tensors, progress = load_tensors(path)
+    load_weights(model, _under(tensors, "model."), path.name)
+    values: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in _under(tensors, "optimiser.").items():
+        index, _, key = name.partition(".")
+        values.setdefault(int(index), {})[key] = tensor
+    state = optimiser.state_dict()
+    optimiser.load_state_dict({"state": values, "param_groups": state["param_groups"]})
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    return progress
+
+
+def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
