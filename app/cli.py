@@ -7,6 +7,7 @@ import typer
 from analysis.commands import commands as analysis_commands
 from app.commands import commands as app_commands
 from recap.commands import commands as recap_commands
+from recap.data_commands import commands as data_commands
 from recap.errors import RecapError
 
 app = typer.Typer(
@@ -17,6 +18,7 @@ app = typer.Typer(
 )
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
+app.add_typer(data_commands)
 app.add_typer(recap_commands)
 app.add_typer(analysis_commands)
 app.add_typer(app_commands)

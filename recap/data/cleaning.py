@@ -54,11 +54,11 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     frame = raw.assign(**{c.SOURCE_ROW: np.arange(len(raw), dtype=np.int64)})
     is_duplicate = frame.duplicated([c.USER_ID, c.POI_ID, c.TIME])
     dropped = dict.fromkeys(
-        ("rare_poi", "rare_user", "exact_duplicates", "short_trajectory", "unseen_user", "unseen_poi"), 0
+        ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi"), 0
     )
     if config.drop_exact_duplicates:
         frame = frame[~is_duplicate]
-        dropped["exact_duplicates"] = int(is_duplicate.sum())
+        dropped["exact_duplicate"] = int(is_duplicate.sum())
 
     for column, minimum, reason, noun in (
         (c.POI_ID, config.min_poi_checkins, "rare_poi", "POI"),

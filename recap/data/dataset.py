@@ -138,7 +138,7 @@ class Dataset:
         counts = {name: len(self.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)}
         first, last = self.checkins[c.TIME].min(), self.checkins[c.TIME].max()
         reasons = {
-            "exact_duplicates": "same user, POI and second as an earlier row",
+            "exact_duplicate": "same user, POI and second as an earlier row",
             "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
             "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
             "short_trajectory": "validation or test check-in in a trajectory shorter than "

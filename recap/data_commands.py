@@ -1,0 +1,95 @@
+"""Commands around data: prepare, stats. Each prints for people, or one JSON object with --json."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from recap.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+
+commands = typer.Typer()
+
+
+@commands.command()
+def prepare(
+    path: Annotated[Path, typer.Argument(help="The raw check-in file.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
+    source_format: Annotated[str, typer.Option("--format", help="Format of the raw file.")] = "foursquare",
+    preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca or default.")] = "default",
+    name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
+    assignments: SetOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Turn a raw check-in file into one clean dataset: filter, split by time, account for every row."""
+    from recap import columns as c
+    from recap.data.preparation import prepare_dataset
+    from recap.data.sources import read_raw
+    from recap.graph import TransitionGraph
+    from recap.presets import data_preset
+    from recap.statistics import tail_shares
+
+    started = time.perf_counter()
+    config = data_preset(preset).override(assignments or [])
+    with progress_console.status(f"Reading {path.name}"):
+        raw = read_raw(path, source_format)
+    with progress_console.status(f"Cleaning {len(raw):,} check-ins"):
+        dataset = prepare_dataset(raw, config, name=name or out.name, source_format=source_format, preset=preset)
+    with progress_console.status("Writing the dataset"):
+        dataset.save(out)
+    report = dataset.manifest.report
+    summary: dict[str, Any] = {
+        "raw": report.raw,
+        "exact_duplicates": report.exact_duplicates,
+        "kept": report.kept,
+        "checkins": report.checkins,
+        "users": dataset.num_users,
+        "pois": dataset.num_pois,
+        "category_ids": dataset.num_categories,
+        "category_names": int(dataset.pois[c.CATEGORY].nunique()),
+        "cases": {name: len(dataset.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)},
+        **tail_shares(dataset, TransitionGraph.from_dataset(dataset)),
+        "dropped": report.dropped,
+        "dataset_hash": dataset.hash,
+        "seconds": time.perf_counter() - started,
+    }
+    if as_json:
+        print_json(summary)
+        return
+    flat = {key: value for key, value in summary.items() if not isinstance(value, dict)}
+    flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
+    flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
+    console.print(pairs_table(f"Dataset {out}", flat))
+    console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")
+
+
+@commands.command()
+def stats(
+    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Show tail shares, evidence of the test cases, and what each further hop reaches."""
+    from recap.data.dataset import Dataset
+    from recap.statistics import dataset_statistics
+
+    with progress_console.status("Walking the transition graph"):
+        statistics = dataset_statistics(Dataset.load(data))
+    if as_json:
+        print_json(statistics)
+        return
+    hops = statistics.pop("hops")
+    console.print(pairs_table(f"Transitions of {data}", statistics))
+    table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
+    for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
+        table.add_column(heading, justify="right")
+    for row in hops:
+        table.add_row(
+            str(row["n"]),
+            f"{row['coverage']:.4f}",
+            f"{row['avg_candidates']:,.1f}",
+            f"{row['snr_x1000']:.3f}",
+            f"{row['avg_candidates_all_pois']:,.1f}",
+            f"{row['snr_x1000_all_pois']:.3f}",
+        )
+    console.print(table)
