@@ -2,6 +2,8 @@
 
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
+from recap.model.config import ModelConfig, PriorConfig
+from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
 
 
 def data_preset(name: str) -> DataConfig:
@@ -15,3 +17,78 @@ def data_preset(name: str) -> DataConfig:
             return DataConfig()
         case _:
             raise ConfigError(f"unknown data preset {name!r}; choose one of nyc, tky, ca, default")
+
+
+def paper(name: str) -> TrainConfig:
+    """The paper's values (App. B.3); TKY switches the correction on at epoch 100, NYC and CA at 120."""
+    correction_epoch = 100 if name == "tky" else 120
+    curriculum = Curriculum(correction_epoch=correction_epoch, warm_epoch=correction_epoch)
+    return TrainConfig(preset=name, curriculum=curriculum)
+
+
+def quick() -> TrainConfig:
+    """A small RECAP for two CPU cores: half the width, a short staged curriculum, prior scalars that can move."""
+    return TrainConfig(
+        preset="quick",
+        epochs=12,
+        batch_size=512,
+        model=ModelConfig(
+            poi_dim=64,
+            category_dim=16,
+            hidden_dim=128,
+            feedforward_dim=256,
+            graph_dim=128,
+            calibration_dim=64,
+            prior=PriorConfig(scale=1.0, count_weight=1.5, recency_weight=2.0, window_weight=0.5),
+        ),
+        curriculum=Curriculum(
+            graph_epoch=3,
+            graph_ramp_epochs=3,
+            prior_epoch=5,
+            correction_epoch=7,
+            warm_epoch=7,
+            warm_ramp_epochs=3,
+        ),
+        optimiser=OptimiserConfig(learning_rate=1e-3, prior_learning_rate=2e-2),
+    )
+
+
+def tiny() -> TrainConfig:
+    """Seconds, for tests and first tries."""
+    return TrainConfig(
+        preset="tiny",
+        epochs=4,
+        batch_size=64,
+        model=ModelConfig(
+            poi_dim=16,
+            category_dim=4,
+            hidden_dim=32,
+            num_layers=1,
+            num_heads=2,
+            feedforward_dim=32,
+            graph_dim=16,
+            calibration_dim=16,
+            suffix_length=5,
+        ),
+        curriculum=Curriculum(
+            graph_epoch=1, graph_ramp_epochs=2, prior_epoch=2, correction_epoch=3, warm_epoch=3, warm_ramp_epochs=2
+        ),
+        optimiser=OptimiserConfig(learning_rate=3e-3, prior_learning_rate=5e-2),
+    )
+
+
+def train_preset(name: str) -> TrainConfig:
+    """A training configuration by name.
+
+    Raises:
+        ConfigError: unknown name.
+    """
+    match name:
+        case "nyc" | "tky" | "ca":
+            return paper(name)
+        case "quick":
+            return quick()
+        case "tiny":
+            return tiny()
+        case _:
+            raise ConfigError(f"unknown training preset {name!r}; choose one of nyc, tky, ca, quick, tiny")

@@ -13,7 +13,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scores
+from recap.scores import CaseBatch, Scorer, Scores
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
@@ -74,6 +74,11 @@ class CountPlusMarkov:
         case_C, poi_C, count_C = visits_including_now(batch)
         packed = {"visits": torch.log1p(count_C.double())}
         return Scores({"markov": torch.from_numpy(rows_BP)}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
+
+
+def counting_baselines(dataset: Dataset, graph: TransitionGraph) -> list[Scorer]:
+    """All four, in the order of every results table."""
+    return [Popularity(dataset), Markov(dataset, graph), VisitCount(dataset), CountPlusMarkov(dataset, graph)]
 
 
 def popularity(dataset: Dataset) -> Tensor:

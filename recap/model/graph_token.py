@@ -3,6 +3,7 @@
 Shape suffixes: P POIs, E features of a POI embedding, B cases, D hidden features.
 """
 
+import warnings
 from typing import Any
 
 import torch
@@ -63,10 +64,12 @@ def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
     """A float32 torch CSR tensor of a scipy one."""
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(matrix.indptr.astype("int64")),
-        torch.from_numpy(matrix.indices.astype("int64")),
-        torch.from_numpy(matrix.data.astype("float32")),
-        size=matrix.shape,
-        check_invariants=False,
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)  # torch says it once
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr.astype("int64")),
+            torch.from_numpy(matrix.indices.astype("int64")),
+            torch.from_numpy(matrix.data.astype("float32")),
+            size=matrix.shape,
+            check_invariants=False,
+        )

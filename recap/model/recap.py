@@ -56,7 +56,7 @@ class Recap(nn.Module):
         num_pois = len(category_P)
         self.poi_embedding = nn.Embedding(num_pois, config.poi_dim)
         nn.init.normal_(self.poi_embedding.weight, std=0.1)
-        self.tokens = CheckinTokens(config, self.poi_embedding, category_P, standardise(coordinates_P2))
+        self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2))
         self.backbone = Backbone(config, num_users)
         self.core = CoreScore(config, num_pois)
         if config.use_graph:
@@ -73,8 +73,8 @@ class Recap(nn.Module):
         return cls(
             config,
             num_users=dataset.num_users,
-            category_P=torch.from_numpy(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64).copy()),
-            coordinates_P2=torch.from_numpy(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
+            category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
+            coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
             graph=(graph or TransitionGraph.from_dataset(dataset)) if config.use_graph else None,
         )
 
@@ -84,7 +84,7 @@ class Recap(nn.Module):
 
     def encode(self, batch: CaseBatch, stage: Stage, propagated_PE: Tensor | None = None) -> Tensor:
         """The prediction state h_BD (Eqs. 1-4, 8)."""
-        tokens_BKD, present_BK = self.tokens(batch)
+        tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)
         graph_BD = None
         if self.graph_token is not None:
             if stage.graph_weight > 0:

@@ -56,12 +56,9 @@ class CheckinTokens(nn.Module):
     category_P: Tensor
     coordinates_P2: Tensor
 
-    def __init__(
-        self, config: ModelConfig, poi_embedding: nn.Embedding, category_P: Tensor, coordinates_P2: Tensor
-    ) -> None:
+    def __init__(self, config: ModelConfig, category_P: Tensor, coordinates_P2: Tensor) -> None:
         super().__init__()
         self.config = config
-        self.poi_embedding = poi_embedding
         self.category_embedding = nn.Embedding(int(category_P.max()) + 1, config.category_dim)
         self.register_buffer("category_P", category_P, persistent=False)
         self.register_buffer("coordinates_P2", coordinates_P2, persistent=False)
@@ -72,14 +69,14 @@ class CheckinTokens(nn.Module):
         )
         self.dropout = nn.Dropout(config.embedding_dropout)
 
-    def forward(self, batch: CaseBatch) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: CaseBatch, poi_embedding: nn.Embedding) -> tuple[Tensor, Tensor]:
         """Tokens x_BKD and present_BK (False where the user has fewer than k check-ins)."""
         row_BK, present_BK = suffix_rows(
             batch, self.config.suffix_length, within_trajectory=self.config.within_trajectory
         )
         poi_BK = batch.checkins.poi_T[row_BK]
         features = [
-            self.dropout(torch.cat([self.poi_embedding(poi_BK), self.category_embedding(self.category_P[poi_BK])], -1)),
+            self.dropout(torch.cat([poi_embedding(poi_BK), self.category_embedding(self.category_P[poi_BK])], -1)),
             self.coordinates_P2[poi_BK],
         ]
         if self.future_time is not None:

@@ -1,70 +1,15 @@
-"""The resume state: weights, optimiser, random state and counters in one safetensors file, replaced atomically."""
+"""The resume state: weights, optimiser, random state and counters in one safetensors file."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from recap.errors import CheckpointError, MissingTensorError, RecapError
+from recap.tensor_files import load_tensors, load_weights, save_tensors
 
 STATE_FILE: Final = "state.safetensors"
-
-
-def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, Any] | None = None) -> None:
-    """Write tensors and JSON metadata so that the file is either the old or the new one.
-
-    Raises:
-        RecapError: the disk refused; the old file stays.
-    """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        save_file(
-            {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
-            temporary,
-            metadata={"json": json.dumps(metadata or {})},
-        )
-        temporary.replace(path)
-    except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
-
-
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read tensors and metadata.
-
-    Raises:
-        CheckpointError: not a safetensors file.
-    """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = json.loads((file.metadata() or {}).get("json", "{}"))
-            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
-    except (OSError, SafetensorError, ValueError) as error:
-        raise CheckpointError(f"{path} cannot be read as safetensors ({error})") from error
-
-
-def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], where: str) -> None:
-    """Fill a model from named tensors.
-
-    Raises:
-        MissingTensorError: a tensor is missing, unknown, or of another shape.
-    """
-    expected = model.state_dict()
-    missing, unknown = sorted(expected.keys() - tensors.keys()), sorted(tensors.keys() - expected.keys())
-    if missing or unknown:
-        problem = f"lacks tensor {missing[0]!r}" if missing else f"holds unknown tensor {unknown[0]!r}"
-        raise MissingTensorError(f"{where} {problem}; it was written for another configuration or is damaged")
-    for name, tensor in expected.items():
-        if tensors[name].shape != tensor.shape:
-            raise MissingTensorError(
-                f"{where}: tensor {name!r} has shape {tuple(tensors[name].shape)}, expected {tuple(tensor.shape)}"
-            )
-    model.load_state_dict(dict(tensors))
 
 
 def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]) -> None:

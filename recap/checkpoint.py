@@ -1,0 +1,238 @@
+"""A trained model on disk: safetensors, JSON, Parquet, SHA256SUMS and a model card; nothing is ever unpickled."""
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from pydantic import Field
+
+from recap import columns as c
+from recap.config import Config
+from recap.data.dataset import Dataset
+from recap.errors import CheckpointError, FormatVersionError, VocabularyError
+from recap.graph import TransitionGraph
+from recap.model.config import Stage
+from recap.model.recap import Recap, RecapScorer
+from recap.sealed_folder import SUMS, verify_sums, write_sums
+from recap.tensor_files import load_tensors, load_weights
+from recap.training.config import TrainConfig
+
+FORMAT_VERSION: Final = 1
+MANIFEST: Final = "checkpoint.json"
+WEIGHTS: Final = "model.safetensors"
+BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
+VOCABULARY: Final = "vocabulary.parquet"
+SUMMARY: Final = "summary.json"
+CARD: Final = "MODEL_CARD.md"
+TRAINING_FOLDER: Final = "training"
+
+_VOCABULARY_COLUMNS: Final = [c.POI_ID, c.CATEGORY_ID, c.CATEGORY_INDEX]
+
+
+class EpochResult(Config):
+    """One epoch's place in the curriculum and its validation metrics."""
+
+    epoch: int
+    stage: Stage
+    val: dict[str, float]
+
+
+class CheckpointManifest(Config):
+    """What `checkpoint.json` says."""
+
+    format_version: int = FORMAT_VERSION
+    model: str = "recap"
+    dataset_hash: str
+    dataset_name: str
+    synthetic: bool = False
+    num_users: int
+    users_hash: str
+    train: TrainConfig
+    best: EpochResult = Field(description="Best validation MRR among epochs with every enabled part active.")
+    best_overall: EpochResult = Field(description="Best validation MRR among all epochs.")
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A verified checkpoint folder.
+
+    Attributes:
+        folder: where it lies.
+        manifest: configuration and results.
+        hash: SHA-256 over SHA256SUMS, which names the whole content.
+    """
+
+    folder: Path
+    manifest: CheckpointManifest
+    hash: str
+
+    @classmethod
+    def load(cls, folder: Path) -> "Checkpoint":
+        """Read and verify a checkpoint folder; weights are read by `build_model`.
+
+        Raises:
+            CheckpointError: not a checkpoint, or its training has not finished.
+            FormatVersionError: written by a newer version.
+            ChecksumError: a file was changed.
+        """
+        manifest_file = folder / MANIFEST
+        if (folder / TRAINING_FOLDER).is_dir() and not (folder / SUMS).is_file():
+            raise CheckpointError(
+                f"the training in {folder} has not finished: continue it with `recap train` and --resume"
+            )
+        if not manifest_file.is_file():
+            raise CheckpointError(f"{folder} holds no {MANIFEST}: make a checkpoint with `recap train`")
+        try:
+            values = json.loads(manifest_file.read_text(encoding="utf-8"))
+            version = int(values["format_version"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{manifest_file} is not a checkpoint manifest ({error})") from error
+        if version > FORMAT_VERSION:
+            raise FormatVersionError(
+                f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
+            )
+        digest = verify_sums(folder, [MANIFEST, WEIGHTS, VOCABULARY])
+        return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
+
+    @property
+    def stage(self) -> Stage:
+        """The curriculum's stage at the kept epoch."""
+        return self.manifest.best.stage
+
+    @property
+    def inactive_parts(self) -> list[str]:
+        """Parts that play no role in this checkpoint's scores."""
+        return self.stage.inactive_parts(self.manifest.train.model)
+
+    def check_dataset(self, dataset: Dataset) -> None:
+        """Refuse a dataset the model was not trained on.
+
+        Raises:
+            VocabularyError: users, POIs or check-ins differ.
+        """
+        if dataset.hash == self.manifest.dataset_hash:
+            return
+        try:
+            vocabulary = pq.read_table(self.folder / VOCABULARY).to_pandas()
+        except (OSError, pa.ArrowException) as error:
+            raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
+        if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:
+            detail = (
+                f"it knows {len(vocabulary):,} POIs and {self.manifest.num_users:,} users, the dataset has "
+                f"{dataset.num_pois:,} and {dataset.num_users:,}"
+            )
+        elif not vocabulary[c.POI_ID].equals(dataset.pois[c.POI_ID].reset_index(drop=True)):
+            detail = "the POIs differ"
+        elif hash_users(dataset) != self.manifest.users_hash:
+            detail = "the users differ"
+        else:
+            detail = "users and POIs agree, but the check-ins differ"
+        raise VocabularyError(
+            f"checkpoint {self.folder.name} was trained on dataset {self.manifest.dataset_name!r} "
+            f"({self.manifest.dataset_hash[:12]}…), not on {dataset.manifest.name!r} ({dataset.hash[:12]}…): {detail}"
+        )
+
+    def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
+        """The trained model for its dataset, in evaluation mode.
+
+        Raises:
+            VocabularyError: another dataset.
+            MissingTensorError: weights and configuration do not fit.
+        """
+        self.check_dataset(dataset)
+        model = Recap.for_dataset(self.manifest.train.model, dataset, graph)
+        tensors, _ = load_tensors(self.folder / WEIGHTS)
+        load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
+        return model.to(device).eval()
+
+    def scorer(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> RecapScorer:
+        """The trained model as a scorer at its kept stage."""
+        return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
+
+    def read_summary(self) -> dict[str, Any]:
+        """Training time, memory, test metrics and the counting baselines beside them."""
+        summary: dict[str, Any] = json.loads((self.folder / SUMMARY).read_text(encoding="utf-8"))
+        return summary
+
+
+def hash_users(dataset: Dataset) -> str:
+    """A digest of the user ids, so that a checkpoint can tell its users without naming them."""
+    return hashlib.sha256("\n".join(dataset.users[c.USER_ID].astype(str)).encode()).hexdigest()
+
+
+def write_vocabulary(dataset: Dataset, path: Path) -> None:
+    """Write the POIs a model knows, in index order."""
+    table = pa.Table.from_pandas(pd.DataFrame(dataset.pois[_VOCABULARY_COLUMNS]), preserve_index=False)
+    pq.write_table(table, path, compression="zstd")
+
+
+def seal_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+    """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
+    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    (folder / CARD).write_text(model_card(manifest, summary), encoding="utf-8")
+    (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return write_sums(folder, [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD])
+
+
+def library_versions() -> dict[str, str]:
+    """Versions that decide numbers, for manifests and benchmark lines."""
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+    }
+
+
+def model_card(manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+    """A page for people: what was trained on what, how well it does beside counting, and what not to use it for."""
+    train, best = manifest.train, manifest.best
+    origin = "a synthetic city; no real person is in it" if manifest.synthetic else "real check-ins: sensitive"
+    inactive = best.stage.inactive_parts(train.model)
+    lines = [
+        f"# Model card: RECAP on {manifest.dataset_name}",
+        "",
+        f"Trained on {origin}. Dataset `{manifest.dataset_hash}`.",
+        "",
+        f"Preset `{train.preset}`, seed {train.seed}, {train.epochs} epochs; kept epoch {best.epoch} (best validation "
+        f"MRR with every enabled part active), validation MRR {best.val['mrr']:.4f}. Best of all epochs: "
+        f"{manifest.best_overall.epoch}, MRR {manifest.best_overall.val['mrr']:.4f} (`{BEST_OVERALL_WEIGHTS}`).",
+        "",
+        f"Inactive parts: {', '.join(inactive) if inactive else 'none'}.",
+        "",
+        f"## Test, protocol {summary['protocol']}",
+        "",
+        "| scorer | group | n | HR@1 | HR@20 | NDCG@20 | MRR |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for scorer, groups in {"recap": summary["test"], **summary["baselines"]}.items():
+        for group in ("all", "tail"):
+            values = groups[group]
+            cells = " | ".join(
+                "–" if values[name] is None else f"{values[name]:.4f}" for name in ("hr1", "hr20", "ndcg20", "mrr")
+            )
+            lines.append(f"| {scorer} | {group} | {values['n']:,} | {cells} |")
+    lines += [
+        "",
+        "Tail: the (source, destination) pair occurs at most once in training. Accuracies are over cases.",
+        "",
+        "## Limits",
+        "",
+        "Predictions about individual people can expose their routines: use aggregates, ask for consent, and do not "
+        "use this model for decisions about persons.",
+        "",
+        "```json",
+        train.model_dump_json(indent=2),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)

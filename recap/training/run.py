@@ -1,0 +1,192 @@
+"""A training from dataset to sealed checkpoint: one folder, one lock, resumable at any step."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock, Timeout
+
+from recap import columns as c
+from recap.baselines.counting import counting_baselines
+from recap.checkpoint import (
+    BEST_OVERALL_WEIGHTS,
+    TRAINING_FOLDER,
+    VOCABULARY,
+    WEIGHTS,
+    Checkpoint,
+    CheckpointManifest,
+    EpochResult,
+    hash_users,
+    library_versions,
+    seal_checkpoint,
+    write_vocabulary,
+)
+from recap.data.dataset import Dataset
+from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
+from recap.evaluation.evaluate import evaluate
+from recap.model.recap import Recap, RecapScorer
+from recap.sealed_folder import SUMS
+from recap.tensor_files import load_tensors, load_weights
+from recap.training.config import TrainConfig
+from recap.training.journal import write_environment
+from recap.training.state import STATE_FILE
+from recap.training.trainer import BEST, BEST_OVERALL, StopRequest, Trainer, Watcher
+
+_CONFIG = "config.json"
+
+
+def choose_device(name: str) -> torch.device:
+    """``auto`` takes a GPU when there is one.
+
+    Raises:
+        ConfigError: an unknown device, or a GPU where there is none.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"unknown device {name!r}; use auto, cpu, cuda or cuda:N") from error
+    if device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"device {name!r} is not supported; use auto, cpu, cuda or cuda:N")
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        raise ConfigError(f"device {name!r} is not there; torch sees {torch.cuda.device_count()} GPUs")
+    return device
+
+
+def train(
+    dataset: Dataset,
+    config: TrainConfig,
+    out: Path,
+    *,
+    device: torch.device,
+    resume: bool = False,
+    watch: Watcher | None = None,
+    stop: StopRequest = lambda: False,
+) -> Checkpoint | None:
+    """Train into ``out`` and seal it as a checkpoint.
+
+    Args:
+        resume: continue a training that stopped or crashed there; configuration and dataset must be the same.
+        watch: called after every step.
+        stop: polled after every step; True saves the state and ends early.
+
+    Returns:
+        The checkpoint, or None when ``stop`` ended the training early.
+
+    Raises:
+        FolderInUseError: another training writes to ``out``, or it holds something else.
+        ConfigError: resumed with another configuration or dataset.
+    """
+    _check_folder(out, resume)
+    working = out / TRAINING_FOLDER
+    is_new = not out.exists()
+    try:
+        working.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecapError(f"cannot write to {out}: {error.strerror or error}") from error
+    lock = FileLock(out / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
+    try:
+        identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+        _check_identity(working / _CONFIG, identity, resume)
+        trainer = Trainer(dataset, config, working, device)
+        if resume and (working / STATE_FILE).is_file():
+            trainer.resume()
+        (working / _CONFIG).write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+        write_environment(working, device)
+        if not trainer.run(watch, stop):
+            return None
+        _seal(out, dataset, trainer, device)
+        return Checkpoint.load(out)
+    except OSError as error:
+        raise RecapError(
+            f"writing {out} failed: {error.strerror or error}; free space and continue with --resume"
+        ) from error
+    finally:
+        lock.release()
+        if is_new and not any(path.is_file() for path in working.rglob("*")):
+            _remove_empty(out)
+
+
+def _check_folder(out: Path, resume: bool) -> None:
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if (out / SUMS).is_file():
+        raise FolderInUseError(f"{out} already holds a finished checkpoint; choose another folder")
+    if not (out / TRAINING_FOLDER).is_dir():
+        raise FolderInUseError(f"{out} exists and holds no training; choose another folder")
+    if not resume and (out / TRAINING_FOLDER / _CONFIG).is_file():
+        raise FolderInUseError(
+            f"{out} holds an unfinished training: continue it with --resume or choose another folder"
+        )
+
+
+def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
+    if not resume or not path.is_file():
+        return
+    earlier = json.loads(path.read_text(encoding="utf-8"))
+    if earlier["dataset_hash"] != identity["dataset_hash"]:
+        raise ConfigError(f"{path.parent.parent} was started on another dataset ({earlier['dataset_hash'][:12]}…)")
+    changed = sorted(name for name in identity["train"] if identity["train"][name] != earlier["train"].get(name))
+    if changed:
+        raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
+
+
+def _seal(out: Path, dataset: Dataset, trainer: Trainer, device: torch.device) -> None:
+    progress = trainer.progress
+    if progress.best is None or progress.best_overall is None:
+        raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
+    best, best_overall = EpochResult.parse(progress.best), EpochResult.parse(progress.best_overall)
+    for source, target in ((BEST, WEIGHTS), (BEST_OVERALL, BEST_OVERALL_WEIGHTS)):
+        (out / target).write_bytes((trainer.folder / source).read_bytes())
+    write_vocabulary(dataset, out / VOCABULARY)
+    model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph).to(device)
+    load_weights(model, load_tensors(out / WEIGHTS)[0], WEIGHTS)
+    evaluation = evaluate(
+        RecapScorer(model, best.stage), dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins
+    )
+    baselines = {
+        baseline.name: evaluate(baseline, dataset, trainer.graph).metrics
+        for baseline in counting_baselines(dataset, trainer.graph)
+    }
+    reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
+    manifest = CheckpointManifest(
+        dataset_hash=dataset.hash,
+        dataset_name=dataset.manifest.name,
+        synthetic=dataset.manifest.synthetic,
+        num_users=dataset.num_users,
+        users_hash=hash_users(dataset),
+        train=trainer.config,
+        best=best,
+        best_overall=best_overall,
+        versions=library_versions(),
+    )
+    summary = {
+        "epochs": trainer.config.epochs,
+        "best_epoch": best.epoch,
+        "val": best.val,
+        "seconds": progress.seconds,
+        "reserved_gpu_bytes": reserved,
+        "device": str(device),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "protocol": evaluation.protocol,
+        "test_seconds": evaluation.seconds,
+        "test": evaluation.metrics,
+        "baselines": baselines,
+    }
+    seal_checkpoint(out, manifest, summary)
+    (trainer.folder / STATE_FILE).unlink(missing_ok=True)
+    for name in (BEST, BEST_OVERALL):
+        (trainer.folder / name).unlink(missing_ok=True)
+
+
+def _remove_empty(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    folder.rmdir()
