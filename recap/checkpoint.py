@@ -141,15 +141,24 @@ class Checkpoint:
             f"({self.manifest.dataset_hash[:12]}…), not on {dataset.manifest.name!r} ({dataset.hash[:12]}…): {detail}"
         )
 
-    def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
+    def build_model(
+        self,
+        dataset: Dataset,
+        graph: TransitionGraph,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float64,
+    ) -> Recap:
         """The trained model for its dataset, in evaluation mode.
+
+        In float64 a case's scores do not depend on the batch it is scored in, so ranks, explanations and edits agree
+        to the last shown digit.
 
         Raises:
             VocabularyError: another dataset.
             MissingTensorError: weights and configuration do not fit.
         """
         self.check_dataset(dataset)
-        model = Recap.for_dataset(self.manifest.train.model, dataset, graph)
+        model = Recap.for_dataset(self.manifest.train.model, dataset, graph, dtype)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()

@@ -169,8 +169,8 @@ def _most_recent(case_C: Tensor, num_cases: int, limit: int) -> Tensor:
 
 
 def local_hour_fraction(local_seconds: Tensor) -> Tensor:
-    """Time of day as a fraction of the local day in [0, 1), float32."""
-    return torch.remainder(local_seconds, SECONDS_PER_DAY).float() / SECONDS_PER_DAY
+    """Time of day as a fraction of the local day in [0, 1), float64."""
+    return torch.remainder(local_seconds, SECONDS_PER_DAY).double() / SECONDS_PER_DAY
 
 
 def local_weekday(local_seconds: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scorer, Scores
+from recap.user_folder import user_subfolder
 
 LIST_LENGTH: Final = 20
 
@@ -124,6 +125,12 @@ def _with_ranks(cases: pd.DataFrame, ranks: list[Ranks]) -> pd.DataFrame:
         rank=num_better + (num_tied + 1) / 2,
         reciprocal_rank=reciprocal_rank(num_better, num_tied),
     )
+
+
+def records_file(dataset_hash: str, scorer: str, split: str, protocol: str) -> Path:
+    """Where a scorer's records lie in the user's cache; ``scorer`` is a checkpoint's hash or a baseline's name."""
+    name = f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{protocol}.parquet"
+    return user_subfolder("cache") / "records" / name
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:

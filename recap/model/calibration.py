@@ -49,7 +49,7 @@ class RevisitCalibration(nn.Module):
         now_C = batch.checkins.local_seconds_T[batch.row_B][candidates.case_C]
         last_C = batch.checkins.local_seconds_T[candidates.last_row_C]
         angle_C = 2 * math.pi * (local_hour_fraction(now_C) - local_hour_fraction(last_C))
-        same_weekday_C = (local_weekday(now_C) == local_weekday(last_C)).float()
+        same_weekday_C = (local_weekday(now_C) == local_weekday(last_C)).to(angle_C.dtype)
         pair_C3 = torch.stack([angle_C.cos(), angle_C.sin(), same_weekday_C], dim=1)
         features = [statistics_C3, self.last_visit_time(last_C), pair_C3.to(statistics_C3.dtype)]
         return self.history(torch.cat(features, dim=1))

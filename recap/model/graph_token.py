@@ -61,7 +61,7 @@ class GraphToken(nn.Module):
 
 
 def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
-    """A float32 torch CSR tensor of a scipy one."""
+    """A float64 torch CSR tensor of a scipy one."""
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     with warnings.catch_warnings():
@@ -69,7 +69,7 @@ def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
         return torch.sparse_csr_tensor(
             torch.from_numpy(matrix.indptr.astype("int64")),
             torch.from_numpy(matrix.indices.astype("int64")),
-            torch.from_numpy(matrix.data.astype("float32")),
+            torch.from_numpy(matrix.data.astype("float64")),
             size=matrix.shape,
             check_invariants=False,
         )

@@ -40,6 +40,7 @@ class Recap(nn.Module):
         category_P: int64 category of each POI.
         coordinates_P2: latitude and longitude in degrees.
         graph: training transitions; may be None when ``use_graph`` is off.
+        dtype: of weights and adjacency; train in float32, ask for float64 where scores must not depend on the batch.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Recap(nn.Module):
         category_P: Tensor,
         coordinates_P2: Tensor,
         graph: TransitionGraph | None,
+        dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
         self.config = config
@@ -66,9 +68,16 @@ class Recap(nn.Module):
             self.graph_token = None
         self.prior = RevisitPrior(config.prior) if config.use_history else None
         self.calibration = RevisitCalibration(config) if config.use_history else None
+        self.to(dtype)
 
     @classmethod
-    def for_dataset(cls, config: ModelConfig, dataset: Dataset, graph: TransitionGraph | None = None) -> "Recap":
+    def for_dataset(
+        cls,
+        config: ModelConfig,
+        dataset: Dataset,
+        graph: TransitionGraph | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> "Recap":
         """An untrained model for a dataset's users, POIs and training transitions."""
         return cls(
             config,
@@ -76,6 +85,7 @@ class Recap(nn.Module):
             category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
             graph=(graph or TransitionGraph.from_dataset(dataset)) if config.use_graph else None,
+            dtype=dtype,
         )
 
     def propagate(self) -> Tensor | None:
@@ -150,7 +160,7 @@ class RecapScorer:
 
 
 def standardise(coordinates_P2: Tensor) -> Tensor:
-    """Zero mean and unit variance over POIs, float32; a constant coordinate becomes 0.
+    """Zero mean and unit variance over POIs; a constant coordinate becomes 0.
 
     Longitudes are unrolled around the city's middle first, so that a city across the date line stays in one piece.
     """
@@ -160,4 +170,4 @@ def standardise(coordinates_P2: Tensor) -> Tensor:
     coordinates_P2 = torch.stack([coordinates_P2[:, 0], unrolled_P], dim=1)
     spread_2 = coordinates_P2.std(0, correction=0)
     scaled = (coordinates_P2 - coordinates_P2.mean(0)) / torch.where(spread_2 > 0, spread_2, 1.0)
-    return scaled.float()
+    return scaled

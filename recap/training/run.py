@@ -146,7 +146,7 @@ def _seal(out: Path, dataset: Dataset, trainer: Trainer, device: torch.device) -
     for source, target in ((BEST, WEIGHTS), (BEST_OVERALL, BEST_OVERALL_WEIGHTS)):
         (out / target).write_bytes((trainer.folder / source).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
-    model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph).to(device)
+    model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64).to(device)
     load_weights(model, load_tensors(out / WEIGHTS)[0], WEIGHTS)
     evaluation = evaluate(
         RecapScorer(model, best.stage), dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins

@@ -1,0 +1,64 @@
+"""The case explanation: one typed object behind every rendering (page, JSON, report, notebook)."""
+
+from pydantic import Field
+
+from recap.config import Config
+
+
+class CandidateLedger(Config):
+    """The score of one candidate as an exact sum.
+
+    ``prior = count + recency + window - clip_loss``; ``residual = total - (core + prior + correction)``, where total is
+    what the batched evaluation ranks by and the parts are recomputed on their own in float64.
+    """
+
+    poi: int
+    name: str
+    category: str
+    rank: float = Field(description="1 is best; the mean rank where totals are equal.")
+    probability: float = Field(description="Softmax of the totals over all POIs.")
+    core: float
+    count: float
+    recency: float
+    window: float
+    clip_loss: float
+    prior: float
+    gate: float | None = Field(description="None where the correction does not act on this candidate.")
+    correction: float
+    total: float
+    residual: float
+
+
+class PathLedger(Config):
+    """One two-hop path source -> middle -> target over training transitions."""
+
+    middle: int
+    name: str
+    count_in: int
+    count_out: int
+    p_in: float
+    p_out: float
+    product: float
+    share: float
+
+
+class CaseExplanation(Config):
+    """Why one test case was predicted as it was."""
+
+    case: int
+    user: int
+    source: int
+    source_name: str
+    target: int
+    target_name: str
+    target_rank: float
+    transition_count: int
+    in_history: bool
+    within_two_hops: bool
+    two_step_walk: bool
+    inactive: list[str] = Field(description="Parts that play no role at this checkpoint's epoch.")
+    candidates: list[CandidateLedger]
+    paths: list[PathLedger]
+    a2_source_target: float
+    dataset_hash: str
+    checkpoint_hash: str
