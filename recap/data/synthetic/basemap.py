@@ -1,0 +1,140 @@
+"""The demo city's basemap: inline GeoJSON layers of water, parks, districts, streets, roads, rails and names."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from recap.data.synthetic import places
+from recap.data.synthetic.layout import build_layout
+from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
+
+Feature = dict[str, Any]
+
+
+def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
+    """(longitude, latitude) of a point in metres from the city's middle, rounded by whole numbers.
+
+    One degree is taken as 111 195 m of latitude and 77 243 m of longitude (a sphere at 46 degrees north); the city is
+    small enough for that to be exact within 0.5 %.
+    """
+    x, y = point
+    unit = 10 ** (6 - digits)
+    longitude = (places.LONGITUDE_0 + x * 12_946 // 1000) // unit
+    latitude = (places.LATITUDE_0 + y * 8_993 // 1000) // unit
+    return longitude / 10**digits, latitude / 10**digits
+
+
+def build_basemap() -> dict[str, Any]:
+    """Build the basemap; the same on every machine and for every seed of `build_demo_city`.
+
+    Returns:
+        A dict that `json.dump` takes, under 300 KB: `name`, `center` [longitude, latitude], `bounds` [west, south,
+        east, north] of the built-up area, `order` (layer names from the bottom up) and `layers`, a GeoJSON
+        FeatureCollection by layer name. Coordinates are degrees with 5 decimals (about a metre). Layers in drawing
+        order on a ground of land: `district` (polygons, `name`, `kind`, `shade` 0 or 1), `park` (polygons, `name`),
+        `airfield`, `street` (lines), `water` (polygons, `name`, `kind` sea, river or lake; over the streets),
+        `quay` (polygons of land colour), `shore` (lines around the water), `ferry` (lines), `rail` (lines), `road`
+        (lines, `name`, `rank` 1 or 2), `bridge` (lines, `name`, `carries` road or rail), `label` (points, `name`,
+        `kind` district, town, park or water).
+    """
+    layout = build_layout()
+    roads = {name: smooth(line, 2) for name, line in places.ROADS.items()}
+    rails = {name: smooth(line, 2) for name, line in places.RAILS.items()}
+    sea = _polygon([layout.sea, *layout.islands.values()], name="Sea", kind="sea")
+    water = [sea, _polygon([layout.river], name="River Lanner", kind="river")]
+    water += [_polygon([line], name=name, kind="lake") for name, line in layout.lakes.items()]
+    shores = [*_outside(layout.coast, layout.river), *_outside([*layout.river, layout.river[0]], layout.sea)]
+    shores += [[*outline, outline[0]] for outline in (*layout.islands.values(), *layout.lakes.values())]
+    layers = {
+        "district": [
+            _polygon([d.outline], name=d.name, kind=d.kind, shade=index % 2) for index, d in enumerate(places.DISTRICTS)
+        ],
+        "park": [_polygon([line], name=name) for name, line in layout.parks.items()],
+        "airfield": [_polygon([places.AIRFIELD], name="Saltmere Airport"), _line([places.RUNWAY], name="Runway")],
+        "street": [_line(lines, district=d.name) for d, lines in zip(places.DISTRICTS, layout.streets, strict=True)],
+        "water": water,
+        "quay": [_polygon([line], name=name) for name, line in places.QUAYS.items()],
+        "shore": [_line(shores)],
+        "ferry": [_line([smooth(line, 3)], name=name) for name, line in places.FERRIES.items()],
+        "rail": [_line([line], name=name) for name, line in rails.items()],
+        "road": [
+            _line([line], name=name, rank=2 if name in ("Harbour Walk", "College Way") else 1)
+            for name, line in roads.items()
+        ],
+        "bridge": [
+            _line([span], name=places.BRIDGES[name], carries=carries)
+            for carries, lines in (("rail", rails), ("road", roads))
+            for name, line in lines.items()
+            if name in places.BRIDGES
+            for span in _spans(line, layout.river)
+        ],
+        "label": _labels(),
+    }
+    return {
+        "name": places.CITY,
+        "center": list(to_degrees((0, 500))),
+        "bounds": [*to_degrees((-23_000, -11_500)), *to_degrees((21_000, 19_500))],
+        "order": list(layers),
+        "layers": {name: {"type": "FeatureCollection", "features": features} for name, features in layers.items()},
+    }
+
+
+def _labels() -> list[Feature]:
+    labels = [
+        _point(d.label, name=d.name, kind="town" if d.kind in ("town", "village") else "district")
+        for d in places.DISTRICTS
+    ]
+    labels += [_point(at, name=name, kind="park") for name, at in places.PARK_LABELS]
+    return labels + [_point(at, name=name, kind="water") for name, at in places.WATER_LABELS]
+
+
+def _spans(line: Line, river: Line) -> list[Line]:
+    """The stretches of a line that lie over the river, a little longer on both banks."""
+    dense = _dense(line)
+    wet = inside(np.array(dense, dtype=np.int64), river)
+    for _ in range(3):
+        wet = wet | np.roll(wet, 1) | np.roll(wet, -1)
+    return runs(dense, wet.tolist(), every=6)
+
+
+def _outside(line: Line, water: Line) -> list[Line]:
+    """The stretches of a shore that no other water washes over."""
+    dense = _dense(line)
+    dry = ~inside(np.array(dense, dtype=np.int64), water)
+    corners = set(line)
+    return [
+        [point for n, point in enumerate(run) if point in corners or n in (0, len(run) - 1)]
+        for run in runs(dense, dry.tolist())
+    ]
+
+
+def _dense(line: Line, step: int = 20) -> Line:
+    """The line with points no farther than about `step` metres apart."""
+    points: Line = []
+    for (ax, ay), (bx, by) in pairwise(line):
+        parts = max(max(abs(bx - ax), abs(by - ay)) // step, 1)
+        points += [(ax + (bx - ax) * part // parts, ay + (by - ay) * part // parts) for part in range(parts)]
+    return [*points, line[-1]]
+
+
+def _degrees(line: Line) -> list[list[float]]:
+    return [list(to_degrees(point)) for point in line]
+
+
+def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> Feature:
+    return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": coordinates}}
+
+
+def _polygon(rings: list[Line], **properties: Any) -> Feature:
+    return _feature("Polygon", [_degrees([*ring, ring[0]]) for ring in rings], properties)
+
+
+def _line(lines: list[Line], **properties: Any) -> Feature:
+    if len(lines) == 1:
+        return _feature("LineString", _degrees(lines[0]), properties)
+    return _feature("MultiLineString", [_degrees(line) for line in lines], properties)
+
+
+def _point(at: Point, **properties: Any) -> Feature:
+    return _feature("Point", list(to_degrees(at)), properties)

@@ -1,0 +1,96 @@
+"""The demo city as raw check-ins, the same table that any reader of real data returns."""
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from recap.columns import (
+    CATEGORY,
+    CATEGORY_ID,
+    LATITUDE,
+    LONGITUDE,
+    POI_ID,
+    POI_NAME,
+    RAW_COLUMNS,
+    TIME,
+    TZ_OFFSET_MINUTES,
+    USER_ID,
+)
+from recap.data.synthetic.basemap import to_degrees
+from recap.data.synthetic.categories import CATEGORIES
+from recap.data.synthetic.draws import Draws
+from recap.data.synthetic.people import build_people
+from recap.data.synthetic.venues import build_venues
+from recap.data.synthetic.walk import City, Walker, check_in
+from recap.errors import ConfigError
+
+PINNED_SEED: Final = 20
+PEOPLE: Final = 600
+FIRST_DAY: Final = datetime(2024, 1, 8, tzinfo=UTC)  # a Monday; local midnight is UTC midnight in winter
+# Days from FIRST_DAY on which clocks change: summer time, one hour ahead, from 31 March to 27 October 2024
+_SUMMER: Final = range(83, 293)
+_MAX_PEOPLE: Final = 3_000
+
+
+def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFrame:
+    """Let invented people live in Saltmere for 42 weeks and return what they check in.
+
+    The model is exploration and preferential return (Song, Koren, Wang, Barabasi, Nature Physics 2010) with a gravity
+    choice, along timetables by hour and weekday. All choices are draws of whole numbers from the raw PCG64 stream, so
+    the table is the same for the same arguments on every machine.
+
+    Args:
+        seed: who lives in the city and which venues there are; the city's shape never changes.
+        people: how many people are generated; the number of venues grows with it.
+
+    Returns:
+        Raw check-ins sorted by time: the columns `recap.columns.RAW_COLUMNS` plus `poi_name`. Coordinates are degrees
+        with 5 decimals in the open Atlantic, `time` is UTC with whole seconds, `tz_offset_minutes` is 0 in winter and
+        60 in summer. Users and POIs with few check-ins are still in it.
+
+    Raises:
+        ConfigError: the seed is not a whole number from 0 to 2**32 - 1, or people not one from 1 to 3000.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
+        raise ConfigError(f"the demo city's seed must be a whole number from 0 to {2**32 - 1}, not {seed!r}")
+    if not isinstance(people, int) or isinstance(people, bool) or not 1 <= people <= _MAX_PEOPLE:
+        raise ConfigError(f"the demo city takes 1 to {_MAX_PEOPLE} people, not {people!r}")
+    venues = build_venues(seed, people)
+    city = City(venues)
+    rows: list[tuple[int, int, int, int]] = []
+    for number, person in enumerate(build_people(venues, seed, people)):
+        stops = Walker(person, city, Draws(seed, 3, number)).live()
+        seconds = Draws(seed, 4, number)
+        for stop in check_in(person, city, stops, seconds):
+            offset = 60 if stop.minute // 1440 in _SUMMER else 0
+            rows.append(((stop.minute - offset) * 60 + seconds.below(60), number, stop.venue, offset))
+    rows.sort()
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    degrees = [to_degrees(at) for at in city.at]
+    second, user, venue, offset_column = table.T
+    category = np.array(city.category)[venue]
+    frame = pd.DataFrame(
+        {
+            USER_ID: np.array([f"w{number + 1:04d}" for number in range(people)], dtype=object)[user],
+            POI_ID: np.array([f"v{number + 1:04d}" for number in range(len(venues))], dtype=object)[venue],
+            CATEGORY_ID: np.array([f"c{number + 1:02d}" for number in range(len(CATEGORIES))], dtype=object)[category],
+            CATEGORY: np.array([c.name for c in CATEGORIES], dtype=object)[category],
+            LATITUDE: np.array([latitude for _, latitude in degrees])[venue],
+            LONGITUDE: np.array([longitude for longitude, _ in degrees])[venue],
+            TZ_OFFSET_MINUTES: offset_column.astype(np.int64),
+            TIME: pd.to_datetime(second + int(FIRST_DAY.timestamp()), unit="s", utc=True).as_unit("s"),
+            POI_NAME: np.array([v.name for v in venues], dtype=object)[venue],
+        }
+    )
+    return frame[[*RAW_COLUMNS, POI_NAME]]
+
+
+def hash_checkins(checkins: pd.DataFrame) -> str:
+    """SHA-256 over every value in row and column order; floats as written with 5 decimals."""
+    digest = hashlib.sha256()
+    for row in checkins.itertuples(index=False):
+        digest.update("\t".join(f"{v:.5f}" if isinstance(v, float) else str(v) for v in row).encode() + b"\n")
+    return digest.hexdigest()

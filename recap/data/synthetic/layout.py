@@ -1,0 +1,129 @@
+"""The city's shape worked out from `places`: outlines of water, streets on each district's grid, sites for venues."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recap.data.synthetic import places
+from recap.data.synthetic.draws import Draws
+from recap.data.synthetic.shapes import Line, inside, roughen, runs, smooth, widen
+
+_SHAPE_SEED = 1  # of frayed shores and missing street blocks; the city's shape is the same for every seed
+_STEP = 40  # metres between two possible sites along a street
+_STRIDE = 10  # points a bent street is thinned by
+_SETBACK = 15  # metres from the middle of the street to a site
+_SHORE_MARGIN = 35  # metres a site keeps from water and park edges
+_MISSING_BLOCKS = {
+    "centre": 40,
+    "harbour": 120,
+    "nightlife": 50,
+    "business": 60,
+    "works": 170,
+    "campus": 130,
+}  # per mille
+
+
+class Layout(NamedTuple):
+    """Outlines in metres. `streets` and `sites` are per district, in the order of `places.DISTRICTS`."""
+
+    sea: Line
+    coast: Line
+    river: Line
+    islands: dict[str, Line]
+    lakes: dict[str, Line]
+    parks: dict[str, Line]
+    streets: list[list[Line]]
+    sites: list[Line]
+
+    def in_water(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether points (rows of x, y in metres) lie in the sea, the river or a lake. Quays count as sea."""
+        ashore = np.zeros(len(points), dtype=bool)
+        for island in self.islands.values():
+            ashore |= inside(points, island)
+        wet = inside(points, self.sea) & ~ashore
+        for water in (self.river, *self.lakes.values()):
+            wet |= inside(points, water)
+        return wet
+
+    def in_park(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether points lie in a park or on the airfield."""
+        green = inside(points, places.AIRFIELD)
+        for park in self.parks.values():
+            green |= inside(points, park)
+        return green
+
+
+@lru_cache(maxsize=1)
+def build_layout() -> Layout:
+    """Work out the city's shape; the result is shared, so do not change it."""
+    draws = Draws(_SHAPE_SEED, 0)
+    coast = smooth(roughen(places.COAST, draws, rounds=2, reach=7), 1)
+    centre = smooth(roughen(places.RIVER, draws, rounds=1, reach=12), 2)
+    last = len(centre) - 1
+    known = len(places.RIVER_WIDTHS) - 1
+    widths = [places.RIVER_WIDTHS[index * known // last] for index in range(last + 1)]
+    layout = Layout(
+        sea=[*coast, (places.FAR, -places.FAR), (-places.FAR, -places.FAR)],
+        coast=coast,
+        river=widen(centre, widths),
+        islands=_soft(places.ISLANDS, draws),
+        lakes=_soft(places.LAKES, draws),
+        parks={name: smooth(outline, 2, closed=True) for name, outline in places.PARKS.items()},
+        streets=[],
+        sites=[],
+    )
+    for district in places.DISTRICTS:
+        streets, sites = _lay_streets(district, layout, draws)
+        layout.streets.append(streets)
+        layout.sites.append(sites)
+    return layout
+
+
+def _soft(outlines: dict[str, Line], draws: Draws) -> dict[str, Line]:
+    return {
+        name: smooth(roughen(outline, draws, rounds=1, reach=9, closed=True), 3, closed=True)
+        for name, outline in outlines.items()
+    }
+
+
+def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tuple[list[Line], Line]:
+    """Streets of one district as polylines and the sites beside them."""
+    heart_x, heart_y = district.heart
+    reach = max(max(abs(x - heart_x), abs(y - heart_y)) for x, y in district.outline) * 3 // 2
+    missing = _MISSING_BLOCKS.get(district.kind, 150)
+    along = np.arange(-reach, reach + 1, _STEP, dtype=np.int64)
+    lines, besides, built = [], [], []
+    for across in (False, True):
+        spacing, block = district.blocks[::-1] if across else district.blocks
+        for number in range(-reach // spacing, reach // spacing + 1):
+            offset = number * spacing + draws.between(-spacing // 8, spacing // 8)
+            side = offset + (_SETBACK if number % 2 else -_SETBACK)
+            lines.append(_place(district, along, offset, across))
+            besides.append(_place(district, along, side, across))
+            open_blocks = [not draws.chance(missing) for _ in range(2 * reach // block + 2)]
+            built.append([open_blocks[(v + reach) // block] for v in along.tolist()])
+    points = np.concatenate(lines)
+    kept = np.array(built).ravel() & inside(points, district.outline)
+    kept[kept] = ~layout.in_water(points[kept]) & ~layout.in_park(points[kept])
+    streets: list[Line] = []
+    for line, ok in zip(lines, kept.reshape(len(lines), -1), strict=True):
+        if ok.any():
+            streets += runs(line.tolist(), ok.tolist(), every=_STRIDE if district.bend else len(line))
+    sites = np.concatenate(besides)[kept]
+    dry = ~layout.in_park(sites)
+    for shift in ((0, 0), (_SHORE_MARGIN, 0), (-_SHORE_MARGIN, 0), (0, _SHORE_MARGIN), (0, -_SHORE_MARGIN)):
+        dry &= ~layout.in_water(sites + np.array(shift))
+    return [[(x, y) for x, y in street] for street in streets], [(x, y) for x, y in sites[dry].tolist()]
+
+
+def _place(district: places.District, along: npt.NDArray[np.int64], offset: int, across: bool) -> npt.NDArray[np.int64]:
+    """Points of one street in metres: the district's grid, gently bent, turned by its angle."""
+    u, v = (along, np.full_like(along, offset)) if across else (np.full_like(along, offset), along)
+    if district.bend:
+        u, v = u + v * v // district.bend, v - u * u // district.bend
+    cos, sin, hypotenuse = district.grid
+    x = district.heart[0] + (cos * u - sin * v) // hypotenuse
+    y = district.heart[1] + (sin * u + cos * v) // hypotenuse
+    return np.stack([x, y], axis=1)
