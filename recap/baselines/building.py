@@ -1,0 +1,72 @@
+"""Any baseline by its name, fitted and ready to score."""
+
+import hashlib
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+from recap.baselines.counting import CountPlusMarkov, Markov, Popularity, VisitCount
+from recap.baselines.evidence import FORMAT_VERSION, EvidenceRanker, EvidenceRankerConfig
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError, RecapError
+from recap.graph import TransitionGraph
+from recap.scores import Scorer
+from recap.user_folder import user_subfolder
+
+
+def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
+    """One of the five baselines; `evidence` is fitted once for a dataset and then read from the user's cache.
+
+    Args:
+        graph: the dataset's training transitions.
+
+    Raises:
+        ConfigError: unknown name.
+    """
+    match name:
+        case "popularity":
+            return Popularity(dataset)
+        case "markov":
+            return Markov(dataset, graph)
+        case "visit_count":
+            return VisitCount(dataset)
+        case "count_plus_markov":
+            return CountPlusMarkov(dataset, graph)
+        case "evidence":
+            return cached_evidence_ranker(dataset, graph)
+        case _:
+            raise ConfigError(
+                f"unknown baseline {name!r}; choose one of popularity, markov, visit_count, count_plus_markov, evidence"
+            )
+
+
+def cached_evidence_ranker(
+    dataset: Dataset, graph: TransitionGraph, config: EvidenceRankerConfig | None = None, *, seed: int = 0
+) -> EvidenceRanker:
+    """A fitted evidence ranker, from the user's cache folder if it was fitted there before.
+
+    A cached file that cannot be read is fitted and written anew; a cache that cannot be written is done without.
+    """
+    config = EvidenceRankerConfig() if config is None else config
+    path = cache_file(dataset, config, seed)
+    if path is not None and path.is_file():
+        try:
+            return EvidenceRanker.load(path, dataset, graph)
+        except RecapError:
+            path.unlink(missing_ok=True)
+    ranker = EvidenceRanker.fit(dataset, graph, config, seed=seed)
+    if path is not None:
+        try:
+            ranker.save(path)
+        except RecapError:
+            return ranker
+    return ranker
+
+
+def cache_file(dataset: Dataset, config: EvidenceRankerConfig, seed: int) -> Path | None:
+    """Where a fitted ranker is kept: named after data, configuration, seed and code version; None without a cache."""
+    key = json.dumps([dataset.hash, config.model_dump(mode="json"), seed, FORMAT_VERSION, version("recap-mobility")])
+    try:
+        return user_subfolder("cache") / f"evidence-{hashlib.sha256(key.encode()).hexdigest()[:16]}.safetensors"
+    except RecapError:
+        return None

@@ -1,0 +1,203 @@
+"""The evidence ranker: a log-linear model whose every score is an exact sum of named evidence.
+
+Shape suffixes: B cases, P POIs, C packed candidates, N training cases, F packed features, D dense features.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from recap import columns as c
+from recap.baselines.log_linear import RankingProblem, fit_log_linear
+from recap.config import Config
+from recap.data.dataset import Dataset, check_same_dataset
+from recap.errors import CheckpointError, DataError, FormatVersionError, MissingTensorError
+from recap.evidence import DENSE_FEATURES, EvidenceConfig, EvidenceFeatures
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch, Scores
+from recap.tensor_files import load_tensors, save_tensors
+
+FORMAT_VERSION: Final = 1
+"""Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""
+
+_CASES_PER_BLOCK: Final = 1024
+
+
+class EvidenceRankerConfig(Config):
+    """How the evidence ranker is fitted."""
+
+    features: EvidenceConfig = Field(default_factory=lambda: EvidenceConfig(), description="Time scales.")
+    num_cases: int = Field(40_000, ge=1, description="Training cases drawn at random; all where there are fewer.")
+    l2: float = Field(1e-5, ge=0, description="Penalty on squared weights, per standard deviation of their feature.")
+    max_iterations: int = Field(150, ge=1, description="L-BFGS iterations at most.")
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceRanker:
+    """score(d) = sum of weight x feature, over a few features of every POI and more of a case's candidates.
+
+    Attributes:
+        dense_weights, packed_weights: weight by feature name, in order.
+        facts: how the fit went: ``cases, loss, iterations, converged``.
+    """
+
+    config: EvidenceRankerConfig
+    features: EvidenceFeatures
+    dense_weights: dict[str, float]
+    packed_weights: dict[str, float]
+    dataset_hash: str
+    facts: dict[str, Any]
+
+    name = "evidence"
+
+    @classmethod
+    def fit(
+        cls,
+        dataset: Dataset,
+        graph: TransitionGraph,
+        config: EvidenceRankerConfig | None = None,
+        *,
+        seed: int = 0,
+    ) -> "EvidenceRanker":
+        """Fit by cross-entropy over the whole catalogue on training cases; the same seed gives the same weights.
+
+        Args:
+            graph: the dataset's training transitions.
+            seed: draws the training cases where there are more than ``config.num_cases``.
+
+        Raises:
+            DataError: no training case.
+        """
+        config = EvidenceRankerConfig() if config is None else config
+        features = EvidenceFeatures.from_dataset(dataset, graph, config.features)
+        rows = draw_cases(dataset, config.num_cases, seed)
+        problem = build_problem(features, CheckinTensors.from_dataset(dataset), rows)
+        fit = fit_log_linear(problem, l2=config.l2, max_iterations=config.max_iterations)
+        return cls(
+            config=config,
+            features=features,
+            dense_weights=dict(zip(DENSE_FEATURES, fit.dense_D.tolist(), strict=True)),
+            packed_weights=dict(zip(config.features.packed_features, fit.packed_F.tolist(), strict=True)),
+            dataset_hash=dataset.hash,
+            facts={
+                "cases": len(rows),
+                "seed": seed,
+                "loss": fit.loss,
+                "iterations": fit.iterations,
+                "converged": fit.converged,
+            },
+        )
+
+    def score(self, batch: CaseBatch) -> Scores:
+        """Weighted evidence of every POI, float64; ties are broken by popularity."""
+        evidence = self.features.of(batch)
+        shape = (len(batch), self.features.others.num_pois)
+        dense = {name: (weight * evidence.dense[name]).expand(shape) for name, weight in self.dense_weights.items()}
+        packed = {
+            name: weight * evidence.packed_CF[:, column]
+            for column, (name, weight) in enumerate(self.packed_weights.items())
+        }
+        return Scores(dense, packed, evidence.case_C, evidence.poi_C, tie_break_P=self.features.places.popularity_P)
+
+    def save(self, path: Path) -> None:
+        """Write weights (safetensors) with configuration and dataset hash (JSON), whole or not at all.
+
+        Raises:
+            RecapError: the disk refused.
+        """
+        tensors = {
+            "dense": torch.tensor(list(self.dense_weights.values()), dtype=torch.float64),
+            "packed": torch.tensor(list(self.packed_weights.values()), dtype=torch.float64),
+        }
+        metadata = {
+            "format_version": FORMAT_VERSION,
+            "model": self.name,
+            "config": self.config.model_dump(mode="json"),
+            "dense_features": list(self.dense_weights),
+            "packed_features": list(self.packed_weights),
+            "dataset_hash": self.dataset_hash,
+            "facts": self.facts,
+        }
+        save_tensors(tensors, path, metadata)
+
+    @classmethod
+    def load(cls, path: Path, dataset: Dataset, graph: TransitionGraph) -> "EvidenceRanker":
+        """Read a saved ranker for the dataset it was fitted on.
+
+        Raises:
+            CheckpointError: not a saved evidence ranker.
+            FormatVersionError: written by a newer version.
+            MissingTensorError: a weight is missing or one is unknown.
+            RecapError: fitted on another dataset.
+        """
+        tensors, metadata = load_tensors(path)
+        if metadata.get("model") != cls.name:
+            raise CheckpointError(f"{path} holds no evidence ranker; fit it again")
+        if metadata["format_version"] != FORMAT_VERSION:
+            raise FormatVersionError(
+                f"{path} was written in format {metadata['format_version']}, this version reads {FORMAT_VERSION}: "
+                "fit it again or update recap"
+            )
+        check_same_dataset(metadata["dataset_hash"], dataset, str(path))
+        config = EvidenceRankerConfig.parse(metadata["config"])
+        expected = {"dense": DENSE_FEATURES, "packed": config.features.packed_features}
+        weights: dict[str, dict[str, float]] = {}
+        for part, names in expected.items():
+            if part not in tensors or tensors[part].shape != (len(names),):
+                raise MissingTensorError(f"{path} lacks one weight for each of the {len(names)} {part} features")
+            if metadata[f"{part}_features"] != list(names):
+                raise MissingTensorError(f"{path}: its {part} features are not those of this version; fit it again")
+            weights[part] = dict(zip(names, tensors[part].tolist(), strict=True))
+        features = EvidenceFeatures.from_dataset(dataset, graph, config.features)
+        return cls(config, features, weights["dense"], weights["packed"], dataset.hash, metadata["facts"])
+
+
+def draw_cases(dataset: Dataset, num_cases: int, seed: int) -> Tensor:
+    """Source rows of training cases, drawn without replacement, in table order.
+
+    Raises:
+        DataError: no training case.
+    """
+    rows = dataset.cases(c.TRAIN)
+    if len(rows) == 0:
+        raise DataError("the training split has no case to fit on")
+    if len(rows) > num_cases:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, num_cases, replace=False))
+    return torch.from_numpy(rows)
+
+
+def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: Tensor) -> RankingProblem:
+    """Evidence of training cases and of their targets, as `fit_log_linear` wants it."""
+    case, packed, dense, packed_target, dense_target = [], [], [], [], []
+    for start in range(0, len(row_N), _CASES_PER_BLOCK):
+        batch = CaseBatch(checkins, row_N[start : start + _CASES_PER_BLOCK])
+        evidence = features.of(batch)
+        shape = (len(batch), features.others.num_pois)
+        every = [evidence.dense[name].expand(shape) for name in DENSE_FEATURES]
+        case.append(evidence.case_C + start)
+        packed.append(evidence.packed_CF.float())
+        dense.append(torch.stack([values[evidence.case_C, evidence.poi_C] for values in every], dim=1).float())
+        index_B, target_B = torch.arange(len(batch)), batch.target_B
+        dense_target.append(torch.stack([values[index_B, target_B] for values in every], dim=1).float())
+        hit_C = evidence.poi_C == target_B[evidence.case_C]
+        target_BF = torch.zeros(len(batch), evidence.packed_CF.shape[1])
+        packed_target.append(target_BF.index_add_(0, evidence.case_C[hit_C], packed[-1][hit_C]))
+    source_S, source_N = torch.unique(checkins.poi_T[row_N], return_inverse=True)
+    return RankingProblem(
+        case_C=torch.cat(case),
+        packed_CF=torch.cat(packed),
+        dense_CD=torch.cat(dense),
+        packed_NF=torch.cat(packed_target),
+        dense_ND=torch.cat(dense_target),
+        source_N=source_N,
+        dense_blocks=[
+            [values.float() for values in features.dense_of(sources).values()]
+            for sources in source_S.split(_CASES_PER_BLOCK)
+        ],
+    )

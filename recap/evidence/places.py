@@ -1,0 +1,51 @@
+"""What is known of places before any user: popularity and position.
+
+Shape suffixes: B cases, P POIs.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+
+EARTH_RADIUS_KM: Final = 6371.0088
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Popularity and position of every POI.
+
+    Attributes:
+        popularity_P: training check-ins, float64.
+        position_P3: points on the unit sphere, float64.
+    """
+
+    popularity_P: Tensor
+    position_P3: Tensor
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> "Places":
+        """Places of a dataset."""
+        latitude, longitude = (
+            np.radians(dataset.pois[name].to_numpy(np.float64)) for name in (c.LATITUDE, c.LONGITUDE)
+        )
+        position = np.stack(
+            [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)], axis=1
+        )
+        popularity = dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
+        return cls(torch.from_numpy(popularity.copy()), torch.from_numpy(position))
+
+    def to(self, device: torch.device | str) -> "Places":
+        """The same tensors on another device."""
+        return Places(self.popularity_P.to(device), self.position_P3.to(device))
+
+    def distance_km(self, source_B: Tensor) -> Tensor:
+        """Great-circle distance from each source to every POI, float64 (B, P); correct to about a metre."""
+        # Chord length on the unit sphere; in float64 the cancellation for near points costs less than a metre.
+        chord_BP = (2.0 - 2.0 * self.position_P3[source_B] @ self.position_P3.T).clamp_min_(0.0).sqrt_()
+        return 2.0 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2.0).clamp_max_(1.0))

@@ -1,0 +1,42 @@
+"""Where the user's own files live: one folder, moved by the environment variable RECAP_HOME."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from recap.errors import ConfigError, RecapError
+
+HOME_VARIABLE: Final = "RECAP_HOME"
+SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "cache")
+
+
+def user_folder() -> Path:
+    """The user's folder: ``$RECAP_HOME`` if set, else the platform's data folder; it may not exist yet.
+
+    Raises:
+        ConfigError: RECAP_HOME names a file.
+    """
+    moved = os.environ.get(HOME_VARIABLE, "").strip()
+    folder = Path(moved).expanduser().absolute() if moved else platformdirs.user_data_path("recap", appauthor=False)
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{HOME_VARIABLE} should name a folder, {folder} is a file")
+    return folder
+
+
+def user_subfolder(name: str) -> Path:
+    """One of the folders in `SUBFOLDERS`, made if missing.
+
+    Raises:
+        ConfigError: unknown name.
+        RecapError: the folder cannot be made.
+    """
+    if name not in SUBFOLDERS:
+        raise ConfigError(f"the user's folder has no {name!r}; it has {', '.join(SUBFOLDERS)}")
+    folder = user_folder() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecapError(f"cannot make {folder} ({error.strerror or error}); set {HOME_VARIABLE} elsewhere") from error
+    return folder
