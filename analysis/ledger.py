@@ -1,4 +1,4 @@
-"""Exact score parts of one case, recomputed on their own and held against the evaluation's total (Eqs. 5, 9, 13, 14)."""
+"""Exact score parts of one case, recomputed on their own and held against the total (Eqs. 5, 9, 13, 14)."""
 
 import math
 
@@ -48,7 +48,8 @@ def explain_case(predictor: Predictor, number: int, *, top: int = 10, extra: tup
         inactive=predictor.checkpoint.inactive_parts,
         candidates=candidates,
         paths=[
-            PathLedger(name=dataset.poi_label(int(path["middle"])), **path) for path in paths.to_dict(orient="records")
+            PathLedger.parse({"name": dataset.poi_label(int(path["middle"]))} | {str(k): v for k, v in path.items()})
+            for path in paths.to_dict(orient="records")
         ],
         a2_source_target=float(predictor.graph.two_step_probability(np.array([source]), np.array([target]))[0]),
         dataset_hash=dataset.hash,

@@ -107,6 +107,7 @@ def evaluate(
     from recap.evaluation.records import records_file, write_records
     from recap.graph import TransitionGraph
     from recap.history import CheckinTensors
+    from recap.scores import Scorer
     from recap.training.run import choose_device
 
     if (checkpoint is None) == (baseline is None):
@@ -115,6 +116,7 @@ def evaluate(
         raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
     dataset = Dataset.load(data)
     chosen = torch.device("cpu")
+    scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
         checkpoint_hash = None
