@@ -26,9 +26,7 @@ def prepare(
     from recap import columns as c
     from recap.data.preparation import prepare_dataset
     from recap.data.sources import read_raw
-    from recap.graph import TransitionGraph
     from recap.presets import data_preset
-    from recap.statistics import tail_shares
 
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
@@ -38,6 +36,11 @@ def prepare(
         dataset = prepare_dataset(raw, config, name=name or out.name, source_format=source_format, preset=preset)
     with progress_console.status("Writing the dataset"):
         dataset.save(out)
+
+    # Only now: this imports torch, and a refusal above should not wait for it.
+    from recap.graph import TransitionGraph
+    from recap.statistics import tail_shares
+
     report = dataset.manifest.report
     summary: dict[str, Any] = {
         "raw": report.raw,

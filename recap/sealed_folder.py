@@ -34,7 +34,7 @@ def verify_sums(folder: Path, required: list[str]) -> str:
     sums = folder / SUMS
     if not sums.is_file():
         raise ChecksumError(f"{folder} has no {SUMS}: it is not a complete folder written by recap")
-    text = sums.read_text(encoding="utf-8")
+    text = sums.read_text(encoding="utf-8", errors="replace")
     listed = {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
     for name in required:
         if name not in listed:

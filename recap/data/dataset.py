@@ -16,7 +16,7 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
-from recap.errors import DatasetError, RecapError
+from recap.errors import ConfigError, DatasetError, RecapError
 from recap.sealed_folder import new_folder, verify_sums, write_sums
 
 FORMAT_VERSION: Final = 1
@@ -108,7 +108,7 @@ class Dataset:
         """Read a dataset folder and check it against its hashes.
 
         Raises:
-            DatasetError: not a dataset, or written by a newer version.
+            DatasetError: not a dataset, written by a newer version, or its tables are not the recorded ones.
             ChecksumError: a file was changed by hand.
         """
         manifest_file = folder / MANIFEST
@@ -119,17 +119,28 @@ class Dataset:
             version = values["format_version"]
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"{manifest_file} is not a dataset manifest ({error})") from error
+        if not isinstance(version, int):
+            raise DatasetError(f"{manifest_file}: format_version must be a whole number, got {version!r}")
         if version > FORMAT_VERSION:
             raise DatasetError(
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
         verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in TABLES)])
-        manifest = Manifest.parse(values)
+        try:
+            manifest = Manifest.parse(values)
+        except ConfigError as error:
+            raise DatasetError(f"{manifest_file}: {error}; run `recap prepare` again") from error
         try:
             tables = {name: pq.read_table(folder / f"{name}.parquet").to_pandas() for name in TABLES}
             tables["checkins"][c.TIME] = tables["checkins"][c.TIME].astype("datetime64[s, UTC]")
-        except (pa.ArrowException, OSError) as error:
+            content = hash_tables(*(tables[name] for name in TABLES))
+        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
+        if content != manifest.dataset_hash:
+            raise DatasetError(
+                f"{folder}: the tables' content is not what {MANIFEST} recorded "
+                f"({content[:12]}… instead of {manifest.dataset_hash[:12]}…); run `recap prepare` again"
+            )
         return cls(**tables, manifest=manifest)
 
     def card(self) -> str:

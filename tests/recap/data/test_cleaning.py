@@ -1,0 +1,264 @@
+"""The data protocol: by hand, against a plain-Python reading of it, and its laws."""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recap import columns as c
+from recap.data.cleaning import DataConfig, clean_checkins
+from recap.errors import ConfigError, DataError
+from tests.checkins import LENIENT, configs, raw_rows, raw_table
+
+Rows = list[tuple[str, str, float]]
+
+
+def test_cuts_by_time_over_all_users() -> None:
+    """Ten rows: int(.8 * 10) = 8 train, int(.9 * 10) = 9 ends validation, whoever's rows they are."""
+    rows = [("ann" if hour % 2 else "bob", "home", float(hour)) for hour in range(10)]
+    frame, report = clean_checkins(raw_table(rows), LENIENT)
+    assert frame.sort_values(c.TIME)[c.SPLIT].tolist() == [0] * 8 + [1, 2]
+    assert (report.raw, report.kept, report.checkins) == (10, 10, 10)
+
+
+def test_cut_points_round_down() -> None:
+    """Seven rows: int(5.6) = 5 train, int(6.3) = 6, so one validation and one test row."""
+    frame, _ = clean_checkins(raw_table([("ann", "home", float(hour)) for hour in range(7)]), LENIENT)
+    assert frame[c.SPLIT].tolist() == [0, 0, 0, 0, 0, 1, 2]
+
+
+def test_a_gap_of_exactly_the_limit_does_not_cut() -> None:
+    """24 h apart is one trajectory, a second more starts the next."""
+    hours = [0.0, 24.0, 48.0 + 1 / 3600, 49.0]
+    frame, _ = clean_checkins(raw_table([("ann", "home", hour) for hour in hours]), LENIENT)
+    assert frame[c.TRAJECTORY].tolist() == [0, 0, 1, 1]
+
+
+def test_same_second_rows_keep_file_order() -> None:
+    """Two check-ins of one second stay in the order of the file, also across the cut between splits."""
+    rows = [("ann", poi, hour) for poi, hour in zip("hwhwhwhhwh", [0, 1, 2, 3, 4, 5, 6, 7, 7, 8], strict=True)]
+    frame, _ = clean_checkins(raw_table(rows), LENIENT)
+    assert "".join(frame[c.POI_ID]) == "hwhwhwhhwh"
+    assert frame[c.SPLIT].tolist() == [0] * 8 + [1, 2]
+    swapped = [*rows[:7], rows[8], rows[7], rows[9]]
+    frame, _ = clean_checkins(raw_table(swapped), LENIENT)
+    assert "".join(frame[c.POI_ID]) == "hwhwhwhwhh"
+
+
+def test_rare_pois_go_first_and_then_rare_users_once() -> None:
+    """zoo (1 < 2) goes; that leaves cy with 1 < 2, who goes; gym, then with 1 row, stays: the filter runs once."""
+    rows = [
+        *(("ann", poi, float(hour)) for hour, poi in enumerate(["home", "work", "home", "work"])),
+        ("ann", "gym", 4.5),
+        ("cy", "zoo", 5.0),
+        ("cy", "gym", 6.0),
+    ]
+    config = DataConfig(min_poi_checkins=2, min_user_checkins=2, min_trajectory_length=1, train_end=0.9, val_end=0.95)
+    frame, report = clean_checkins(raw_table(rows), config)
+    assert report.dropped["rare_poi"] == 1
+    assert report.dropped["rare_user"] == 1
+    assert report.kept == 5
+    assert set(frame[c.USER_ID]) == {"ann"}
+    assert Counter(frame[c.POI_ID])["gym"] == report.checkins - 4
+
+
+def test_held_out_rows_are_dropped_in_the_order_of_the_protocol() -> None:
+    """Twenty rows: 16 train, 2 validation, 2 test.
+
+    cy appears only in test, in a trajectory of one row: too short comes before unseen user. bob's test row is at zoo,
+    which training never saw. ann's validation rows stay.
+    """
+    train = [(user, poi, float(hour)) for hour, (user, poi) in enumerate([("ann", "home"), ("bob", "work")] * 8)]
+    rows = [*train, ("ann", "work", 17.0), ("ann", "home", 18.0), ("bob", "zoo", 19.0), ("cy", "home", 20.0)]
+    config = LENIENT.model_copy(update={"min_trajectory_length": 3})
+    frame, report = clean_checkins(raw_table(rows), config)
+    assert report.dropped == {
+        "rare_poi": 0,
+        "rare_user": 0,
+        "exact_duplicate": 0,
+        "short_trajectory": 1,
+        "unseen_user": 0,
+        "unseen_poi": 1,
+    }
+    assert frame[frame[c.SPLIT] != c.TRAIN][c.POI_ID].tolist() == ["work", "home"]
+    _, report = clean_checkins(raw_table(rows), LENIENT)
+    assert (report.dropped["short_trajectory"], report.dropped["unseen_user"], report.dropped["unseen_poi"]) == (
+        0,
+        1,
+        1,
+    )
+
+
+def test_training_keeps_short_trajectories() -> None:
+    """A lone training check-in is history for later cases."""
+    rows = [("ann", "home", float(hour)) for hour in [0, 100, *range(200, 218)]]
+    frame, report = clean_checkins(raw_table(rows), LENIENT.model_copy(update={"min_trajectory_length": 3}))
+    assert report.checkins == 20
+    assert frame[c.TRAJECTORY].iloc[:3].tolist() == [0, 1, 2]
+
+
+def test_exact_duplicates_are_counted_and_dropped_only_on_request() -> None:
+    """Same user, POI and second: the first row in file order stays; another category does not make it another row."""
+    rows = [("ann", "home", float(hour)) for hour in range(10)] + [("ann", "home", 3.0), ("ann", "work", 3.0)]
+    _, report = clean_checkins(raw_table(rows), LENIENT)
+    assert (report.exact_duplicates, report.dropped["exact_duplicate"], report.checkins) == (1, 0, 12)
+    frame, report = clean_checkins(raw_table(rows), LENIENT.model_copy(update={"drop_exact_duplicates": True}))
+    assert (report.exact_duplicates, report.dropped["exact_duplicate"], report.checkins) == (1, 1, 11)
+    assert 10 not in frame[c.SOURCE_ROW].tolist()
+
+
+def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int]] | None:
+    """(source row, split, trajectory) of the surviving rows by loops over Python lists; None where nothing is left."""
+    alive = [(hour, i, user, poi) for i, (user, poi, hour) in enumerate(rows)]
+    if config.drop_exact_duplicates:
+        first: dict[Any, int] = {}
+        for hour, i, user, poi in alive:
+            first.setdefault((user, poi, hour), i)
+        alive = [row for row in alive if first[(row[2], row[3], row[0])] == row[1]]
+    for key, minimum in ((3, config.min_poi_checkins), (2, config.min_user_checkins)):
+        counts = Counter(row[key] for row in alive)
+        alive = [row for row in alive if counts[row[key]] >= minimum]
+    alive.sort()
+    n = len(alive)
+    split = {row[1]: (k >= int(config.train_end * n)) + (k >= int(config.val_end * n)) for k, row in enumerate(alive)}
+    alive.sort(key=lambda row: (row[2], row[0], row[1]))
+    trajectory: dict[int, int] = {}
+    for k, row in enumerate(alive):
+        before = alive[k - 1]
+        new = k == 0 or before[2] != row[2] or row[0] - before[0] > config.trajectory_gap_hours
+        trajectory[row[1]] = (trajectory[before[1]] if k else -1) + new
+    length = Counter(trajectory.values())
+
+    def held_out(row: Any) -> bool:
+        return split[row[1]] != c.TRAIN
+
+    alive = [r for r in alive if not held_out(r) or length[trajectory[r[1]]] >= config.min_trajectory_length]
+    for key in (2, 3):
+        seen = {row[key] for row in alive if not held_out(row)}
+        alive = [row for row in alive if not held_out(row) or row[key] in seen]
+    pairs = pairwise(alive)
+    if not any(trajectory[a[1]] == trajectory[b[1]] and not held_out(b) for a, b in pairs):
+        return None
+    return [(row[1], split[row[1]], trajectory[row[1]]) for row in alive]
+
+
+@given(raw_rows(), configs)
+def test_equals_the_protocol_in_plain_python(rows: Rows, config: DataConfig) -> None:
+    """Rows, splits and trajectories agree with loops that a reader can check against the protocol's text."""
+    expected = plain_protocol(rows, config)
+    try:
+        frame, _ = clean_checkins(raw_table(rows), config)
+    except DataError:
+        assert not expected
+        return
+    assert expected == list(zip(frame[c.SOURCE_ROW], frame[c.SPLIT], frame[c.TRAJECTORY], strict=True))
+
+
+def cleaned(rows: Rows, config: DataConfig) -> pd.DataFrame:
+    try:
+        return clean_checkins(raw_table(rows), config)[0]
+    except DataError:
+        assume(False)
+        raise
+
+
+@given(raw_rows(), configs)
+def test_splits_are_disjoint_and_ordered_in_time(rows: Rows, config: DataConfig) -> None:
+    """Each surviving row is in one split, and no earlier split reaches into a later one."""
+    frame = cleaned(rows, config)
+    assert frame[c.SOURCE_ROW].is_unique
+    spans = frame.groupby(c.SPLIT)[c.TIME].agg(["min", "max"])
+    assert all(a < b for a, b in zip(spans["max"].iloc[:-1], spans["min"].iloc[1:], strict=True))
+
+
+@given(raw_rows(), configs)
+def test_every_row_is_accounted_for(rows: Rows, config: DataConfig) -> None:
+    """raw - sum(dropped) = check-ins, and kept = raw minus what the filters took."""
+    try:
+        frame, report = clean_checkins(raw_table(rows), config)
+    except DataError:
+        assume(False)
+    assert report.raw == len(rows)
+    assert report.raw - sum(report.dropped.values()) == report.checkins == len(frame)
+    filters = ("rare_poi", "rare_user", "exact_duplicate")
+    assert report.kept == report.raw - sum(report.dropped[reason] for reason in filters)
+
+
+@given(raw_rows(), configs, st.randoms(use_true_random=False))
+def test_row_order_of_the_file_does_not_matter(rows: Rows, config: DataConfig, random: Any) -> None:
+    """Times differ, so a shuffled file gives the same table but for the row numbers."""
+    shuffled = rows.copy()
+    random.shuffle(shuffled)
+    a = cleaned(rows, config).drop(columns=c.SOURCE_ROW).reset_index(drop=True)
+    b = cleaned(shuffled, config).drop(columns=c.SOURCE_ROW).reset_index(drop=True)
+    text = [c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY]
+    pd.testing.assert_frame_equal(a.astype(dict.fromkeys(text, str)), b.astype(dict.fromkeys(text, str)))
+
+
+@given(raw_rows(), configs)
+def test_relabelled_users_and_pois_change_nothing_else(rows: Rows, config: DataConfig) -> None:
+    """Names only order users; splits and the sets of rows that form a trajectory stay."""
+    names = {"ann": "z", "bob": "m", "cy": "b", "home": "9", "work": "8", "gym": "7", "bar": "6", "zoo": "5"}
+    renamed = [(names[user], names[poi], hour) for user, poi, hour in rows]
+    partitions = []
+    for table in (cleaned(rows, config), cleaned(renamed, config)):
+        split = dict(zip(table[c.SOURCE_ROW], table[c.SPLIT], strict=True))
+        walks = {tuple(walk) for _, walk in table.groupby(c.TRAJECTORY)[c.SOURCE_ROW]}
+        partitions.append((split, walks))
+    assert partitions[0] == partitions[1]
+
+
+def test_refuses_when_a_filter_leaves_nothing() -> None:
+    """The message says what is wanted, what the best is, and which setting to lower."""
+    rows = [("ann", "home", 0.0), ("ann", "work", 1.0), ("bob", "home", 2.0)]
+    with pytest.raises(DataError, match=r"no POI has at least 10 .*the most is 2.*min_poi_checkins"):
+        clean_checkins(raw_table(rows), DataConfig())
+    with pytest.raises(DataError, match=r"no user has at least 10 .*the most is 2.*min_user_checkins"):
+        clean_checkins(raw_table(rows), DataConfig(min_poi_checkins=1))
+
+
+def test_refuses_one_instant_and_no_training_case() -> None:
+    """A split by time needs times, and training needs one pair of neighbours."""
+    with pytest.raises(DataError, match="all 3 check-ins happen at 2012-04-02 08:00:00 UTC"):
+        clean_checkins(raw_table([("ann", "home", 0.0)] * 3), LENIENT)
+    with pytest.raises(DataError, match="no training case"):
+        clean_checkins(raw_table([("ann", "home", 100.0 * day) for day in range(5)]), LENIENT)
+
+
+def test_an_empty_table_is_refused() -> None:
+    """No rows at all is a refusal too, not an index error."""
+    with pytest.raises(DataError, match="no POI"):
+        clean_checkins(raw_table([]), LENIENT)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "part"),
+    [
+        (["min_poi_checkins=0"], "min_poi_checkins"),
+        (["train_end=1.5"], "train_end"),
+        (["train_end=0.9", "val_end=0.8"], "val_end 0.8"),
+        (["trajectory_gap_hours=nan"], "trajectory_gap_hours"),
+        (["min_poi=3"], "unknown field 'min_poi'"),
+        (["min_poi_checkins"], "field=value"),
+        (["min_poi_checkins.deep=1"], "unknown field"),
+        (["drop_exact_duplicates=perhaps"], "'perhaps'"),
+    ],
+)
+def test_refuses_bad_configuration(assignments: list[str], part: str) -> None:
+    """Unknown and out-of-range fields are named, with what came."""
+    with pytest.raises(ConfigError) as refusal:
+        DataConfig().override(assignments)
+    assert part in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_overrides_are_typed() -> None:
+    """Text from the command line becomes the field's type."""
+    config = DataConfig().override(["min_poi_checkins=3", "drop_exact_duplicates=true", "train_end=.5"])
+    assert (config.min_poi_checkins, config.drop_exact_duplicates, config.train_end) == (3, True, 0.5)
+    assert np.isclose(config.val_end, 0.9)

@@ -1,0 +1,260 @@
+"""Datasets: numbering, POI descriptions, the content hash, saving, loading, and folders edited by hand."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recap import columns as c
+from recap.data.cleaning import DataConfig
+from recap.data.dataset import Dataset, check_same_dataset, hash_tables
+from recap.data.preparation import prepare_dataset
+from recap.errors import ChecksumError, ConfigError, DataError, DatasetError, FolderInUseError, RecapError
+from recap.sealed_folder import write_sums
+from tests.checkins import LENIENT, configs, raw_rows, raw_table, small_dataset
+
+Rows = list[tuple[str, str, float]]
+
+ROWS: Rows = [(user, poi, float(hour)) for hour, (user, poi) in enumerate([("u10", "work"), ("u9", "home")] * 10)]
+"""Twenty rows: 16 train, 2 validation, 2 test."""
+
+
+def test_users_and_pois_are_numbered_by_their_ids_as_text() -> None:
+    """'u10' sorts before 'u9', 'home' before 'work'; rows are ordered by user, then time."""
+    dataset = small_dataset(ROWS)
+    assert dataset.users[c.USER_ID].tolist() == ["u10", "u9"]
+    assert dataset.pois[c.POI_ID].tolist() == ["home", "work"]
+    assert dataset.checkins[c.USER].tolist() == [0] * 10 + [1] * 10
+    assert dataset.checkins[c.POI].tolist() == [1] * 10 + [0] * 10
+    assert dataset.checkins[c.SOURCE_ROW].tolist() == [*range(0, 20, 2), *range(1, 20, 2)]
+    assert dataset.pois[c.TRAIN_CHECKINS].tolist() == [8, 8]
+    assert [len(dataset.cases(split)) for split in range(3)] == [14, 2, 2]
+
+
+def test_a_poi_is_described_by_its_earliest_check_in() -> None:
+    """Coordinates and category that change from row to row: the first in time counts, not the first in the file."""
+    raw = raw_table([("ann", "home", float(hour)) for hour in (5, 3, 1, 2, 4, 6)])
+    raw[c.LATITUDE] = [50.0, 30.0, 10.0, 20.0, 40.0, 60.0]
+    raw[c.CATEGORY] = [f"kind {hour}" for hour in (5, 3, 1, 2, 4, 6)]
+    dataset = prepare_dataset(raw, LENIENT, name="n", source_format="test")
+    assert dataset.pois[c.LATITUDE].tolist() == [10.0]
+    assert dataset.pois[c.CATEGORY].tolist() == ["kind 1"]
+
+
+def test_local_time_is_shifted_by_the_offset_of_the_row() -> None:
+    """08:00 UTC with an offset of -240 minutes is 04:00 on the wall."""
+    assert small_dataset(ROWS).local_time.iloc[0] == pd.Timestamp("2012-04-02 04:00:00")
+
+
+@given(raw_rows(), configs, st.randoms(use_true_random=False))
+def test_hash_depends_on_content_alone(rows: Rows, config: DataConfig, random: Any) -> None:
+    """The same check-ins in another file order differ in `source_row` only; every other column and POI is equal."""
+    shuffled = rows.copy()
+    random.shuffle(shuffled)
+    try:
+        a, b = small_dataset(rows, config), small_dataset(shuffled, config)
+    except DataError:
+        assume(False)
+    columns = [name for name in c.CHECKIN_COLUMNS if name != c.SOURCE_ROW]
+    assert hash_tables(a.checkins[columns], a.pois, a.users) == hash_tables(b.checkins[columns], b.pois, b.users)
+
+
+@given(raw_rows(), configs)
+def test_relabelling_permutes_users_and_pois(rows: Rows, config: DataConfig) -> None:
+    """Under new names every row keeps its split, and users and POIs are permuted one to one."""
+    names = {"ann": "z", "bob": "m", "cy": "b", "home": "9", "work": "8", "gym": "7", "bar": "6", "zoo": "5"}
+    try:
+        a = small_dataset(rows, config)
+        b = small_dataset([(names[user], names[poi], hour) for user, poi, hour in rows], config)
+    except DataError:
+        assume(False)
+    described = []
+    for dataset, rename in ((a, names), (b, {})):
+        users = [rename.get(name, name) for name in dataset.users[c.USER_ID]]
+        pois = [rename.get(name, name) for name in dataset.pois[c.POI_ID]]
+        table = dataset.checkins
+        described.append(
+            {
+                row: (users[user], pois[poi], split)
+                for row, user, poi, split in zip(
+                    table[c.SOURCE_ROW], table[c.USER], table[c.POI], table[c.SPLIT], strict=True
+                )
+            }
+        )
+    assert described[0] == described[1]
+
+
+@given(raw_rows(), configs)
+def test_tables_are_consistent(rows: Rows, config: DataConfig) -> None:
+    """Indices are dense from 0, trajectories never mix users or jump a gap, training counts add up."""
+    try:
+        dataset = small_dataset(rows, config)
+    except DataError:
+        assume(False)
+    table = dataset.checkins
+    assert sorted(set(table[c.USER])) == list(range(dataset.num_users))
+    assert sorted(set(table[c.POI])) == list(range(dataset.num_pois))
+    assert np.diff(np.unique(table[c.TRAJECTORY])).tolist() == [1] * (table[c.TRAJECTORY].nunique() - 1)
+    assert (table.groupby(c.TRAJECTORY)[c.USER].nunique() == 1).all()
+    assert dataset.pois[c.TRAIN_CHECKINS].sum() == (table[c.SPLIT] == c.TRAIN).sum()
+    assert (dataset.pois[c.TRAIN_CHECKINS] > 0).all()
+
+
+def test_saves_and_loads_the_same(tmp_path: Path) -> None:
+    """Tables, hash and manifest survive the disk; the card counts every row; `sha256sum -c` has its file."""
+    dataset = small_dataset(ROWS)
+    dataset.save(tmp_path / "new" / "city")
+    loaded = Dataset.load(tmp_path / "new" / "city")
+    for name in ("checkins", "pois", "users"):
+        pd.testing.assert_frame_equal(getattr(loaded, name), getattr(dataset, name), check_dtype=False)
+    assert loaded.manifest == dataset.manifest
+    assert loaded.hash == hash_tables(loaded.checkins, loaded.pois, loaded.users)
+    card = (tmp_path / "new" / "city" / "CARD.md").read_text()
+    assert "| raw | 20 |" in card and "**20**" in card and dataset.hash in card
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["city"]
+    assert stat.S_IMODE((tmp_path / "new" / "city").stat().st_mode) == 0o755
+
+
+def test_saving_again_replaces_a_dataset_and_nothing_else(tmp_path: Path) -> None:
+    """Our own folder is replaced whole; a folder with other files, or a file, is never touched."""
+    folder = tmp_path / "city"
+    small_dataset(ROWS).save(folder)
+    second = small_dataset(ROWS[:-2])
+    second.save(folder)
+    assert Dataset.load(folder).hash == second.hash
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.tex").write_text("dear")
+    for target in (other, other / "chapter.tex"):
+        with pytest.raises(FolderInUseError, match=r"dataset\.json"):
+            second.save(target)
+    assert (other / "chapter.tex").read_text() == "dear"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["city", "thesis"]
+
+
+def test_a_failed_save_leaves_the_old_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that refuses while the tables are written: the old folder still loads, no temporary folder stays."""
+    folder = tmp_path / "city"
+    first = small_dataset(ROWS)
+    first.save(folder)
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", refuse)
+    with pytest.raises(RecapError, match="No space left"):
+        small_dataset(ROWS[:-2]).save(folder)
+    assert Dataset.load(folder).hash == first.hash
+    assert [path.name for path in tmp_path.iterdir()] == ["city"]
+
+
+def edit_manifest(folder: Path, change: dict[str, Any], *, reseal: bool) -> None:
+    manifest = json.loads((folder / "dataset.json").read_text())
+    manifest |= change
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    if reseal:
+        write_sums(folder, [path.name for path in folder.iterdir() if path.name != "SHA256SUMS"])
+
+
+def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
+    """A changed byte, a missing table, a missing or foreign list of hashes, a bad manifest: each by name."""
+    dataset = small_dataset(ROWS)
+
+    def folder(name: str) -> Path:
+        dataset.save(tmp_path / name)
+        return tmp_path / name
+
+    changed = folder("changed")
+    data = bytearray((changed / "pois.parquet").read_bytes())
+    data[len(data) // 2] ^= 1
+    (changed / "pois.parquet").write_bytes(data)
+    with pytest.raises(ChecksumError, match=r"pois\.parquet was changed"):
+        Dataset.load(changed)
+
+    missing = folder("missing")
+    (missing / "users.parquet").unlink()
+    with pytest.raises(ChecksumError, match=r"users\.parquet is missing"):
+        Dataset.load(missing)
+
+    unsealed = folder("unsealed")
+    (unsealed / "SHA256SUMS").unlink()
+    with pytest.raises(ChecksumError, match="has no SHA256SUMS"):
+        Dataset.load(unsealed)
+
+    unlisted = folder("unlisted")
+    write_sums(unlisted, ["dataset.json", "pois.parquet", "users.parquet"])
+    with pytest.raises(ChecksumError, match=r"does not list checkins\.parquet"):
+        Dataset.load(unlisted)
+
+    outside = folder("outside")
+    with (outside / "SHA256SUMS").open("a") as file:
+        file.write(f"{'0' * 64}  ../changed/dataset.json\n")
+    with pytest.raises(ChecksumError, match=r"\.\./changed"):
+        Dataset.load(outside)
+
+    renamed = folder("renamed")
+    edit_manifest(renamed, {"name": "another"}, reseal=False)
+    with pytest.raises(ChecksumError, match=r"dataset\.json was changed"):
+        Dataset.load(renamed)
+
+    newer = folder("newer")
+    edit_manifest(newer, {"format_version": 99}, reseal=True)
+    with pytest.raises(DatasetError, match=r"format 99.*update recap"):
+        Dataset.load(newer)
+
+    odd = folder("odd")
+    edit_manifest(odd, {"format_version": "one"}, reseal=True)
+    with pytest.raises(DatasetError, match="format"):
+        Dataset.load(odd)
+
+    unknown = folder("unknown")
+    edit_manifest(unknown, {"colour": "red"}, reseal=True)
+    with pytest.raises((ConfigError, DatasetError), match="colour"):
+        Dataset.load(unknown)
+
+    noise = folder("noise")
+    (noise / "dataset.json").write_bytes(b"\xff\xfe{not json")
+    with pytest.raises(DatasetError, match="manifest"):
+        Dataset.load(noise)
+
+    resealed = folder("resealed")
+    (resealed / "checkins.parquet").write_bytes(b"PAR1 not really PAR1")
+    write_sums(resealed, [path.name for path in resealed.iterdir() if path.name != "SHA256SUMS"])
+    with pytest.raises(DatasetError, match="recap prepare"):
+        Dataset.load(resealed)
+
+    swapped = folder("swapped")
+    pd.DataFrame({"nothing": [1]}).to_parquet(swapped / "checkins.parquet")
+    write_sums(swapped, [path.name for path in swapped.iterdir() if path.name != "SHA256SUMS"])
+    with pytest.raises(DatasetError, match="recap prepare"):
+        Dataset.load(swapped)
+
+    with pytest.raises(DatasetError, match="recap prepare"):
+        Dataset.load(tmp_path / "nowhere")
+
+
+def test_a_resealed_table_with_other_content_is_refused(tmp_path: Path) -> None:
+    """Someone who edits a table and its SHA256SUMS still meets the content hash of the manifest."""
+    dataset = small_dataset(ROWS)
+    dataset.save(tmp_path / "city")
+    table = dataset.checkins.copy()
+    table.loc[0, c.POI] = 0
+    table.to_parquet(tmp_path / "city" / "checkins.parquet")
+    write_sums(tmp_path / "city", [path.name for path in (tmp_path / "city").iterdir() if path.name != "SHA256SUMS"])
+    with pytest.raises(DatasetError, match="content"):
+        Dataset.load(tmp_path / "city")
+
+
+def test_mixing_datasets_is_refused() -> None:
+    """Results of one dataset are never shown beside another's."""
+    dataset = small_dataset(ROWS)
+    check_same_dataset(dataset.hash, dataset, "the checkpoint")
+    with pytest.raises(RecapError, match="the checkpoint belongs to dataset 000000000000"):
+        check_same_dataset("0" * 64, dataset, "the checkpoint")
