@@ -7,7 +7,6 @@ import numpy as np
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
-from recap.history import CheckinTensors
 
 
 def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
@@ -76,6 +75,8 @@ def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float
 
     ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
     """
+    from recap.history import CheckinTensors  # here, so that counting alone (`recap prepare`) does not import torch
+
     rows = dataset.cases(c.TEST)
     poi = dataset.checkins[c.POI].to_numpy()
     source, target = poi[rows], poi[rows + 1]

@@ -1,9 +1,9 @@
 """The TSMC2014 reader: what it keeps, and how each bad file is refused."""
 
 import gzip
-import random
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -103,14 +103,13 @@ def test_names_the_line_far_into_a_large_file(tmp_path: Path) -> None:
 
 def test_refuses_files_that_are_no_table(tmp_path: Path) -> None:
     """Missing, empty, a folder, noise, a cut-off .gz: each is told apart."""
-    rng = random.Random(1)
     cut = tmp_path / "cut.txt.gz"
     cut.write_bytes(gzip.compress("\n".join(LINES * 1000).encode("latin-1"))[:-200])
     damaged = tmp_path / "damaged.txt.gz"
     data = bytearray(gzip.compress("\n".join(LINES * 1000).encode("latin-1")))
     data[len(data) // 2] ^= 0xFF
     damaged.write_bytes(data)
-    (tmp_path / "noise.txt").write_bytes(rng.randbytes(100_000))
+    (tmp_path / "noise.txt").write_bytes(np.random.default_rng(1).bytes(100_000))
     (tmp_path / "empty.txt").write_bytes(b"")
     for path, part in (
         (tmp_path / "missing.txt", "does not exist"),

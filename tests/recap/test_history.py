@@ -1,0 +1,158 @@
+"""Revisit candidates: the packed arrays equal a per-user dictionary, and never look ahead."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recap.history import NEVER, CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday
+
+Histories = list[list[int]]
+histories = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=20), min_size=1, max_size=4)
+
+
+def tensors(walks: Histories, **changes: Any) -> CheckinTensors:
+    """One user per list of POIs, an hour apart."""
+    user = np.repeat(np.arange(len(walks)), [len(walk) for walk in walks])
+    seconds = np.arange(len(user)) * 3600
+    arrays: dict[str, Any] = {
+        "user": user,
+        "poi": np.concatenate([np.array(walk, dtype=np.int64) for walk in walks]),
+        "seconds": seconds,
+        "local_seconds": seconds,
+        "trajectory": user,
+    }
+    return CheckinTensors.from_arrays(**(arrays | changes))
+
+
+def packed(checkins: CheckinTensors, rows: list[int], **options: Any) -> list[dict[int, tuple[int, int, int, bool]]]:
+    """Candidates of each case as {poi: (last row, count, recency, in recent window)}."""
+    found = find_revisit_candidates(checkins, torch.tensor(rows, dtype=torch.int64), **options)
+    cases: list[dict[int, tuple[int, int, int, bool]]] = [{} for _ in rows]
+    columns = (found.poi_C, found.last_row_C, found.count_C, found.recency_steps_C, found.in_recent_window_C)
+    for case, poi, *features in zip(found.case_C.tolist(), *(column.tolist() for column in columns), strict=True):
+        assert poi not in cases[case], "a candidate appears once"
+        cases[case][poi] = tuple(features)
+    assert found.case_C.tolist() == sorted(found.case_C.tolist())
+    return cases
+
+
+def by_dictionary(
+    walks: Histories, rows: list[int], recent_window: int, limit: int | None
+) -> list[dict[int, tuple[int, int, int, bool]]]:
+    """The definition: walk through each user's past and remember visits in a dictionary."""
+    start = 0
+    answers = {}
+    for walk in walks:
+        for t in range(len(walk)):
+            visits: dict[int, list[int]] = {}
+            for q in range(t):
+                visits.setdefault(walk[q], []).append(start + q)
+            latest = sorted(visits.items(), key=lambda item: item[1][-1])
+            if limit is not None:
+                latest = latest[-limit:]
+            answers[start + t] = {
+                poi: (seen[-1], len(seen), start + t - seen[-1], start + t - seen[-1] <= recent_window)
+                for poi, seen in latest
+            }
+        start += len(walk)
+    return [answers[row] for row in rows]
+
+
+def test_by_hand() -> None:
+    """ann: a b a c; before step 3, a was seen twice (last at 2, one step ago) and b once (two steps ago)."""
+    checkins = tensors([[0, 1, 0, 2], [1, 1]])
+    assert checkins.next_visit_T.tolist() == [2, NEVER, NEVER, NEVER, 5, NEVER]
+    assert checkins.visit_number_T.tolist() == [1, 1, 2, 1, 1, 2]
+    assert checkins.first_T.tolist() == [0, 0, 0, 0, 4, 4]
+    assert packed(checkins, [3, 0, 5], recent_window=1) == [
+        {0: (2, 2, 1, True), 1: (1, 1, 2, False)},
+        {},
+        {1: (4, 1, 1, True)},
+    ]
+
+
+def test_the_current_poi_counts_only_if_visited_before() -> None:
+    """At the second of two visits to 0 the first one counts; at the first none does."""
+    assert packed(tensors([[0, 0, 1]]), [0, 1]) == [{}, {0: (0, 1, 1, True)}]
+
+
+@given(histories, st.integers(0, 6), st.sampled_from([None, 1, 2, 3, 256]), st.data())
+def test_equals_a_dictionary_per_user(walks: Histories, window: int, limit: int | None, data: st.DataObject) -> None:
+    """Any histories, any batch of rows in any order and with repeats, any cap."""
+    total = sum(map(len, walks))
+    rows = data.draw(st.lists(st.integers(0, total - 1), min_size=1, max_size=12))
+    found = packed(tensors(walks), rows, recent_window=window, max_candidates=limit)
+    assert found == by_dictionary(walks, rows, window, limit)
+
+
+def test_keeps_the_256_most_recent_by_default() -> None:
+    """300 POIs seen once each: the 256 latest stay; the oldest 44 are gone, unless the cap is lifted."""
+    checkins = tensors([[*range(300), 0]])
+    (kept,) = packed(checkins, [300])
+    assert sorted(kept) == list(range(44, 300))
+    (everything,) = packed(checkins, [300], max_candidates=None)
+    assert len(everything) == 300
+
+
+@given(histories, st.lists(st.integers(0, 4), min_size=1, max_size=6))
+def test_a_future_check_in_changes_no_earlier_feature(walks: Histories, future: list[int]) -> None:
+    """Steps up to now have the same candidates whether or not the user goes on."""
+    before = tensors([walks[0]])
+    after = tensors([walks[0] + future])
+    rows = list(range(len(walks[0])))
+    assert packed(before, rows) == packed(after, rows)
+
+
+@given(histories, st.permutations(range(5)))
+def test_relabelling_pois_renames_candidates(walks: Histories, new: list[int]) -> None:
+    """New POI numbers: the same features under the new names."""
+    rows = list(range(sum(map(len, walks))))
+    renamed = packed(tensors([[new[poi] for poi in walk] for walk in walks]), rows)
+    assert renamed == [{new[poi]: f for poi, f in case.items()} for case in packed(tensors(walks), rows)]
+
+
+@given(histories, histories)
+def test_users_do_not_see_each_other(walks: Histories, others: Histories) -> None:
+    """Other users in front change nothing but the row numbers."""
+    shift = sum(map(len, others))
+    rows = list(range(sum(map(len, walks))))
+    alone = packed(tensors(walks), rows)
+    among = packed(tensors([*others, *walks]), [row + shift for row in rows])
+    assert among == [{poi: (q + shift, *rest) for poi, (q, *rest) in case.items()} for case in alone]
+
+
+@given(histories)
+def test_target_in_history_is_membership_of_the_target(walks: Histories) -> None:
+    """y in C_t, for every row that has a successor of the same user."""
+    checkins = tensors(walks)
+    user, poi = checkins.user_T.tolist(), checkins.poi_T.tolist()
+    rows = [row for row in range(len(poi) - 1) if user[row] == user[row + 1]]
+    expected = [poi[row + 1] in case for row, case in zip(rows, packed(checkins, rows), strict=True)] if rows else []
+    assert checkins.target_in_history(np.array(rows, dtype=np.int64)).tolist() == expected
+
+
+def test_segments_keep_edited_copies_of_one_user_apart() -> None:
+    """Two histories of the same user, told apart by segment, share no visit."""
+    checkins = tensors([[0, 1], [0, 1]], user=np.zeros(4, dtype=np.int64), segment=np.array([0, 0, 1, 1]))
+    assert checkins.visit_number_T.tolist() == [1, 1, 1, 1]
+    assert packed(checkins, [3]) == [{0: (2, 1, 1, True)}]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_the_same_on_a_gpu() -> None:
+    """CPU and GPU give equal candidates in equal order."""
+    generator = np.random.default_rng(0)
+    checkins = tensors([generator.integers(0, 50, 400).tolist() for _ in range(20)])
+    rows = generator.integers(0, 8000, 500).tolist()
+    assert packed(checkins, rows) == packed(checkins.to("cuda"), rows)
+
+
+def test_local_clock() -> None:
+    """Monday 2 April 2012 18:00 local: three quarters of the day, weekday 0; before 1970 works too."""
+    seconds = torch.tensor([1_333_389_600, -1])
+    assert local_hour_fraction(seconds).tolist() == pytest.approx([0.75, 1 - 1 / 86_400])
+    assert local_weekday(seconds).tolist() == [0, 2]

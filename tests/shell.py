@@ -1,0 +1,31 @@
+"""Run the real `recap` command as a shell does."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+RECAP = Path(sys.executable).with_name("recap")
+
+
+def recap(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the real console script."""
+    return subprocess.run([RECAP, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def recap_json(*arguments: Any) -> Any:
+    """Run a command with --json and parse its stdout, which must be one object and nothing else."""
+    result = recap(*arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout)
+
+
+def assert_refused(result: subprocess.CompletedProcess[str], *parts: str) -> None:
+    """Exit 2, empty stdout, one stderr line that starts with `recap:` and holds every part."""
+    assert result.returncode == 2, result
+    assert result.stdout == ""
+    assert result.stderr.startswith("recap: ") and result.stderr.count("\n") == 1, result.stderr
+    for part in parts:
+        assert part in result.stderr
