@@ -28,7 +28,7 @@ from recap.data.synthetic.walk import City, Walker, check_in
 from recap.errors import ConfigError
 
 PINNED_SEED: Final = 20
-PEOPLE: Final = 600
+PEOPLE: Final = 570
 FIRST_DAY: Final = datetime(2024, 1, 8, tzinfo=UTC)  # a Monday; local midnight is UTC midnight in winter
 # Days from FIRST_DAY on which clocks change: summer time, one hour ahead, from 31 March to 27 October 2024
 _SUMMER: Final = range(83, 293)
@@ -62,7 +62,9 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     city = City(venues)
     rows: list[tuple[int, int, int, int]] = []
     for number, person in enumerate(build_people(venues, seed, people)):
-        stops = Walker(person, city, Draws(seed, 3, number)).live()
+        walker = Walker(person, city, Draws(seed, 3, number))
+        walker.settle_in()
+        stops = walker.live()
         seconds = Draws(seed, 4, number)
         for stop in check_in(person, city, stops, seconds):
             offset = 60 if stop.minute // 1440 in _SUMMER else 0

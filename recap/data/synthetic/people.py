@@ -8,20 +8,21 @@ from recap.data.synthetic import places
 from recap.data.synthetic.categories import CATEGORIES, GROUPS, HOME, HOTEL
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.shapes import Point
-from recap.data.synthetic.timetables import TIMETABLES
+from recap.data.synthetic.timetables import TIMETABLES, Errand
 from recap.data.synthetic.venues import Venue
 
 DAYS: Final = 294
-_TYPES: Final = (("commuter", 220), ("worker", 440), ("student", 130), ("local", 130), ("visitor", 80))
+_TYPES: Final = (("commuter", 270), ("worker", 390), ("student", 130), ("local", 130), ("visitor", 80))
 # Share of a person's visits that may be checked in at all, per mille; drawn evenly. Few people write down most of it.
-_EAGERNESS: Final = (560, 590, 620, 650, 690, 730, 770, 820, 880, 950, 1030, 1130, 1300, 1600, 2100, 3000)
+_EAGERNESS: Final = (1971, 2077, 2182, 2288, 2429, 2570, 2710, 2886, 3098, 3344, 3626, 3978, 4576, 5632, 7392, 10560)
 _WALK: Final = 300  # metres that count as next door when a home or a workplace is sought
 # How much a person cares to tell of a kind of venue, per mille
 _TELLS: Final = (50, 200, 500, 800, 1200, 1600, 2200)
+_RHYTHM: Final = (10, 20, 40, 80, 150, 300)  # per cent, by weekday
 # Minutes by which a person's weekdays run early or late
 _SHIFTS: Final = (-60, -45, -30, -20, -10, 0, 0, 10, 20, 30, 45, 60, 75, 90, 150, 330)
 # Share of days on which a person checks in, per mille; drawn evenly
-_ACTIVE_DAYS: Final = (150, 160, 170, 185, 200, 215, 235, 260, 300, 360, 470, 720)
+_ACTIVE_DAYS: Final = (55, 59, 63, 68, 74, 79, 86, 96, 110, 132, 173, 265)
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,12 @@ class Person:
     work_hub: int
     first_day: int
     last_day: int
-    habits: tuple[int, ...]
+    habits: tuple[tuple[int, ...], ...]
     tastes: tuple[int, ...]
     tells: tuple[int, ...]
     shift: int
     curiosity: int
+    circle: int
     eagerness: int
     active_days: int
 
@@ -116,14 +118,23 @@ def _settle(town: _Town, draws: Draws) -> Person:
         work_hub=_closest(town.venues, town.hubs, town.venues[anchors[0]].at),
         first_day=first,
         last_day=min(last, DAYS),
-        habits=tuple(draws.between(30, 170) for _ in TIMETABLES[timetable]),
+        habits=tuple(_habit(errand, draws) for errand in TIMETABLES[timetable]),
         tastes=tuple(draws.below(4) * draws.below(4) for _ in CATEGORIES),
         tells=tuple(_TELLS[draws.below(len(_TELLS))] for _ in CATEGORIES),
         shift=_SHIFTS[draws.below(len(_SHIFTS))],
         curiosity=draws.between(40, 160) * (3 if visiting else 1),
+        circle=0 if visiting else draws.between(30, 170),
         eagerness=900 if visiting else _EAGERNESS[draws.below(len(_EAGERNESS))],
         active_days=900 if visiting else _ACTIVE_DAYS[draws.below(len(_ACTIVE_DAYS))],
     )
+
+
+def _habit(errand: Errand, draws: Draws) -> tuple[int, ...]:
+    """How a person bends the chance of an errand on each weekday, per cent: work and home little, the rest a lot."""
+    liking = draws.between(30, 170)
+    if errand.group in ("anchor", "campus", "home"):
+        return (liking,) * 7
+    return tuple(liking * _RHYTHM[draws.below(len(_RHYTHM))] // 100 for _ in range(7))
 
 
 def _in_town(venue: Venue) -> bool:

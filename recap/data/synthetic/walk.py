@@ -22,18 +22,25 @@ _EXPLORE: Final = (
     308, 305, 303, 300, 298, 296, 294, 292, 290, 288, 286, 284, 283, 281, 280, 278, 277, 275, 274, 272, 271, 270, 268,
     267, 266, 265, 264, 263, 262, 261, 260, 259, 258, 257, 256, 255, 254, 253, 252, 251, 251,
 )  # fmt: skip
-_EXPLORE_PART: Final = 720  # per mille of the above: most errands of a timetable are settled habits
+_EXPLORE_PART: Final = 600  # per mille of the above: most errands of a timetable are settled habits
 _REACH: Final = 600  # hundreds of metres
 # Pull of a place by its distance in hundreds of metres, as whole numbers: steep for new places, gentler for known ones
-_PULL: Final = [10**12 // (away + 3) ** 3 for away in range(_REACH + 1)]
+_PULL: Final = [10**12 // (away + 3) ** 4 for away in range(_REACH + 1)]
 _RETURN_PULL: Final = [10**12 // (away + 5) ** 3 for away in range(_REACH + 1)]
 # _PULL by squared distance, for whole arrays of venues
 _PULL_SQUARED: Final = np.repeat(np.array(_PULL, dtype=np.int64), [2 * away + 1 for away in range(_REACH + 1)])
-_SAME_ERRAND: Final = 2  # weight of an earlier visit on the same errand, beside 1 for any earlier visit
-_SAME_WEEKDAY: Final = 4  # and of one on the same errand and weekday
+_SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand, beside 1 for any earlier visit
+_SAME_WEEKDAY: Final = 16  # and of one on the same errand and weekday
+# Places known on arrival per errand of a group, in hundredths for a circle of 100; and how often each was visited
+_CIRCLE: Final = {
+    "coffee": 200, "lunch": 300, "dinner": 400, "night": 300, "grocery": 200, "service": 200, "sport": 150, "shop": 200,
+    "outdoor": 300, "culture": 200, "show": 150, "home": 200, "work": 200,
+}  # fmt: skip
+_FAMILIARITY: Final = (1, 1, 2, 2, 3, 3, 4, 5, 7, 10)
 _MOOD_CHANGES: Final = 400  # per mille of days on which active may turn passive and back
+_PASSIVE: Final = 40  # per mille of the usual chance on passive days
 _MOMENTUM_MINUTES: Final = 180  # for so long after a check-in the next one comes easier,
-_MOMENTUM: Final = 400  # by so many per cent
+_MOMENTUM: Final = 200  # by so many per cent
 _AGAIN: Final = 22  # per mille of check-ins that are repeated before the person moves on
 _LATEST: Final = 1_590  # minutes after midnight at which the longest day ends
 
@@ -92,12 +99,28 @@ class Walker:
             [
                 (errand.weekday, errand.saturday, errand.sunday)[max(day - 4, 0)]
                 * (2 if day == 4 and errand.group in ("night", "dinner", "show") else 1)
-                * habit
+                * habit[day]
                 // 100
                 for errand, habit in zip(self.errands, person.habits, strict=True)
             ]
             for day in range(7)
         ]
+
+    def settle_in(self) -> None:
+        """Remember the places known from the years before the record begins: some around home, some around work."""
+        person, draws = self.person, self.draws
+        for number, errand in enumerate(self.errands):
+            group = "home" if errand.group == "friend" else errand.group
+            if self._own[number] >= 0 or group not in _CIRCLE:
+                continue
+            for _ in range((_CIRCLE[group] * person.circle // 100 + draws.below(100)) // 100):
+                origin = person.home if errand.near == "home" or draws.chance(400) else person.anchors[0]
+                categories = [c for c in GROUPS[group] if person.tastes[c]] or GROUPS[group]
+                category = categories[draws.pick([CATEGORIES[c].share * (1 + person.tastes[c]) for c in categories])]
+                venue = self.city.discover(category, origin, self._known[group], draws)
+                if venue is not None:
+                    times = _FAMILIARITY[draws.below(len(_FAMILIARITY))]
+                    self._remember(venue, number, draws.below(7), times)
 
     def live(self) -> list[Stop]:
         """All visits of the stay, in time order."""
@@ -122,14 +145,14 @@ class Walker:
                 here, minute = venue, start
         return stops
 
-    def _remember(self, venue: int, number: int, weekday: int) -> None:
+    def _remember(self, venue: int, number: int, weekday: int, times: int = 1) -> None:
         if venue not in self._visits:
             self._visits[venue] = 0
             self._places += 1
             self._known[CATEGORIES[self.city.category[venue]].group].append(venue)
-        self._visits[venue] += 1
+        self._visits[venue] += times
         for routine in ((venue, number), (venue, 100 * (weekday + 1) + number)):
-            self._routine[routine] = self._routine.get(routine, 0) + 1
+            self._routine[routine] = self._routine.get(routine, 0) + times
 
     def _choose(self, number: int, weekday: int, hour: int, here: int) -> int | None:
         """Where an errand is done: at the person's own places, at a known place, or at a new one."""
@@ -188,7 +211,8 @@ def check_in(person: Person, city: City, stops: list[Stop], draws: Draws) -> lis
                 active = draws.chance(person.active_days)
             today = day
         momentum = _MOMENTUM if stop.minute - last < _MOMENTUM_MINUTES else 100
-        if active and draws.below(100_000_000) < chances[city.category[stop.venue]] * momentum:
+        mood = 1_000 if active else _PASSIVE
+        if draws.below(100_000_000_000) < chances[city.category[stop.venue]] * momentum * mood:
             recorded.append(stop)
             last = stop.minute
             if draws.chance(_AGAIN):
