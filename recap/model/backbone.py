@@ -5,8 +5,57 @@ Shape suffixes: B cases, K suffix positions, S sequence slots, D hidden features
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recap.model.config import ModelConfig
+
+
+class EncoderLayer(nn.Module):
+    """A post-norm Transformer encoder layer, numerically that of `torch.nn.TransformerEncoderLayer`.
+
+    Unlike that one it can compute a single output slot: the last layer needs the prediction state alone, which saves
+    its queries, its feed-forward and its norms for all other slots.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        width = config.hidden_dim
+        self.num_heads, self.attention_dropout = config.num_heads, config.dropout
+        self.query = nn.Linear(width, width)
+        self.key_value = nn.Linear(width, 2 * width)
+        self.attention_output = nn.Linear(width, width)
+        self.feedforward = nn.Sequential(
+            nn.Linear(width, config.feedforward_dim),
+            nn.GELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.feedforward_dim, width),
+        )
+        self.norm_attention, self.norm_feedforward = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.dropout = nn.Dropout(config.dropout)
+        for part in (self.query, self.key_value, self.attention_output):
+            nn.init.zeros_(part.bias)
+        for weight_DD in (self.query.weight, *self.key_value.weight.chunk(2)):
+            # The bound of a joint (3D, D) projection, as in torch.nn.MultiheadAttention.
+            nn.init.uniform_(weight_DD, -((6 / (4 * width)) ** 0.5), (6 / (4 * width)) ** 0.5)
+
+    def forward(self, input_BSD: Tensor, present_BS: Tensor, slot: int | None = None) -> Tensor:
+        """Encode all slots (B, S, D), or one slot (B, 1, D); absent slots are not attended to."""
+        own_BQD = input_BSD if slot is None else input_BSD[:, slot : slot + 1]
+        query_BHQd = self._heads(self.query(own_BQD))
+        key_BHSd, value_BHSd = (self._heads(part) for part in self.key_value(input_BSD).chunk(2, dim=-1))
+        attended_BHQd = F.scaled_dot_product_attention(
+            query_BHQd,
+            key_BHSd,
+            value_BHSd,
+            attn_mask=present_BS[:, None, None, :],
+            dropout_p=self.attention_dropout if self.training else 0.0,
+        )
+        attended_BQD = attended_BHQd.transpose(1, 2).flatten(2)
+        hidden_BQD = self.norm_attention(own_BQD + self.dropout(self.attention_output(attended_BQD)))
+        return self.norm_feedforward(hidden_BQD + self.dropout(self.feedforward(hidden_BQD)))
+
+    def _heads(self, values_BSD: Tensor) -> Tensor:
+        return values_BSD.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
 
 class Backbone(nn.Module):
@@ -24,35 +73,50 @@ class Backbone(nn.Module):
         self.position = nn.Parameter(torch.empty(slots, config.hidden_dim))
         nn.init.normal_(self.position, std=0.02)
         nn.init.normal_(self.user_embedding.weight, std=0.02)
-        layer = nn.TransformerEncoderLayer(
-            config.hidden_dim,
-            config.num_heads,
-            config.feedforward_dim,
-            config.dropout,
-            activation="gelu",
-            batch_first=True,
-        )
-        self.encoder = nn.TransformerEncoder(layer, config.num_layers, enable_nested_tensor=False)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_layers))
 
-    def forward(self, user_B: Tensor, tokens_BKD: Tensor, present_BK: Tensor, graph_BD: Tensor | None) -> Tensor:
-        """The prediction state h_BD."""
+    def forward(
+        self,
+        user_B: Tensor,
+        tokens_BKD: Tensor,
+        present_BK: Tensor,
+        graph_BD: Tensor | None,
+        masked_BS: Tensor | None = None,
+    ) -> Tensor:
+        """The prediction state h_BD; ``masked_BS`` takes tokens away, see `Interventions`."""
         parts = [self.user_embedding(user_B)[:, None], tokens_BKD]
-        absent = [torch.zeros_like(present_BK[:, :1]), ~present_BK]
+        present = [torch.ones_like(present_BK[:, :1]), present_BK]
         if graph_BD is not None:
             parts.append(graph_BD[:, None])
-            absent.append(torch.zeros_like(present_BK[:, :1]))
-        absent_BS = torch.cat(absent, dim=1)
-        encoded_BSD = self.encoder(torch.cat(parts, dim=1) + self.position, src_key_padding_mask=absent_BS)
+            present.append(present[0])
+        present_BS = torch.cat(present, dim=1)
+        content_BSD = torch.cat(parts, dim=1)
+        slot = self._state_slot(content_BSD.shape[1])
+        if masked_BS is not None:
+            content_BSD = content_BSD.masked_fill(masked_BS[..., None], 0.0)
+            present_BS = present_BS & ~masked_BS
+            present_BS[:, self.config.suffix_length if slot is None else slot] = True
+        hidden_BSD = content_BSD + self.position
+        *earlier, last = self.layers
+        for layer in earlier:
+            hidden_BSD = layer(hidden_BSD, present_BS)
+        encoded_BQD = last(hidden_BSD, present_BS, slot)
+        if slot is not None:
+            return encoded_BQD[:, 0]
+        weight_BS1 = present_BS.to(encoded_BQD.dtype)[..., None]
+        return (encoded_BQD * weight_BS1).sum(1) / weight_BS1.sum(1)
+
+    def _state_slot(self, num_slots: int) -> int | None:
+        """Slot whose output is h_t; None where it is the mean over present slots."""
         match self.config.state:
             case "last_checkin":
-                return encoded_BSD[:, self.config.suffix_length]
+                return self.config.suffix_length
             case "graph":
-                return encoded_BSD[:, -1]
+                return num_slots - 1
             case "user":
-                return encoded_BSD[:, 0]
+                return 0
             case "mean":
-                weight_BS = (~absent_BS).to(encoded_BSD.dtype)[..., None]
-                return (encoded_BSD * weight_BS).sum(1) / weight_BS.sum(1)
+                return None
 
 
 class CoreScore(nn.Module):
