@@ -3,6 +3,9 @@
 import json
 import os
 import platform
+import shutil
+import subprocess
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,8 +13,8 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from recap.checkpoint import library_versions
+from recap.training.metrics_file import METRICS, read_metrics
 
-METRICS: Final = "metrics.jsonl"
 ENVIRONMENT: Final = "env.json"
 _EVENTS: Final = "tensorboard"
 
@@ -30,6 +33,7 @@ class Journal:
         temporary = self.path.with_name(f".{METRICS}.part")
         temporary.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
         temporary.replace(self.path)
+        self.last_epoch: int = kept[-1]["epoch"] if kept else 0
         self._events = SummaryWriter(str(folder / _EVENTS), purge_step=resume_after + 1)
 
     def write(self, line: dict[str, Any]) -> None:
@@ -46,14 +50,6 @@ class Journal:
         self._events.close()
 
 
-def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """All whole lines of a metrics.jsonl; a last line cut off by a crash is left out."""
-    if not path.is_file():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
-
-
 def write_environment(folder: Path, device: torch.device) -> None:
     """Record versions and hardware next to the results."""
     environment = {
@@ -62,8 +58,20 @@ def write_environment(folder: Path, device: torch.device) -> None:
         "device": str(device),
         "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else None,
         "threads": torch.get_num_threads(),
+        "recap": version("recap-mobility"),
+        "commit": _commit(),
     }
     (folder / ENVIRONMENT).write_text(json.dumps(environment, indent=2) + "\n", encoding="utf-8")
+
+
+def _commit() -> str | None:
+    """The commit this package runs from, None outside a git checkout."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 # no user text
+    return answer.stdout.strip() or None
 
 
 def _scalars(values: dict[str, Any], prefix: str = "") -> list[tuple[str, float]]:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,15 @@ from recap.checkpoint import (
 )
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.model.recap import Recap, RecapScorer
 from recap.sealed_folder import SUMS
 from recap.tensor_files import load_tensors, load_weights
 from recap.training.config import TrainConfig
+from recap.training.group import Group
 from recap.training.journal import write_environment
 from recap.training.state import STATE_FILE
-from recap.training.trainer import BEST, BEST_OVERALL, StopRequest, Trainer, Watcher
+from recap.training.trainer import BEST, BEST_OVERALL, EpochWatcher, StopRequest, Trainer, Watcher
 
 _CONFIG = "config.json"
 
@@ -65,6 +67,10 @@ def train(
     resume: bool = False,
     watch: Watcher | None = None,
     stop: StopRequest = lambda: False,
+    after_epoch: EpochWatcher | None = None,
+    after_test: Callable[[Evaluation], None] | None = None,
+    journal_folder: Path | None = None,
+    group: Group | None = None,
 ) -> Checkpoint | None:
     """Train into ``out`` and seal it as a checkpoint.
 
@@ -72,6 +78,10 @@ def train(
         resume: continue a training that stopped or crashed there; configuration and dataset must be the same.
         watch: called after every step.
         stop: polled after every step; True saves the state and ends early.
+        after_epoch: called when an epoch is finished and saved.
+        after_test: given the kept model's evaluation over the test cases, before the checkpoint is sealed.
+        journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
+        group: the processes that share the training; all but the writer return None.
 
     Returns:
         The checkpoint, or None when ``stop`` ended the training early.
@@ -80,6 +90,10 @@ def train(
         FolderInUseError: another training writes to ``out``, or it holds something else.
         ConfigError: resumed with another configuration or dataset.
     """
+    group = group or Group()
+    if not group.is_writer:
+        _train_along(dataset, config, out, device, watch, stop, group)
+        return None
     _check_folder(out, resume)
     working = out / TRAINING_FOLDER
     is_new = not out.exists()
@@ -95,14 +109,15 @@ def train(
     try:
         identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / _CONFIG, identity, resume)
-        trainer = Trainer(dataset, config, working, device)
+        trainer = Trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
+        group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
         (working / _CONFIG).write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
-        write_environment(working, device)
-        if not trainer.run(watch, stop):
+        write_environment(journal_folder or working, device)
+        if not trainer.run(watch, stop, after_epoch):
             return None
-        _seal(out, dataset, trainer, device)
+        _seal(out, dataset, trainer, device, after_test)
         return Checkpoint.load(out)
     except OSError as error:
         raise RecapError(
@@ -112,6 +127,23 @@ def train(
         lock.release()
         if is_new and not any(path.is_file() for path in working.rglob("*")):
             _remove_empty(out)
+
+
+def _train_along(
+    dataset: Dataset,
+    config: TrainConfig,
+    out: Path,
+    device: torch.device,
+    watch: Watcher | None,
+    stop: StopRequest,
+    group: Group,
+) -> None:
+    """The part of a process that writes nothing; the writer has checked the folder when it comes to `wait`."""
+    trainer = Trainer(dataset, config, out / TRAINING_FOLDER, device, group=group)
+    group.wait()
+    if (trainer.folder / STATE_FILE).is_file():
+        trainer.resume()
+    trainer.run(watch, stop)
 
 
 def _check_folder(out: Path, resume: bool) -> None:
@@ -138,7 +170,13 @@ def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
         raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
 
 
-def _seal(out: Path, dataset: Dataset, trainer: Trainer, device: torch.device) -> None:
+def _seal(
+    out: Path,
+    dataset: Dataset,
+    trainer: Trainer,
+    device: torch.device,
+    after_test: Callable[[Evaluation], None] | None = None,
+) -> None:
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
@@ -151,6 +189,8 @@ def _seal(out: Path, dataset: Dataset, trainer: Trainer, device: torch.device) -
     evaluation = evaluate(
         RecapScorer(model, best.stage), dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins
     )
+    if after_test is not None:
+        after_test(evaluation)
     baselines = {
         baseline.name: evaluate(baseline, dataset, trainer.graph).metrics
         for baseline in counting_baselines(dataset, trainer.graph)

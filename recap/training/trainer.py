@@ -24,6 +24,7 @@ from recap.model.recap import Recap, RecapScorer
 from recap.scores import CaseBatch
 from recap.tensor_files import save_tensors
 from recap.training.config import TrainConfig
+from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.losses import training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
@@ -31,6 +32,8 @@ from recap.training.state import STATE_FILE, load_state, save_state
 
 BEST = "best.safetensors"
 BEST_OVERALL = "best_overall.safetensors"
+_READ_LOSS_EVERY_SECONDS = 0.5
+"""A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Progress:
         loss_sums: sums over its steps of main and warm loss.
         best, best_overall: ``{"epoch", "stage", "val"}`` of the kept epochs, None before the first.
         seconds: wall time so far, over all sessions.
+        line: the journal's line of the last finished epoch, so that a crash right after the state cannot lose it.
     """
 
     epoch: int = 1
@@ -51,11 +55,12 @@ class Progress:
     best: dict[str, Any] | None = None
     best_overall: dict[str, Any] | None = None
     seconds: float = 0.0
+    line: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a watcher is told after each step."""
+    """What a watcher is told after each step; on a GPU ``loss`` may be up to half a second old."""
 
     epoch: int
     epochs: int
@@ -66,6 +71,8 @@ class StepReport:
 
 Watcher = Callable[[StepReport], None]
 StopRequest = Callable[[], bool]
+EpochWatcher = Callable[["Trainer", int], None]
+"""Called by the writing process with the trainer and the epoch that has just been finished and saved."""
 
 
 class Trainer:
@@ -74,10 +81,22 @@ class Trainer:
     Args:
         folder: holds state, best weights and journal; must exist and be this trainer's alone.
         device: where model and check-in tensors live for the whole run.
+        journal_folder: where metrics and TensorBoard events go; ``folder`` if not given.
+        group: the processes that share this training.
     """
 
-    def __init__(self, dataset: Dataset, config: TrainConfig, folder: Path, device: torch.device) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        config: TrainConfig,
+        folder: Path,
+        device: torch.device,
+        *,
+        journal_folder: Path | None = None,
+        group: Group | None = None,
+    ) -> None:
         self.config, self.folder, self.device = config, folder, device
+        self.journal_folder, self.group = journal_folder or folder, group or Group()
         self.graph = TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset, device)
         self.validation = describe_cases(dataset, self.graph, c.VAL)
@@ -92,6 +111,8 @@ class Trainer:
             self.model.backbone.compile(dynamic=True)
         self.optimiser = build_optimiser(self.model, config.optimiser)
         self.progress = Progress()
+        self._loss_sums_2 = torch.zeros(2, dtype=torch.float64, device=device)
+        self._seen_loss, self._loss_seen = 0.0, float("-inf")
 
     @property
     def steps_per_epoch(self) -> int:
@@ -100,10 +121,17 @@ class Trainer:
     def resume(self) -> None:
         """Continue from the folder's state; raises CheckpointError where it cannot be read."""
         self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
+        sums = [self.progress.loss_sums[name] for name in ("main", "warm")]
+        self._loss_sums_2 = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 
-    def run(self, watch: Watcher | None = None, stop: StopRequest = lambda: False) -> bool:
+    def run(
+        self,
+        watch: Watcher | None = None,
+        stop: StopRequest = lambda: False,
+        after_epoch: EpochWatcher | None = None,
+    ) -> bool:
         """Train to the last epoch; returns False when ``stop`` asked for an end (the state is saved)."""
-        journal = Journal(self.folder, resume_after=self.progress.epoch - 1)
+        journal = self._open_journal()
         started = saved = time.perf_counter()
         earlier_seconds = self.progress.seconds
         try:
@@ -120,23 +148,36 @@ class Trainer:
                         watch(self._report(loss))
                     now = time.perf_counter()
                     self.progress.seconds = earlier_seconds + now - started
-                    if stop():
+                    if self.group.agrees_to_stop(self.progress.step, stop()):
                         self.save()
                         return False
-                    if now - saved > self.config.save_every_seconds and self.progress.step < self.steps_per_epoch:
+                    # A group saves at epoch ends and stops only: the processes' clocks do not agree on "every minute".
+                    if (
+                        now - saved > self.config.save_every_seconds
+                        and self.progress.step < self.steps_per_epoch
+                        and not self.group.is_shared
+                    ):
                         self.save()
                         saved = now
-                self._end_epoch(stage, rates, journal, time.perf_counter() - epoch_started)
+                self._end_epoch(stage, rates, time.perf_counter() - epoch_started)
                 self.progress.seconds = earlier_seconds + time.perf_counter() - started
+                # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
                 self.save()
                 saved = time.perf_counter()
+                if journal is not None and self.progress.line is not None:
+                    journal.write(self.progress.line)
+                if after_epoch is not None and self.group.is_writer:
+                    after_epoch(self, self.progress.epoch - 1)
             return True
         finally:
-            journal.close()
+            if journal is not None:
+                journal.close()
 
     def save(self) -> None:
         """Write the resume state."""
-        save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
+        self._read_loss_sums()
+        if self.group.is_writer:
+            save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
 
     def validate(self, stage: Stage) -> dict[str, dict[str, float | int | None]]:
         """Validation metrics by group at a stage."""
@@ -145,27 +186,58 @@ class Trainer:
         self.model.train()
         return metrics
 
+    def _open_journal(self) -> Journal | None:
+        if not self.group.is_writer:
+            return None
+        journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1)
+        line = self.progress.line
+        if line is not None and line["epoch"] > journal.last_epoch:
+            journal.write(line)
+        return journal
+
+    def _read_loss_sums(self) -> None:
+        main, warm = self.group.add(self._loss_sums_2).tolist()
+        self.progress.loss_sums = {"main": main, "warm": warm}
+
     def _epoch_order(self, epoch: int) -> Tensor:
         generator = np.random.default_rng([self.config.seed, epoch])
         return torch.from_numpy(generator.permutation(len(self.row_N))).to(self.device)
 
     def _step(self, index_B: Tensor, stage: Stage) -> Tensor:
         self.model.train()
+        whole_B, index_B = index_B, self.group.share(index_B)
+        if self.group.is_shared:
+            # Dropout differs between processes, and follows from the step alone so that a resumed run repeats it.
+            torch.manual_seed(hash((self.config.seed, self.progress.epoch, self.progress.step, self.group.rank)))
+        if not len(index_B):
+            self.optimiser.zero_grad(set_to_none=True)
+            self._update()
+            return torch.zeros((), device=self.device)
         batch = CaseBatch(self.checkins, self.row_N[index_B])
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
             scores = self.model(batch, stage)
+        # Means over a share become means over the batch: share by share they are weighted with their number of cases.
+        main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
+        if self.group.is_shared:
+            main_part = len(index_B) / len(whole_B)
+            warm_part = int(self.warm_N[index_B].sum()) / max(1, int(self.warm_N[whole_B].sum()))
+            warm_factor = warm_part / main_part
         losses = training_losses(
-            scores, batch.target_B, self.warm_N[index_B], stage.warm_weight, self.config.label_smoothing
+            scores, batch.target_B, self.warm_N[index_B], stage.warm_weight * warm_factor, self.config.label_smoothing
         )
         self.optimiser.zero_grad(set_to_none=True)
-        losses.objective.backward()
-        self.optimiser.step()
-        self.progress.loss_sums["main"] += float(losses.main)
-        self.progress.loss_sums["warm"] += float(losses.warm)
+        (losses.objective * main_part if self.group.is_shared else losses.objective).backward()
+        self._update()
+        self._loss_sums_2 += torch.stack([losses.main * main_part, losses.warm * warm_part]).double()
         return losses.main
 
-    def _end_epoch(self, stage: Stage, rates: dict[str, float], journal: Journal, seconds: float) -> None:
+    def _update(self) -> None:
+        self.group.add_gradients(self.model)
+        self.optimiser.step()
+
+    def _end_epoch(self, stage: Stage, rates: dict[str, float], seconds: float) -> None:
         progress, config = self.progress, self.config
+        self._read_loss_sums()
         line: dict[str, Any] = {
             "epoch": progress.epoch,
             "loss": {name: total / self.steps_per_epoch for name, total in progress.loss_sums.items()},
@@ -174,14 +246,17 @@ class Trainer:
             "steps_per_second": self.steps_per_epoch / seconds,
             "seconds": seconds,
         }
-        if progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs:
+        if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
+            started = time.perf_counter()
             metrics = self.validate(stage)
             line["val"] = metrics
+            line["validation_seconds"] = time.perf_counter() - started
             self._keep_best(stage, metrics["all"])
-        journal.write(line)
+        self.group.wait()
+        progress.line = line
         progress.epoch += 1
         progress.step = 0
-        progress.loss_sums = {"main": 0.0, "warm": 0.0}
+        self._loss_sums_2.zero_()
 
     def _keep_best(self, stage: Stage, val: dict[str, float | int | None]) -> None:
         result = {
@@ -198,8 +273,10 @@ class Trainer:
             self.progress.best_overall = result
 
     def _report(self, loss: Tensor) -> StepReport:
-        progress = self.progress
-        return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, float(loss))
+        progress, now = self.progress, time.perf_counter()
+        if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
+            self._seen_loss, self._loss_seen = float(loss), now
+        return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
 
 
 def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:

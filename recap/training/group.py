@@ -1,0 +1,111 @@
+"""One training shared by several processes: every batch is split, gradients are added, one process writes.
+
+Started by torch's own launcher (``python -m torch.distributed.run --nproc-per-node N ...``), which tells each process
+its rank through the environment. A group of one costs nothing and changes nothing.
+"""
+
+import os
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, distributed, nn
+
+from recap.errors import ConfigError
+
+_STEPS_BETWEEN_STOP_CHECKS = 10
+
+
+@dataclass(frozen=True)
+class Group:
+    """The processes of one training.
+
+    Attributes:
+        rank: this process, from 0; 0 is the one that writes.
+        size: how many share each batch.
+    """
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def is_writer(self) -> bool:
+        return self.rank == 0
+
+    @property
+    def is_shared(self) -> bool:
+        return self.size > 1
+
+    def share(self, index_B: Tensor) -> Tensor:
+        """This process's cases of a batch; sizes differ by one at most, and all of them together are the batch."""
+        return index_B[self.rank :: self.size] if self.is_shared else index_B
+
+    def add_gradients(self, model: nn.Module) -> None:
+        """Replace every gradient by the sum over processes, in one message; a parameter without one counts as 0."""
+        if not self.is_shared:
+            return
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        # A part without a case here may have cases elsewhere: whether anyone has a gradient is asked of all.
+        present = torch.tensor([parameter.grad is not None for parameter in parameters], dtype=torch.float32)
+        present = present.to(parameters[0].device)
+        pieces = [
+            (torch.zeros_like(parameter) if parameter.grad is None else parameter.grad).reshape(-1)
+            for parameter in parameters
+        ]
+        message = torch.cat([present, *pieces])
+        distributed.all_reduce(message)
+        somewhere = message[: len(parameters)].tolist()
+        values = message[len(parameters) :].split([parameter.numel() for parameter in parameters])
+        for parameter, anyone, value in zip(parameters, somewhere, values, strict=True):
+            parameter.grad = value.view_as(parameter).clone() if anyone else None
+
+    def add(self, values: Tensor) -> Tensor:
+        """The sum of a tensor over processes."""
+        if self.is_shared:
+            values = values.clone()
+            distributed.all_reduce(values)
+        return values
+
+    def agrees_to_stop(self, step: int, wanted: bool) -> bool:
+        """Whether the writer wants to stop; every process gets the same answer at the same step.
+
+        The processes talk about it every tenth step only.
+        """
+        if not self.is_shared:
+            return wanted
+        if step % _STEPS_BETWEEN_STOP_CHECKS:
+            return False
+        return self._from_writer(wanted)
+
+    def wait(self) -> None:
+        """Return when every process has come here."""
+        if self.is_shared:
+            self._from_writer(True)
+
+    def _from_writer(self, value: bool) -> bool:
+        said = [value]
+        distributed.broadcast_object_list(said, src=0)
+        return said[0]
+
+
+def join_group(device: torch.device) -> Group:
+    """The group the launcher's environment describes; a group of one without a launcher.
+
+    Raises:
+        ConfigError: more processes on this machine than GPUs.
+    """
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        return Group()
+    rank, local = int(os.environ["RANK"]), int(os.environ.get("LOCAL_RANK", "0"))
+    if device.type == "cuda":
+        if local >= torch.cuda.device_count():
+            raise ConfigError(f"process {local} has no GPU: torch sees {torch.cuda.device_count()}; ask for fewer")
+        torch.cuda.set_device(local)
+    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    return Group(rank=rank, size=size)
+
+
+def leave_group(group: Group) -> None:
+    """Part from the others; nothing to do alone."""
+    if group.is_shared and distributed.is_initialized():
+        distributed.destroy_process_group()
