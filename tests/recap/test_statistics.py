@@ -19,12 +19,13 @@ from tests.shell import recap_json
 
 Walks = list[tuple[int, list[tuple[int, int]]]]
 
-# Training: 0->1 twice, 1->2, 2->3. Test: 0->1 (head), 0->2 twice (unseen, two hops), 0->3 (unseen, three hops).
-# The walker of each test pair is the user that walked 0 1 2 3, so every test target is in the history.
+# Training: 0->1 twice, 1->2, 2->3. Test: 0->1 (head), 1->2 (tail, seen once), 0->2 twice (unseen, two hops),
+# 0->3 (unseen, three hops). The same user walked 0 1 2 3 before, so every test target is in the history.
 PAPER_SIZED: Walks = [
     (0, [(0, 0), (1, 0), (2, 0), (3, 0)]),
     (0, [(0, 0), (1, 0)]),
     (0, [(0, 0), (1, 2)]),
+    (0, [(1, 0), (2, 2)]),
     (0, [(0, 0), (2, 2)]),
     (0, [(0, 0), (2, 2)]),
     (0, [(0, 0), (3, 2)]),
@@ -32,19 +33,20 @@ PAPER_SIZED: Walks = [
 
 
 def test_by_hand() -> None:
-    """Three unique test pairs, of which two unseen; four cases.
+    """Four unique test pairs, of which two unseen; five cases, of which four tail: 1->2 (one hop), 0->2, 0->2, 0->3.
 
     C_1 sizes: 1, 1, 1, 0. C_2: {1,2}, {2,3}, {3}, {}: 2, 2, 1, 0. C_3: {1,2,3}, {2,3}, {3}: 3, 2, 1, 0.
     Unseen pairs: (0,2) at two hops, (0,3) at three, both from source 0.
     """
     found = dataset_statistics(split_dataset(PAPER_SIZED, 4), max_hops=3)
     assert found["transitions"] == 3
-    assert found["unique_test_pairs"] == 3
+    assert found["unique_test_pairs"] == 4
     assert found["unseen_unique_test_pairs"] == 2
-    assert found["unique_tail_share"] == 2 / 3
-    assert found["case_tail_share"] == found["case_unseen_share"] == 3 / 4
+    assert found["unique_tail_share"] == 3 / 4
+    assert (found["case_tail_share"], found["case_unseen_share"]) == (4 / 5, 3 / 5)
     assert found["in_history_share"] == 1.0
-    assert found["tail_within_two_hops"] == found["tail_two_step_walk"] == found["tail_within_both"] == 2 / 3
+    assert found["tail_within_two_hops"] == found["tail_within_both"] == 3 / 4
+    assert found["tail_two_step_walk"] == found["tail_two_step_both"] == 2 / 4
     one, two, three = found["hops"]
     assert one == {
         "n": 1,

@@ -60,8 +60,9 @@ def test_line_ends_and_a_missing_last_one_do_not_matter(tmp_path: Path, end: str
 
 def test_quotes_are_letters(tmp_path: Path) -> None:
     """The format knows no quoting: a lone quote in a category name belongs to the name."""
-    table = read_raw(write(tmp_path / "a.txt", damage(3, 'Joe"s, "Diner')), "foursquare")
-    assert table[c.CATEGORY].iloc[2] == 'Joe"s, "Diner'
+    for name in ('Joe"s, "Diner', "\"Joe's", '"Joe"'):
+        table = read_raw(write(tmp_path / "a.txt", damage(3, name)), "foursquare")
+        assert table[c.CATEGORY].iloc[2] == name
 
 
 REFUSED = [
