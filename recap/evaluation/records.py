@@ -1,6 +1,7 @@
 """The evaluation records: one row per case and scorer, the table every long-tail view is a group-by of."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -147,7 +148,8 @@ def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -
         pq.write_table(table, temporary, compression="zstd")
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
 
 

@@ -45,7 +45,8 @@ class Places:
         return Places(self.popularity_P.to(device), self.position_P3.to(device))
 
     def distance_km(self, source_B: Tensor) -> Tensor:
-        """Great-circle distance from each source to every POI, float64 (B, P); correct to about a metre."""
-        # Chord length on the unit sphere; in float64 the cancellation for near points costs less than a metre.
-        chord_BP = (2.0 - 2.0 * self.position_P3[source_B] @ self.position_P3.T).clamp_min_(0.0).sqrt_()
-        return 2.0 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2.0).clamp_max_(1.0))
+        """Great-circle distance from each source to every POI, float64 (B, P)."""
+        # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
+        source_B3 = self.position_P3[source_B]
+        squared_BP = sum((source_B3[:, axis, None] - self.position_P3[:, axis]).square() for axis in range(3))
+        return 2.0 * EARTH_RADIUS_KM * torch.asin((squared_BP.sqrt() / 2.0).clamp_max_(1.0))

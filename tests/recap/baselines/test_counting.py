@@ -1,0 +1,131 @@
+"""The counting baselines on a table whose every number a reader can redo, and on the real file."""
+
+from functools import cache
+
+import pandas as pd
+import pytest
+import torch
+
+from recap import columns as c
+from recap.baselines import BASELINES, COUNTING_BASELINES, build_baseline
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
+from recap.evaluation.evaluate import evaluate
+from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.records import describe_cases, rank_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch, Scores
+from tests.checkins import split_dataset
+from tests.nyc import needs_nyc, nyc_dataset, nyc_reference
+
+TRAIN, TEST = c.TRAIN, c.TEST
+
+# User 0 trains on 0 1 0 1 2 and is tested on 0 -> 1 -> 3; user 1 trains on 1 2 1 4 3 and is tested on 1 -> 0.
+# Train check-ins of POIs 0..4: 2, 4, 2, 1, 1. Train transitions: 0->1 twice, 1->0 once, 1->2 twice, 1->4 once,
+# 2->1 once, 4->3 once; A_01 = 1, A_10 = A_14 = 1/4, A_12 = 1/2.
+WALKS = [
+    (0, [(0, TRAIN), (1, TRAIN), (0, TRAIN), (1, TRAIN), (2, TRAIN)]),
+    (0, [(0, TEST), (1, TEST), (3, TEST)]),
+    (1, [(1, TRAIN), (2, TRAIN), (1, TRAIN), (4, TRAIN), (3, TRAIN)]),
+    (1, [(1, TEST), (0, TEST)]),
+]
+POPULARITY = [2.0, 4.0, 2.0, 1.0, 1.0]
+
+
+@cache
+def world() -> tuple[Dataset, TransitionGraph]:
+    dataset = split_dataset(WALKS, num_pois=5)
+    dataset.pois[c.TRAIN_CHECKINS] = [int(value) for value in POPULARITY]
+    return dataset, TransitionGraph.from_dataset(dataset)
+
+
+def score_tests(name: str) -> Scores:
+    dataset, graph = world()
+    rows = torch.from_numpy(dataset.cases(TEST))
+    return build_baseline(name, dataset, graph).score(CaseBatch(CheckinTensors.from_dataset(dataset), rows))
+
+
+def places_of(name: str) -> list[tuple[int, int]]:
+    """(better, tied) of the three test cases."""
+    records = evaluate(build_baseline(name, *world()), *world()).records
+    return list(zip(records["num_better"], records["num_tied"], strict=True))
+
+
+def test_popularity_by_hand() -> None:
+    """The same list for everyone: 1, then 0 and 2, then 3 and 4."""
+    assert score_tests("popularity").total.tolist() == [POPULARITY] * 3
+    assert places_of("popularity") == [(0, 1), (3, 2), (1, 2)]
+
+
+def test_markov_by_hand() -> None:
+    """m_sd of sources 0, 1, 1. From 1, POI 3 ties with 1 at zero and is less popular; 0 ties with 4 and is more so."""
+    assert score_tests("markov").total.tolist() == [[0, 2, 0, 0, 0], [1, 0, 2, 0, 1], [1, 0, 2, 0, 1]]
+    assert places_of("markov") == [(0, 1), (4, 1), (1, 1)]
+
+
+def test_visit_count_by_hand() -> None:
+    """Visits up to and including the current check-in; 3 ties with 4 at zero visits, equally popular."""
+    assert score_tests("visit_count").total.tolist() == [[3, 2, 1, 0, 0], [3, 3, 1, 0, 0], [0, 3, 1, 1, 1]]
+    assert places_of("visit_count") == [(1, 1), (3, 2), (4, 1)]
+
+
+def test_count_plus_markov_by_hand() -> None:
+    """log(1 + visits) + 6 A_sd: for the second case log 4 + 6/4, log 4, log 2 + 6/2, 0, 6/4."""
+    ln2, ln3, ln4 = torch.log(torch.tensor([2.0, 3.0, 4.0], dtype=torch.float64)).tolist()
+    expected = [
+        [ln4, ln3 + 6, ln2, 0, 0],
+        [ln4 + 1.5, ln4, ln2 + 3, 0, 1.5],
+        [1.5, ln4, ln2 + 3, ln2, ln2 + 1.5],
+    ]
+    torch.testing.assert_close(score_tests("count_plus_markov").total, torch.tensor(expected, dtype=torch.float64))
+    assert places_of("count_plus_markov") == [(0, 1), (4, 1), (2, 1)]
+
+
+@pytest.mark.parametrize("name", COUNTING_BASELINES)
+def test_scores_are_float64_and_ties_go_by_popularity(name: str) -> None:
+    """The tie-break is a column of its own, never a small number inside the score."""
+    scores = score_tests(name)
+    assert scores.total.dtype == torch.float64
+    assert scores.tie_break_P is not None and scores.tie_break_P.tolist() == POPULARITY
+    assert build_baseline(name, *world()).name == name
+
+
+@pytest.mark.parametrize("name", COUNTING_BASELINES)
+def test_the_target_and_all_that_follows_are_not_read(name: str) -> None:
+    """Other places after the source change no score."""
+    dataset, graph = world()
+    scorer = build_baseline(name, dataset, graph)
+    row = dataset.cases(TEST)[:1]
+    before = scorer.score(CaseBatch(CheckinTensors.from_dataset(dataset), torch.from_numpy(row))).total
+    later = dataset.checkins.assign(**{c.POI: dataset.checkins[c.POI].where(dataset.checkins.index <= row[0], 4)})
+    edited = Dataset(checkins=later, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
+    after = scorer.score(CaseBatch(CheckinTensors.from_dataset(edited), torch.from_numpy(row))).total
+    assert torch.equal(before, after)
+
+
+def test_refuses_an_unknown_name() -> None:
+    """The message lists the names there are."""
+    with pytest.raises(ConfigError, match=f"unknown baseline 'magic'; choose one of {', '.join(BASELINES)}"):
+        build_baseline("magic", *world())
+
+
+@pytest.mark.nyc
+@needs_nyc
+def test_nyc_equals_the_independent_reference() -> None:
+    """Every metric of every group of every counting baseline, to four decimals."""
+    dataset = nyc_dataset()
+    graph = TransitionGraph.from_dataset(dataset)
+    cases, checkins = describe_cases(dataset, graph), CheckinTensors.from_dataset(dataset)
+    for name, expected in nyc_reference()["baselines"].items():
+        measured = metrics_by_group(rank_cases(build_baseline(name, dataset, graph), cases, checkins))
+        for group, values in expected.items():
+            assert measured[group] == pytest.approx(values, abs=5e-5), (name, group)
+
+
+def test_part_names() -> None:
+    """Records name what a score is made of."""
+    records = evaluate(build_baseline("count_plus_markov", *world()), *world()).records
+    parts = records.filter(like="part_")
+    assert list(parts) == ["part_markov", "part_visits"]
+    pd.testing.assert_series_equal(parts.sum(axis=1), records["score"], check_names=False)

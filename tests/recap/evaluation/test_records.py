@@ -1,0 +1,155 @@
+"""Records: one row per case, what is known of it and how a scorer ranked its target."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from recap import columns as c
+from recap.baselines import VisitCount
+from recap.data.dataset import Dataset
+from recap.errors import RecapError, ScoreError
+from recap.evaluation.evaluate import evaluate
+from recap.evaluation.records import describe_cases, rank_cases, read_records, score_cases, write_records
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch, Scores
+from tests.checkins import START, split_dataset
+
+TRAIN, TEST = c.TRAIN, c.TEST
+
+# Rows 0-2: user 0 trains on 0 1 2, rows 3-6: and is tested on 2 -> 0 -> 3 -> 2. Rows 7-9: user 1 trains on 1 3 1.
+# Train transitions: 0->1, 1->2, 1->3, 3->1. Two steps from 0: 0->1->2 and 0->1->3; from 3: 3->1->2 and 3->1->3.
+WALKS = [
+    (0, [(0, TRAIN), (1, TRAIN), (2, TRAIN)]),
+    (0, [(2, TEST), (0, TEST), (3, TEST), (2, TEST)]),
+    (1, [(1, TRAIN), (3, TRAIN), (1, TRAIN)]),
+]
+
+
+@cache
+def world() -> tuple[Dataset, TransitionGraph]:
+    dataset = split_dataset(WALKS, num_pois=4)
+    dataset.pois[c.TRAIN_CHECKINS] = [1, 3, 1, 1]
+    return dataset, TransitionGraph.from_dataset(dataset)
+
+
+@dataclass
+class Broken:
+    """Scores every POI by its number, except that one is not a number."""
+
+    poi: int
+    name: str = "broken"
+
+    def score(self, batch: CaseBatch) -> Scores:
+        total = torch.arange(4.0).repeat(len(batch), 1)
+        total[-1, self.poi] = torch.nan
+        return Scores({"number": total})
+
+
+def test_cases_are_described_by_hand() -> None:
+    """Cases (3, 4), (4, 5), (5, 6): 2 -> 0, 0 -> 3, 3 -> 2."""
+    cases = describe_cases(*world())
+    assert cases["case"].tolist() == [0, 1, 2]
+    assert cases["row"].tolist() == [3, 4, 5]
+    assert cases["user"].tolist() == [0, 0, 0]
+    assert cases["position"].tolist() == [3, 4, 5]
+    assert cases["trajectory"].tolist() == [1, 1, 1]
+    assert cases["time"].tolist() == [START + pd.Timedelta(hours=hours) for hours in (3, 4, 5)]
+    assert cases["source"].tolist() == [2, 0, 3]
+    assert cases["target"].tolist() == [0, 3, 2]
+    assert cases["transition_count"].tolist() == [0, 0, 0]
+    assert cases["destination_count"].tolist() == [1, 1, 1]
+    # 0 and 2 were visited in training, 3 never by user 0.
+    assert cases["in_history"].tolist() == [True, False, True]
+    # 2 leads nowhere; 0 -> 1 -> 3 and 3 -> 1 -> 2 take two steps.
+    assert cases["within_two_hops"].tolist() == [False, True, True]
+    assert cases["two_step_walk"].tolist() == [False, True, True]
+
+
+def test_case_numbers_are_those_of_every_step() -> None:
+    """The last case of the walk is number 2 under any protocol."""
+    cases = describe_cases(*world(), protocol="trajectory_last")
+    assert cases["case"].tolist() == [2]
+    assert cases["row"].tolist() == [5]
+
+
+def test_what_a_scorer_said_of_each_case() -> None:
+    """Visit count at 2 -> 0: user 0 was at 0 once, 1 once, 2 twice; 0 ties with 1, which is more popular."""
+    dataset, _ = world()
+    records = score_cases(VisitCount(dataset), describe_cases(*world()), CheckinTensors.from_dataset(dataset))
+    first = records.iloc[0]
+    assert (first["num_better"], first["num_tied"], first["rank"], first["reciprocal_rank"]) == (2, 1, 3.0, 1 / 3)
+    assert (first["score"], first["part_rest"], first["part_visits"]) == (1.0, 0.0, 1.0)
+    assert first["top_pois"].tolist() == [2, 1, 0, 3]
+    assert first["top_scores"].tolist() == [2.0, 1.0, 1.0, 0.0]
+    # At 0 -> 3 the target was never visited: behind 0 (2 visits), 2 (2) and 1 (1).
+    assert records["rank"].tolist()[1] == 4.0
+    assert records["part_visits"].tolist()[1] == 0.0
+
+
+def test_batches_change_nothing() -> None:
+    """One case at a time or all at once: equal records."""
+    dataset, _ = world()
+    cases, checkins = describe_cases(*world()), CheckinTensors.from_dataset(dataset)
+    one, all_ = (score_cases(VisitCount(dataset), cases, checkins, batch_size=size) for size in (1, 512))
+    pd.testing.assert_frame_equal(one, all_)
+    ranked = rank_cases(VisitCount(dataset), cases, checkins)
+    pd.testing.assert_frame_equal(ranked, all_[ranked.columns])
+
+
+def test_nan_is_refused_and_nothing_ranked() -> None:
+    """A NaN in one case of a batch ends the evaluation."""
+    with pytest.raises(ScoreError, match="'broken' returned NaN for 1 of 3 cases"):
+        evaluate(Broken(1), *world())
+
+
+def test_evaluation_sums_up_its_records() -> None:
+    """Group sizes are those of the records, hashes and protocol those asked for."""
+    evaluation = evaluate(VisitCount(world()[0]), *world(), protocol="trajectory_last")
+    summary = evaluation.summary()
+    assert (summary["model"], summary["protocol"], summary["dataset_hash"]) == (
+        "visit_count",
+        "trajectory_last",
+        "0" * 64,
+    )
+    assert [summary[group]["n"] for group in ("all", "head", "tail", "unseen")] == [1, 0, 1, 1]
+    assert summary["all"]["mrr"] == pytest.approx(evaluation.records["reciprocal_rank"].mean())
+    assert evaluation.seconds > 0
+
+
+def test_records_survive_the_disk_with_their_metadata(tmp_path: Path) -> None:
+    """Write, read: equal columns and types, equal metadata."""
+    records = evaluate(VisitCount(world()[0]), *world()).records
+    metadata = {"dataset_hash": "0" * 64, "protocol": "every_step", "model": "visit_count"}
+    path = tmp_path / "new folder" / "records.parquet"
+    write_records(records, path, metadata)
+    again, found = read_records(path)
+    assert found == metadata
+    again["time"] = again["time"].astype(records["time"].dtype)  # Parquet knows no whole seconds
+    lists = ["top_pois", "top_scores"]
+    pd.testing.assert_frame_equal(again.drop(columns=lists), records.drop(columns=lists))
+    for name in lists:
+        np.testing.assert_array_equal(np.stack(again[name].tolist()), np.stack(records[name].tolist()))
+    assert [file.name for file in path.parent.iterdir()] == ["records.parquet"]
+
+
+def test_refuses_what_is_no_records_file(tmp_path: Path) -> None:
+    """Text with a Parquet name, and a file that is not there."""
+    path = tmp_path / "records.parquet"
+    path.write_text("no parquet")
+    for wrong in (path, tmp_path / "missing.parquet"):
+        with pytest.raises(RecapError, match="is not a records file"):
+            read_records(wrong)
+
+
+def test_refuses_to_write_where_it_cannot(tmp_path: Path) -> None:
+    """A file where the folder should be: one line, nothing kept."""
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(RecapError, match="nothing was kept"):
+        write_records(pd.DataFrame({"case": [0]}), tmp_path / "taken" / "records.parquet", {})
+    assert (tmp_path / "taken").read_text() == ""
