@@ -1,5 +1,9 @@
-"""A loaded checkpoint that answers questions about single cases and batches, in float64."""
+"""A loaded checkpoint that answers questions about single cases, batches and edited cases, in float64.
 
+Shape suffixes: B cases or variants, P POIs.
+"""
+
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -14,8 +18,13 @@ from recap.errors import CaseError
 from recap.evaluation.records import describe_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
+from recap.model.edited_graph import EditedPropagation
+from recap.model.interventions import Interventions
 from recap.model.recap import RecapScorer, RevisitParts
 from recap.scores import CaseBatch, Scores
+from recap.variants import History, Variant, pack_variants
+
+_VARIANTS_PER_PASS = 256
 
 
 class Predictor:
@@ -35,6 +44,7 @@ class Predictor:
         self.checkins = CheckinTensors.from_dataset(dataset)
         self.model = checkpoint.build_model(dataset, self.graph)
         self.stage = checkpoint.stage
+        self._cases: dict[int, pd.DataFrame] = {}
         self._scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
 
     @classmethod
@@ -45,21 +55,28 @@ class Predictor:
     @cached_property
     def cases(self) -> pd.DataFrame:
         """The test cases in records order, see `describe_cases`."""
-        return describe_cases(self.dataset, self.graph, c.TEST)
+        return self.cases_of(c.TEST)
 
-    def case(self, number: int) -> pd.Series:
-        """One test case.
+    def cases_of(self, split: int) -> pd.DataFrame:
+        """The cases of a split in records order; described once."""
+        if split not in self._cases:
+            self._cases[split] = describe_cases(self.dataset, self.graph, split)
+        return self._cases[split]
+
+    def case(self, number: int, split: int = c.TEST) -> pd.Series:
+        """One case of a split.
 
         Raises:
             CaseError: there is no such number.
         """
-        if not 0 <= number < len(self.cases):
+        cases, name = self.cases_of(split), "validation" if split == c.VAL else c.SPLIT_NAMES[split]
+        if not 0 <= number < len(cases):
             raise CaseError(
-                f"there is no test case {number}; this dataset has cases 0 to {len(self.cases) - 1}"
-                if len(self.cases)
-                else f"there is no test case {number}; this dataset has no test case"
+                f"there is no {name} case {number}; this dataset has cases 0 to {len(cases) - 1}"
+                if len(cases)
+                else f"there is no {name} case {number}; this dataset has no {name} case"
             )
-        return self.cases.iloc[number]
+        return cases.iloc[number]
 
     def batch(self, rows: list[int]) -> CaseBatch:
         """A batch of source rows of the dataset's own check-ins."""
@@ -69,13 +86,40 @@ class Predictor:
         """The scores that the batched evaluation ranks by."""
         return self._scorer.score(batch)
 
-    def core_scores(self, batch: CaseBatch) -> tuple[Tensor, Tensor]:
+    def history(self, row: int) -> History:
+        """The check-ins that the case at a source row is predicted from, and its target."""
+        return History.of_case(self.checkins, row)
+
+    def pack(self, variants: Sequence[Variant]) -> tuple[CaseBatch, Interventions]:
+        """Counterfactual copies of cases as one batch."""
+        return pack_variants(variants, self.model.config, self.propagation, self.model.core.output.weight.dtype)
+
+    def score_variants(self, variants: Sequence[Variant]) -> Tensor:
+        """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
+        totals = []
+        for start in range(0, len(variants), _VARIANTS_PER_PASS):
+            batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
+            with torch.inference_mode():
+                totals.append(self.model(batch, self.stage, changes=changes).total)
+        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+
+    @cached_property
+    def propagation(self) -> EditedPropagation | None:
+        """Recomputes rows of G^(N) under edited counts; None without a graph branch."""
+        if self.model.graph_token is None:
+            return None
+        embedding_PE = self.model.poi_embedding.weight.detach().double().numpy()
+        return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
+
+    def core_scores(self, batch: CaseBatch, changes: Interventions | None = None) -> tuple[Tensor, Tensor]:
         """Prediction state h_BD and core scores (B, P), computed apart from `score`."""
         with torch.inference_mode():
-            state_BD = self.model.encode(batch, self.stage)
+            state_BD = self.model.encode(batch, self.stage, changes=changes)
             return state_BD, self.model.core(state_BD)
 
-    def revisit_parts(self, batch: CaseBatch, state_BD: Tensor) -> RevisitParts | None:
+    def revisit_parts(
+        self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None
+    ) -> RevisitParts | None:
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
         with torch.inference_mode():
-            return self.model.revisit(batch, self.stage, state_BD)
+            return self.model.revisit(batch, self.stage, state_BD, changes)

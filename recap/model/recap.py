@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -18,6 +19,7 @@ from recap.model.backbone import Backbone, CoreScore
 from recap.model.calibration import RevisitCalibration
 from recap.model.config import ModelConfig, Stage
 from recap.model.graph_token import GraphToken
+from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior
 from recap.model.tokens import CheckinTokens
 from recap.scores import CaseBatch, Scores
@@ -92,21 +94,35 @@ class Recap(nn.Module):
         """G^(N) of all POIs (P, E), or None without a graph branch; the same for every case under fixed weights."""
         return None if self.graph_token is None else self.graph_token.propagate(self.poi_embedding.weight)
 
-    def encode(self, batch: CaseBatch, stage: Stage, propagated_PE: Tensor | None = None) -> Tensor:
+    def encode(
+        self,
+        batch: CaseBatch,
+        stage: Stage,
+        propagated_PE: Tensor | None = None,
+        changes: Interventions | None = None,
+    ) -> Tensor:
         """The prediction state h_BD (Eqs. 1-4, 8)."""
         tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)
         graph_BD = None
         if self.graph_token is not None:
             if stage.graph_weight > 0:
-                if propagated_PE is None:
-                    propagated_PE = self.propagate()
-                assert propagated_PE is not None
-                graph_BD = stage.graph_weight * self.graph_token(propagated_PE[batch.source_B])
+                if changes is not None and changes.propagated_BE is not None:
+                    propagated_BE = changes.propagated_BE
+                else:
+                    propagated_PE = self.propagate() if propagated_PE is None else propagated_PE
+                    assert propagated_PE is not None
+                    propagated_BE = F.embedding(batch.source_B, propagated_PE)  # indexing: see the calibration
+                graph_BD = stage.graph_weight * self.graph_token(propagated_BE)
+                if changes is not None and changes.graph_factor_B is not None:
+                    graph_BD = graph_BD * changes.graph_factor_B[:, None]
             else:
                 graph_BD = tokens_BKD.new_zeros(len(batch), self.config.hidden_dim)
-        return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD)
+        masked_BS = None if changes is None else changes.masked_BS
+        return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
 
-    def revisit(self, batch: CaseBatch, stage: Stage, state_BD: Tensor) -> RevisitParts | None:
+    def revisit(
+        self, batch: CaseBatch, stage: Stage, state_BD: Tensor, changes: Interventions | None = None
+    ) -> RevisitParts | None:
         """Prior and correction of the user's past POIs (Eqs. 9-13), or None while the prior is off."""
         if self.prior is None or self.calibration is None or not stage.prior:
             return None
@@ -116,7 +132,8 @@ class Recap(nn.Module):
             recent_window=self.config.recent_window,
             max_candidates=self.config.max_candidates,
         )
-        terms = self.prior(candidates)
+        factor_C4 = None if changes is None else changes.term_factors(candidates)
+        terms = self.prior(candidates, None if factor_C4 is None else factor_C4[:, :3])
         if not stage.correction:
             return RevisitParts(candidates, terms, None, None)
         gate_C = self.calibration(
@@ -126,13 +143,22 @@ class Recap(nn.Module):
             embedding_CE=self.poi_embedding(candidates.poi_C),
             statistics_C3=torch.stack(self.prior.statistics(candidates), dim=1),
         )
-        return RevisitParts(candidates, terms, gate_C, self.calibration.scale * gate_C * terms.prior_C)
+        correction_C = self.calibration.scale * gate_C * terms.prior_C
+        if factor_C4 is not None:
+            correction_C = correction_C * factor_C4[:, 3]
+        return RevisitParts(candidates, terms, gate_C, correction_C)
 
-    def forward(self, batch: CaseBatch, stage: Stage, propagated_PE: Tensor | None = None) -> Scores:
+    def forward(
+        self,
+        batch: CaseBatch,
+        stage: Stage,
+        propagated_PE: Tensor | None = None,
+        changes: Interventions | None = None,
+    ) -> Scores:
         """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive)."""
-        state_BD = self.encode(batch, stage, propagated_PE)
+        state_BD = self.encode(batch, stage, propagated_PE, changes)
         core_BP = self.core(state_BD)
-        parts = self.revisit(batch, stage, state_BD)
+        parts = self.revisit(batch, stage, state_BD, changes)
         if parts is None:
             empty = torch.zeros(0, dtype=torch.int64, device=core_BP.device)
             zeros = {"prior": core_BP.new_zeros(0), "correction": core_BP.new_zeros(0)}

@@ -52,14 +52,20 @@ class RevisitPrior(nn.Module):
         decay_C = torch.exp(-candidates.recency_steps_C.to(dtype) * torch.exp(-self.log_recency_steps))
         return log_count_C, decay_C, candidates.in_recent_window_C.to(dtype)
 
-    def forward(self, candidates: RevisitCandidates) -> PriorTerms:
-        """The prior and its terms for packed candidates."""
+    def forward(self, candidates: RevisitCandidates, factor_C3: Tensor | None = None) -> PriorTerms:
+        """The prior and its terms for packed candidates; ``factor_C3`` scales the terms before the clip."""
         statistics = self.statistics(candidates)
         weights = (self.count_weight, self.recency_weight, self.window_weight)
         count_C, recency_C, window_C = (
             torch.zeros_like(value) if weight is None else self.scale * weight * value
             for weight, value in zip(weights, statistics, strict=True)
         )
+        if factor_C3 is not None:
+            count_C, recency_C, window_C = (
+                count_C * factor_C3[:, 0],
+                recency_C * factor_C3[:, 1],
+                window_C * factor_C3[:, 2],
+            )
         raw_C = count_C + recency_C + window_C
         prior_C = raw_C.clamp(0.0, self.config.max_prior)
         return PriorTerms(count_C, recency_C, window_C, raw_C - prior_C, prior_C)
