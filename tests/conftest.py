@@ -1,6 +1,13 @@
 """Settings shared by all tests."""
 
+import os
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+# One thread per process, here and in the commands that tests start: several test processes share two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No deadline: a busy two-core machine is slow now and then, and that is no failure. Derandomised: the same examples on
 # every machine, so that a red run can be repeated.
@@ -8,3 +15,11 @@ settings.register_profile(
     "recap", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("recap")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Datasets, caches and runs of tests never land in the real user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECAP_HOME", str(tmp_path_factory.mktemp("home")))
+        yield

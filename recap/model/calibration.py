@@ -7,6 +7,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recap.history import RevisitCandidates, local_hour_fraction, local_weekday
 from recap.model.config import ModelConfig
@@ -69,6 +70,7 @@ class RevisitCalibration(nn.Module):
         query_BD = self.context_query(state_BD, batch.checkins.local_seconds_T[batch.row_B])
         features_CD = self.history_features(batch, candidates, statistics_C3)
         candidate_CD = self.candidate(torch.cat([embedding_CE, features_CD], dim=1))
-        query_CD = query_BD[candidates.case_C]
+        # Not query_BD[case_C]: on several CPU threads, the gradient of indexing adds up in no fixed order.
+        query_CD = F.embedding(candidates.case_C, query_BD)
         mixed = torch.cat([query_CD, candidate_CD, query_CD * candidate_CD], dim=1)
         return torch.tanh(self.gate(mixed)).squeeze(1)

@@ -1,0 +1,291 @@
+"""The whole model against the equations computed by hand, and the laws that its scores obey."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.model.config import ModelConfig, Stage
+from recap.model.recap import Recap, RecapScorer, standardise
+from recap.scores import CaseBatch
+from tests.recap.model.by_hand import ByHand
+from tests.worlds import all_cases, batch_of, shake, small_city, small_model_config, small_recap
+
+CASES = all_cases(small_city())[::6]
+"""Every sixth case: first check-ins of a user, short and long histories, all three splits."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "stage"),
+    [
+        ({}, {}),
+        ({}, {"graph_weight": 0.35}),
+        ({}, {"graph_weight": 0.0}),
+        ({}, {"correction": False}),
+        ({}, {"prior": False, "correction": False}),
+        ({"within_trajectory": True}, {}),
+        ({"state": "graph"}, {}),
+        ({"state": "user"}, {}),
+        ({"state": "mean"}, {}),
+        ({"use_future_time": True}, {}),
+        ({"use_graph": False}, {}),
+        ({"use_history": False}, {}),
+        ({"num_hops": 1}, {}),
+        ({"num_hops": 3}, {}),
+        ({"suffix_length": 1}, {}),
+        ({"suffix_length": 11, "recent_window": 0}, {}),
+        ({"max_candidates": 2}, {}),
+        ({"prior": {"use_count": False}}, {}),
+        ({"prior": {"use_recency": False, "use_window": False}}, {}),
+        ({"prior": {"max_prior": 0.8}}, {}),
+    ],
+    ids=str,
+)
+def test_every_part_equals_the_equations(changes: dict[str, Any], stage: dict[str, Any]) -> None:
+    """Core, prior, correction and total (Eqs. 1-14, 20-24) of chosen cases, all POIs, to eleven digits."""
+    dataset = small_city()
+    model = small_recap(dataset, **changes)
+    with torch.inference_mode():
+        scores = model(batch_of(dataset, CASES), Stage(**stage))
+    expected = ByHand(model, dataset).all_scores(CASES.tolist(), **stage)
+    for name, part in {**scores.parts, "total": scores.total}.items():
+        np.testing.assert_allclose(part.numpy(), expected[name], rtol=1e-9, atol=1e-11, err_msg=name)
+
+
+NUM_POIS, NUM_USERS = 6, 3
+GRAPH = pd.Series({(0, 1): 2, (0, 2): 1, (1, 3): 4, (2, 0): 1, (3, 3): 2, (4, 5): 1}, dtype="int64")
+CATEGORY = torch.tensor([0, 0, 1, 2, 1, 0])
+PLACES = torch.tensor([[40.0 + i / 7, -74.0 + i * i / 90] for i in range(NUM_POIS)], dtype=torch.float64)
+histories = st.lists(st.lists(st.integers(0, NUM_POIS - 1), min_size=2, max_size=12), min_size=1, max_size=NUM_USERS)
+
+
+def model_over(
+    graph: pd.Series, category: Tensor, places: Tensor, weights: dict[str, Tensor] | None = None, **changes: Any
+) -> Recap:
+    """A shaken small model of six POIs and three users, or one with given weights."""
+    model = Recap(
+        small_model_config(**changes),
+        num_users=NUM_USERS,
+        category_P=category,
+        coordinates_P2=places,
+        graph=TransitionGraph.from_counts(graph, NUM_POIS),
+        dtype=torch.float64,
+    ).eval()
+    if weights is None:
+        shake(model, seed=5)
+    else:
+        model.load_state_dict(weights)
+    return model
+
+
+MODEL = model_over(GRAPH, CATEGORY, PLACES)
+
+
+def checkins_of(walks: list[list[int]], gap_seconds: int = 5000) -> CheckinTensors:
+    """One user per walk, a check-in every 83 minutes, a new trajectory every third."""
+    user = np.repeat(np.arange(len(walks)), [len(walk) for walk in walks])
+    position = np.concatenate([np.arange(len(walk)) for walk in walks])
+    seconds = gap_seconds * (position + 7 * user)
+    return CheckinTensors.from_arrays(
+        user=user,
+        poi=np.concatenate([np.array(walk, dtype=np.int64) for walk in walks]),
+        seconds=seconds,
+        local_seconds=seconds,
+        trajectory=100 * user + position // 3,
+    )
+
+
+def totals(checkins: CheckinTensors, rows: list[int], model: Recap = MODEL) -> Tensor:
+    with torch.inference_mode():
+        return model(CaseBatch(checkins, torch.tensor(rows, dtype=torch.int64)), Stage()).total
+
+
+@given(histories)
+def test_outside_the_history_there_is_no_prior_and_inside_it_is_bounded(walks: list[list[int]]) -> None:
+    """R = Delta = 0 for POIs not visited before the source; elsewhere 0 <= R <= b_max."""
+    checkins = checkins_of(walks)
+    rows = torch.arange(len(checkins.poi_T))
+    with torch.inference_mode():
+        scores = MODEL(CaseBatch(checkins, rows), Stage())
+    for row, first in zip(rows.tolist(), checkins.first_T.tolist(), strict=True):
+        visited = set(checkins.poi_T[first:row].tolist())
+        outside = [poi for poi in range(NUM_POIS) if poi not in visited]
+        assert not scores.prior[row, outside].any() and not scores.correction[row, outside].any()
+        assert scores.prior[row].min() >= 0 and scores.prior[row].max() <= MODEL.config.prior.max_prior
+
+
+@given(histories, st.lists(st.integers(0, NUM_POIS - 1), min_size=1, max_size=4))
+def test_a_future_check_in_changes_no_earlier_score(walks: list[list[int]], future: list[int]) -> None:
+    """Whatever the first user does later, the scores of the steps up to now stay what they were, to the last bit."""
+    rows = list(range(len(walks[0])))
+    before = totals(checkins_of([walks[0], *walks[1:]]), rows)
+    after = totals(checkins_of([[*walks[0], *future], *walks[1:]]), rows)
+    assert torch.equal(before, after)
+
+
+@given(histories)
+def test_the_target_is_not_read(walks: list[list[int]]) -> None:
+    """Replacing the last check-in of a user leaves the scores of the step before it alone."""
+    last = len(walks[0]) - 1
+    other = [*walks[0][:-1], (walks[0][-1] + 1) % NUM_POIS]
+    assert torch.equal(totals(checkins_of(walks), [last - 1]), totals(checkins_of([other, *walks[1:]]), [last - 1]))
+
+
+@given(histories, st.permutations(range(NUM_POIS)))
+def test_relabelling_pois_permutes_scores(walks: list[list[int]], new: list[int]) -> None:
+    """POI p called new[p], with the weights, categories, places and transitions of p: the same scores, renamed."""
+    old = torch.tensor(np.argsort(new))
+    weights = dict(MODEL.state_dict())
+    for name in ("poi_embedding.weight", "core.output.weight", "core.output.bias"):
+        weights[name] = weights[name][old]
+    graph = GRAPH.copy()
+    graph.index = pd.MultiIndex.from_tuples([(new[s], new[d]) for s, d in GRAPH.index], names=GRAPH.index.names)
+    renamed = model_over(graph, CATEGORY[old], PLACES[old], weights)
+    rows = list(range(sum(map(len, walks))))
+    before = totals(checkins_of(walks), rows)
+    after = totals(checkins_of([[new[poi] for poi in walk] for walk in walks]), rows, renamed)
+    torch.testing.assert_close(after[:, new], before, rtol=1e-11, atol=1e-12)
+
+
+@given(histories, st.randoms(use_true_random=False))
+def test_scores_do_not_depend_on_the_batch(walks: list[list[int]], random: Any) -> None:
+    """One case alone, or among others in any order: the same to 1e-12 in float64."""
+    checkins = checkins_of(walks)
+    rows = list(range(len(checkins.poi_T)))
+    together = totals(checkins, rows)
+    order = rows.copy()
+    random.shuffle(order)
+    torch.testing.assert_close(totals(checkins, order), together[order], rtol=0, atol=1e-12)
+    for row in rows[:5]:
+        torch.testing.assert_close(totals(checkins, [row])[0], together[row], rtol=0, atol=1e-12)
+
+
+def test_scores_of_a_city_do_not_depend_on_the_batch() -> None:
+    """Every case of a city through the scorer, in batches of 1, 7 and all at once, to 1e-12."""
+    dataset = small_city()
+    scorer = RecapScorer(small_recap(dataset), Stage())
+    batch = batch_of(dataset)
+    together = scorer.score(batch).total
+    for size in (1, 7):
+        pieces = [scorer.score(CaseBatch(batch.checkins, rows)).total for rows in batch.row_B.split(size)]
+        torch.testing.assert_close(torch.cat(pieces), together, rtol=0, atol=1e-12)
+
+
+@given(histories)
+def test_packed_candidates_equal_dense_tables(walks: list[list[int]]) -> None:
+    """The packed parts, written out for all POIs, add up to the total; single values are the same numbers."""
+    checkins = checkins_of(walks)
+    batch = CaseBatch(checkins, torch.arange(len(checkins.poi_T) - 1))
+    with torch.inference_mode():
+        scores = MODEL(batch, Stage())
+    assert scores.names == ["core", "prior", "correction"]
+    torch.testing.assert_close(scores.core + scores.prior + scores.correction, scores.total, rtol=0, atol=1e-12)
+    for name, values in scores.parts_at(batch.target_B).items():
+        assert torch.equal(values, scores.parts[name].gather(1, batch.target_B[:, None])[:, 0])
+
+
+def test_keeps_the_256_most_recent_candidates() -> None:
+    """After 300 different POIs the 44 oldest have neither prior nor correction, all later ones have a prior."""
+    num_pois = 302
+    checkins = checkins_of([list(range(num_pois))])
+    model = Recap(
+        small_model_config(use_graph=False),
+        num_users=1,
+        category_P=torch.zeros(num_pois, dtype=torch.int64),
+        coordinates_P2=torch.zeros(num_pois, 2, dtype=torch.float64),
+        graph=None,
+        dtype=torch.float64,
+    ).eval()
+    assert model.config.max_candidates == 256
+    with torch.inference_mode():
+        scores = model(CaseBatch(checkins, torch.tensor([300])), Stage())
+    assert (scores.prior[0] > 0).nonzero()[:, 0].tolist() == list(range(44, 300))
+    assert not scores.correction[0, :44].any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "gone"),
+    [
+        ({"use_graph": False}, ("graph_token.",)),
+        ({"use_history": False}, ("prior.", "calibration.")),
+        ({"prior": {"use_count": False}}, ("prior.count_weight",)),
+        ({"prior": {"use_recency": False}}, ("prior.recency_weight",)),
+        ({"prior": {"use_window": False}}, ("prior.window_weight",)),
+    ],
+    ids=str,
+)
+def test_a_part_that_is_switched_off_has_no_parameters(changes: dict[str, Any], gone: tuple[str, ...]) -> None:
+    """The ablations drop exactly their own tensors (the graph also its position) and zero their score part."""
+    dataset = small_city()
+    whole, model = small_recap(dataset).state_dict(), small_recap(dataset, **changes)
+    assert set(whole) - set(model.state_dict()) == {name for name in whole if name.startswith(gone)}
+    with torch.inference_mode():
+        scores = model(batch_of(dataset), Stage())
+    assert bool(scores.prior.any()) is bool(scores.correction.any()) is ("use_history" not in changes)
+
+
+def test_the_simplest_ablation_is_the_core_alone() -> None:
+    """w/o Graph and w/o History: the total is the core, and no parameter of another part exists."""
+    dataset = small_city()
+    model = small_recap(dataset, use_graph=False, use_history=False)
+    with torch.inference_mode():
+        scores = model(batch_of(dataset), Stage())
+    assert torch.equal(scores.total, scores.core)
+    assert {name.split(".")[0] for name in model.state_dict()} == {"poi_embedding", "tokens", "backbone", "core"}
+
+
+def test_coordinates_are_standardised() -> None:
+    """Latitudes 1, 2, 3 become -sqrt(3/2), 0, sqrt(3/2); equal longitudes become 0."""
+    result = standardise(torch.tensor([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], dtype=torch.float64))
+    torch.testing.assert_close(result[:, 0].tolist(), [-(1.5**0.5), 0.0, 1.5**0.5])
+    torch.testing.assert_close(result[:, 1].tolist(), [0.0, 0.0, 0.0])
+
+
+def test_a_city_across_the_date_line_stays_in_one_piece() -> None:
+    """Longitudes 179, 180 and -179 lie a degree apart, just as 9, 10, 11 do."""
+    latitude = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)
+    there = torch.stack([latitude, torch.tensor([179.0, 180.0, -179.0], dtype=torch.float64)], dim=1)
+    here = torch.stack([latitude, torch.tensor([9.0, 10.0, 11.0], dtype=torch.float64)], dim=1)
+    torch.testing.assert_close(standardise(there), standardise(here), rtol=1e-9, atol=1e-9)
+
+
+@pytest.fixture
+def _two_threads() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("_two_threads")
+def test_gradients_are_the_same_bits_every_time_on_two_threads() -> None:
+    """The gradient of the propagated embeddings is a sum over cases, shared by threads whose order must not show."""
+    dataset = small_city()
+    model = small_recap(dataset, dtype=torch.float32, poi_dim=2048, num_layers=1, suffix_length=1).train()
+    batch = batch_of(dataset, torch.from_numpy(dataset.cases(0)))
+
+    def gradient() -> Tensor:
+        model.zero_grad()
+        model.encode(batch, Stage()).square().sum().backward()
+        assert model.poi_embedding.weight.grad is not None
+        return model.poi_embedding.weight.grad.clone()
+
+    first = gradient()
+    assert all(torch.equal(first, gradient()) for _ in range(8))
+
+
+def test_refuses_configurations_that_contradict_themselves() -> None:
+    """A width that the heads cannot share, and a state that is not there."""
+    for values, part in (
+        ({"hidden_dim": 10, "num_heads": 4}, "hidden_dim 10"),
+        ({"state": "graph", "use_graph": False}, "use_graph"),
+    ):
+        with pytest.raises(Exception, match=part):
+            ModelConfig.parse(values)

@@ -1,0 +1,100 @@
+"""Check-in tokens: which check-ins the Transformer sees, and what it is told about each (Eqs. 1-2)."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recap.history import CheckinTensors
+from recap.model.config import Stage
+from recap.model.tokens import TimeEmbedding, suffix_rows
+from recap.scores import CaseBatch
+from tests.worlds import batch_of, small_city, small_recap
+
+
+def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = None) -> CheckinTensors:
+    """Check-ins at POI 0 of given users and trajectories, an hour apart unless told otherwise."""
+    times = np.array(seconds if seconds is not None else [3600 * i for i in range(len(user))])
+    return CheckinTensors.from_arrays(
+        user=np.array(user),
+        poi=np.zeros(len(user), dtype=np.int64),
+        seconds=times,
+        local_seconds=times,
+        trajectory=np.array(trajectory),
+    )
+
+
+TWO_USERS = tensors([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2])
+
+
+def seen(row: int, length: int, within_trajectory: bool = False) -> list[int | None]:
+    """The suffix of a case as a list with None where nothing is."""
+    batch = CaseBatch(TWO_USERS, torch.tensor([row]))
+    row_BK, present_BK = suffix_rows(batch, length, within_trajectory=within_trajectory)
+    return [q if there else None for q, there in zip(row_BK[0].tolist(), present_BK[0].tolist(), strict=True)]
+
+
+def test_the_suffix_ends_at_the_source_and_is_padded_at_the_front() -> None:
+    """Rows 0-3 are ann's, 4-5 bob's: three places back from 3 are 1 2 3, from 1 only 0 1, from bob's first only it."""
+    assert seen(3, 3) == [1, 2, 3]
+    assert seen(1, 3) == [None, 0, 1]
+    assert seen(4, 3) == [None, None, 4]
+    assert seen(5, 1) == [5]
+
+
+def test_the_suffix_may_stay_within_the_trajectory() -> None:
+    """Ann's rows 2 and 3 are a trajectory of their own."""
+    assert seen(3, 3, within_trajectory=True) == [None, 2, 3]
+    assert seen(2, 3, within_trajectory=True) == [None, None, 2]
+    assert seen(1, 3, within_trajectory=True) == [None, 0, 1]
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 8), st.booleans(), st.data())
+def test_the_suffix_equals_a_list_slice(lengths: list[int], k: int, within: bool, data: st.DataObject) -> None:
+    """For any users and trajectories: the last k rows of the user (or trajectory) up to the source, nothing else."""
+    user = np.repeat(np.arange(len(lengths)), lengths).tolist()
+    breaks = data.draw(st.lists(st.booleans(), min_size=len(user), max_size=len(user)))
+    trajectory = np.cumsum([a or u != v for a, u, v in zip(breaks, user, [-1, *user[:-1]], strict=True)]).tolist()
+    row_BK, present_BK = suffix_rows(
+        CaseBatch(tensors(user, trajectory), torch.arange(len(user))), k, within_trajectory=within
+    )
+    group = trajectory if within else user
+    for t in range(len(user)):
+        expected = [q for q in range(t + 1) if group[q] == group[t]][-k:]
+        assert row_BK[t][present_BK[t]].tolist() == expected
+        assert present_BK[t].tolist() == [False] * (k - len(expected)) + [True] * len(expected)
+
+
+@pytest.mark.parametrize(
+    ("clock", "hour", "weekday"),
+    [
+        ("2012-04-02 00:00:00", 0, 0),
+        ("2012-04-02 00:59:59", 0, 0),
+        ("2012-04-04 01:00:00", 1, 2),
+        ("2012-04-08 23:59:59", 23, 6),
+        ("1969-12-31 23:30:00", 23, 2),
+    ],
+)
+def test_times_are_embedded_by_local_hour_and_weekday(clock: str, hour: int, weekday: int) -> None:
+    """Monday is 0; the hour's bin is the hour on the clock; times before 1970 work too."""
+    embedding = TimeEmbedding()
+    seconds = int(pd.Timestamp(clock).timestamp())
+    expected = torch.cat([embedding.hour.weight[hour], embedding.weekday.weight[weekday]])
+    assert torch.equal(embedding(torch.tensor([seconds]))[0], expected)
+
+
+@pytest.mark.parametrize("use_future_time", [True, False])
+def test_the_targets_time_matters_only_where_the_task_gives_it(use_future_time: bool) -> None:
+    """Moving a case's target by five hours changes its scores exactly when ``use_future_time`` is on."""
+    dataset = small_city()
+    model = small_recap(dataset, use_future_time=use_future_time)
+    row = int(dataset.cases(0)[40])
+    before = batch_of(dataset, torch.tensor([row]))
+    late = before.checkins.local_seconds_T.clone()
+    late[row + 1] += 5 * 3600
+    later = CheckinTensors(**{**vars(before.checkins), "local_seconds_T": late})
+    with torch.inference_mode():
+        first, second = (model(b, Stage()).total for b in (before, CaseBatch(later, before.row_B)))
+    assert torch.equal(first, second) is not use_future_time
