@@ -28,8 +28,8 @@ _HOURS: Final = {
 class Category(NamedTuple):
     """One kind of venue.
 
-    venues: how many in a city of 640 people. group: the errand it serves. share: its part of the group when something new
-    is tried. where: how thickly it lies in each of `KINDS` (one digit each). hours: a key of the busyness table.
+    venues: how many in a city of 640 people. group: the errand it serves. share: its part of the group when something
+    new is tried. where: how thickly it lies in each of `KINDS` (a digit each). hours: a key of the busyness table.
     recorded: visits checked in, per mille. spread: how unequal venues are in appeal (0 alike, 3 very unequal).
     """
 
@@ -48,16 +48,16 @@ class Category(NamedTuple):
 
 
 CATEGORIES: Final = (
-    Category("Residential Building", "home", 1100, 10, "212126224", "always", 270, 0),
+    Category("Residential Building", "home", 1100, 10, "212126224", "always", 280, 0),
     Category("Hotel", "hotel", 22, 10, "453310021", "always", 450, 1),
-    Category("Office", "work", 760, 10, "444841111", "office", 480, 0),
-    Category("Workshop", "work", 83, 10, "122082122", "office", 480, 0),
-    Category("School", "work", 41, 10, "101012213", "office", 450, 1),
+    Category("Office", "work", 860, 10, "444841111", "office", 440, 0),
+    Category("Workshop", "work", 130, 10, "122082122", "office", 440, 0),
+    Category("School", "work", 110, 10, "101012213", "office", 450, 1),
     Category("Medical Centre", "work", 34, 10, "211213213", "office", 450, 1),
     Category("Coworking Space", "work", 19, 10, "324530200", "office", 600, 1),
-    Category("University Building", "campus", 53, 10, "000000900", "campus", 480, 1),
+    Category("University Building", "campus", 110, 10, "000000900", "campus", 480, 1),
     Category("University Library", "campus", 7, 3, "000000900", "campus", 600, 1),
-    Category("Train Station", "hub", 0, 0, "000000000", "always", 70, 0),
+    Category("Train Station", "hub", 0, 0, "000000000", "always", 60, 0),
     Category("Bus Station", "hub", 0, 0, "000000000", "always", 70, 0),
     Category("Tram Stop", "hub", 0, 0, "000000000", "always", 70, 0),
     Category("Ferry Terminal", "hub", 0, 0, "000000000", "always", 110, 0),
@@ -105,15 +105,13 @@ CATEGORIES: Final = (
     Category("Gallery", "culture", 16, 4, "436231210", "culture", 460, 1),
 )
 
-HOME: Final = 0
-HOTEL: Final = 1
 CATEGORY_INDEX: Final = {category.name: index for index, category in enumerate(CATEGORIES)}
 GROUPS: Final = {
     group: tuple(i for i, category in enumerate(CATEGORIES) if category.group == group)
     for group in dict.fromkeys(category.group for category in CATEGORIES)
 }
 BUSY: Final = tuple(
-    tuple(tuple(category.busy(weekend, hour) for hour in range(24)) for weekend in (False, True))
-    for category in CATEGORIES
+    tuple(tuple(category.busy(weekend, hour) for category in CATEGORIES) for hour in range(24))
+    for weekend in (False, True)
 )
-"""Busyness by category, weekend (0 or 1) and hour."""
+"""Busyness by weekend (0 or 1), hour and category."""

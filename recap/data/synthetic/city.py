@@ -23,12 +23,13 @@ from recap.data.synthetic.basemap import to_degrees
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import build_people
+from recap.data.synthetic.record import check_in
 from recap.data.synthetic.venues import build_venues
-from recap.data.synthetic.walk import City, Walker, check_in
+from recap.data.synthetic.walk import City, Walker
 from recap.errors import ConfigError
 
 PINNED_SEED: Final = 20
-PEOPLE: Final = 570
+PEOPLE: Final = 550
 FIRST_DAY: Final = datetime(2024, 1, 8, tzinfo=UTC)  # a Monday; local midnight is UTC midnight in winter
 # Days from FIRST_DAY on which clocks change: summer time, one hour ahead, from 31 March to 27 October 2024
 _SUMMER: Final = range(83, 293)
@@ -62,9 +63,7 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     city = City(venues)
     rows: list[tuple[int, int, int, int]] = []
     for number, person in enumerate(build_people(venues, seed, people)):
-        walker = Walker(person, city, Draws(seed, 3, number))
-        walker.settle_in()
-        stops = walker.live()
+        stops = Walker(person, city, Draws(seed, 3, number)).live()
         seconds = Draws(seed, 4, number)
         for stop in check_in(person, city, stops, seconds):
             offset = 60 if stop.minute // 1440 in _SUMMER else 0

@@ -81,6 +81,14 @@ def build_layout() -> Layout:
     return layout
 
 
+def dry_shore(points: npt.NDArray[np.int64], layout: Layout) -> npt.NDArray[np.bool_]:
+    """Whether points are on land, a margin away from the water on all sides."""
+    dry = ~layout.in_water(points)
+    for shift in ((_SHORE_MARGIN, 0), (-_SHORE_MARGIN, 0), (0, _SHORE_MARGIN), (0, -_SHORE_MARGIN)):
+        dry &= ~layout.in_water(points + np.array(shift))
+    return dry
+
+
 def _soft(outlines: dict[str, Line], draws: Draws) -> dict[str, Line]:
     return {
         name: smooth(roughen(outline, draws, rounds=1, reach=9, closed=True), 3, closed=True)
@@ -112,9 +120,7 @@ def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tup
         if ok.any():
             streets += runs(line.tolist(), ok.tolist(), every=_STRIDE if district.bend else len(line))
     sites = np.concatenate(besides)[kept]
-    dry = ~layout.in_park(sites)
-    for shift in ((0, 0), (_SHORE_MARGIN, 0), (-_SHORE_MARGIN, 0), (0, _SHORE_MARGIN), (0, -_SHORE_MARGIN)):
-        dry &= ~layout.in_water(sites + np.array(shift))
+    dry = ~layout.in_park(sites) & dry_shore(sites, layout)
     return [[(x, y) for x, y in street] for street in streets], [(x, y) for x, y in sites[dry].tolist()]
 
 

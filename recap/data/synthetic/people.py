@@ -1,39 +1,48 @@
 """Who lives in the city: a home, a workplace or campus, habits of their own, and how eagerly they check in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isqrt
-from typing import Final
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from recap.data.synthetic import places
-from recap.data.synthetic.categories import CATEGORIES, GROUPS, HOME, HOTEL
+from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS
 from recap.data.synthetic.draws import Draws
+from recap.data.synthetic.gravity import Gravity, pick_weighted
 from recap.data.synthetic.shapes import Point
 from recap.data.synthetic.timetables import TIMETABLES, Errand
 from recap.data.synthetic.venues import Venue
 
+_T = TypeVar("_T")
 DAYS: Final = 294
-_TYPES: Final = (("commuter", 270), ("worker", 390), ("student", 130), ("local", 130), ("visitor", 80))
+_TYPES: Final = (("commuter", 255), ("worker", 405), ("student", 130), ("local", 130), ("visitor", 80))
 # Share of a person's visits that may be checked in at all, per mille; drawn evenly. Few people write down most of it.
 _EAGERNESS: Final = (1971, 2077, 2182, 2288, 2429, 2570, 2710, 2886, 3098, 3344, 3626, 3978, 4576, 5632, 7392, 10560)
-_WALK: Final = 300  # metres that count as next door when a home or a workplace is sought
+_NEAR: Final = Gravity(softening=3, power=4)  # when a home or a workplace is sought
 # How much a person cares to tell of a kind of venue, per mille
 _TELLS: Final = (50, 200, 500, 800, 1200, 1600, 2200)
+_PARENTS: Final = 300  # per mille of working and local people who take a child to school
+_VISITOR_EAGERNESS: Final = 900
+_VISITOR_ACTIVE_DAYS: Final = 900
 _RHYTHM: Final = (10, 20, 40, 80, 150, 300)  # per cent, by weekday
 # Minutes by which a person's weekdays run early or late
 _SHIFTS: Final = (-60, -45, -30, -20, -10, 0, 0, 10, 20, 30, 45, 60, 75, 90, 150, 330)
 # Share of days on which a person checks in, per mille; drawn evenly
-_ACTIVE_DAYS: Final = (55, 59, 63, 68, 74, 79, 86, 96, 110, 132, 173, 265)
+_ACTIVE_DAYS: Final = (70, 74, 81, 87, 94, 101, 109, 122, 140, 168, 220, 338)
 
 
 @dataclass(frozen=True)
 class Person:
-    """One walker. Venues are indices; `first_day` .. `last_day` (excluded) is the stay; chances are per mille."""
+    """One walker. Venues are indices (school: -1 for none); `first_day` .. `last_day` (excluded) is the stay; chances are per mille."""
 
     kind: str
     timetable: str
     home: int
     anchors: tuple[int, ...]
     family: int
+    school: int
     home_hub: int
     work_hub: int
     first_day: int
@@ -50,57 +59,79 @@ class Person:
 
 def build_people(venues: list[Venue], seed: int, people: int) -> list[Person]:
     """Draw the city's people one after the other; homes and workplaces fill up as they go."""
-    towns = _Town(venues)
-    return [_settle(towns, Draws(seed, 2, number)) for number in range(people)]
+    town = _Town(venues)
+    draws = Draws(seed, 5)
+    kinds = _deal([kind for kind, share in _TYPES for _ in range(share)], people, draws)
+    eagerness = _deal(_EAGERNESS, people, draws)
+    active_days = _deal(_ACTIVE_DAYS, people, draws)
+    return [
+        _settle(town, kind, eager, active, Draws(seed, 2, number))
+        for number, (kind, eager, active) in enumerate(zip(kinds, eagerness, active_days, strict=True))
+    ]
+
+
+def _deal(values: Sequence[_T], people: int, draws: Draws) -> list[_T]:
+    """One value for each person, every value as often as any other: each seed has the same mix of people."""
+    return [values[position * len(values) // people] for position in draws.shuffled(people)]
 
 
 class _Town:
     """Venues by use, with how much room each still has."""
 
     def __init__(self, venues: list[Venue]) -> None:
-        self.venues = venues
-        self.room = [venue.appeal * 64 for venue in venues]
-        self.flats = [index for index, venue in enumerate(venues) if venue.category == HOME]
-        self.outlying = {index for index, venue in enumerate(venues) if _in_town(venue)}
-        self.hotels = [index for index, venue in enumerate(venues) if venue.category == HOTEL]
+        self.at = [venue.at for venue in venues]
+        self._where = np.array(self.at, dtype=np.int64)
+        self._room = np.array([venue.appeal * 64 for venue in venues], dtype=np.int64)
+        self.flats = _of_group(venues, "home")
+        self.hotels = _of_group(venues, "hotel")
         self.work = _of_group(venues, "work")
+        self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
         self.campus = _of_group(venues, "campus")
         self.hubs = _of_group(venues, "hub")
+        self.town_flats = self.flats[[_in_town(venues[index]) for index in self.flats]]
+        self.city_flats = self.flats[[not _in_town(venues[index]) for index in self.flats]]
+        self.city_work = self.work[[not _in_town(venues[index]) for index in self.work]]
         self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
 
-    def take(self, choices: list[int], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
+    def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
         """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by the factor `fills`."""
-        weights = [self.room[index] * 64 for index in choices]
+        weights = self._room[choices]
         if near is not None:
-            weights = [
-                weight * 10**16 // (_WALK + _metres(self.venues[index].at, near)) ** 4
-                for weight, index in zip(weights, choices, strict=True)
-            ]
-        taken = choices[draws.pick(weights)]
-        self.room[taken] = max(self.room[taken] // fills, 1)
+            weights = weights * _NEAR.of_all(self._where[choices], near)
+        place = pick_weighted(weights, draws)
+        assert place is not None, "room never shrinks to nothing"
+        taken = int(choices[place])
+        self._room[taken] = max(int(self._room[taken]) // fills, 1)
         return taken
 
+    def hub_near(self, venue: int) -> int:
+        """The station or stop closest to a venue."""
+        x, y = self.at[venue]
+        return min(self.hubs.tolist(), key=lambda hub: (self.at[hub][0] - x) ** 2 + (self.at[hub][1] - y) ** 2)
 
-def _settle(town: _Town, draws: Draws) -> Person:
-    """One person: type first, then a home, then a workplace that suits it."""
-    kind = _TYPES[draws.pick([share for _, share in _TYPES])][0]
+
+def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:
+    """One person: a home that suits the type, then a workplace, then habits."""
     visiting = kind == "visitor"
     if visiting:
         home = town.take(town.hotels, draws)
     elif kind == "student":
         home = town.take(town.flats, draws, near=town.heart, fills=6)
     else:
-        home = town.take([i for i in town.flats if (i in town.outlying) == (kind == "commuter")], draws, fills=16)
+        home = town.take(town.town_flats if kind == "commuter" else town.city_flats, draws, fills=16)
     anchors: tuple[int, ...] = (home,)
     if kind == "student":
         anchors = tuple(town.take(town.campus, draws) for _ in range(3))
     elif kind == "worker":
-        anchors = (town.take(town.work, draws, near=town.venues[home].at, fills=8),)
+        anchors = (town.take(town.work, draws, near=town.at[home], fills=16),)
     elif kind == "commuter":
-        anchors = (town.take([i for i in town.work if i not in town.outlying], draws, fills=8),)
+        anchors = (town.take(town.city_work, draws, fills=16),)
     if kind in ("worker", "commuter") and draws.chance(300):
-        anchors = (*anchors, town.take(town.work, draws, near=town.venues[anchors[0]].at, fills=8))
-    family = town.take(town.flats, draws, near=town.venues[home].at, fills=16)
+        anchors = (*anchors, town.take(town.work, draws, near=town.at[anchors[0]], fills=16))
+    family = town.take(town.flats, draws, near=town.at[home], fills=16)
+    school = -1
+    if kind in ("worker", "commuter", "local") and draws.chance(_PARENTS):
+        school = town.take(town.schools, draws, near=town.at[home], fills=4)
     timetable = "worker" if kind == "commuter" else kind
     first, last = 0, DAYS
     if visiting:
@@ -114,8 +145,9 @@ def _settle(town: _Town, draws: Draws) -> Person:
         home=home,
         anchors=anchors,
         family=family,
-        home_hub=_closest(town.venues, town.hubs, town.venues[home].at),
-        work_hub=_closest(town.venues, town.hubs, town.venues[anchors[0]].at),
+        school=school,
+        home_hub=town.hub_near(home),
+        work_hub=town.hub_near(anchors[0]),
         first_day=first,
         last_day=min(last, DAYS),
         habits=tuple(_habit(errand, draws) for errand in TIMETABLES[timetable]),
@@ -124,8 +156,8 @@ def _settle(town: _Town, draws: Draws) -> Person:
         shift=_SHIFTS[draws.below(len(_SHIFTS))],
         curiosity=draws.between(40, 160) * (3 if visiting else 1),
         circle=0 if visiting else draws.between(30, 170),
-        eagerness=900 if visiting else _EAGERNESS[draws.below(len(_EAGERNESS))],
-        active_days=900 if visiting else _ACTIVE_DAYS[draws.below(len(_ACTIVE_DAYS))],
+        eagerness=_VISITOR_EAGERNESS if visiting else eagerness,
+        active_days=_VISITOR_ACTIVE_DAYS if visiting else active_days,
     )
 
 
@@ -141,13 +173,5 @@ def _in_town(venue: Venue) -> bool:
     return venue.district >= 0 and places.DISTRICTS[venue.district].kind == "town"
 
 
-def _of_group(venues: list[Venue], group: str) -> list[int]:
-    return [index for index, venue in enumerate(venues) if venue.category in GROUPS[group]]
-
-
-def _closest(venues: list[Venue], choices: list[int], at: tuple[int, int]) -> int:
-    return min(choices, key=lambda index: _metres(venues[index].at, at))
-
-
-def _metres(a: tuple[int, int], b: tuple[int, int]) -> int:
-    return isqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)
+def _of_group(venues: list[Venue], group: str) -> npt.NDArray[np.int64]:
+    return np.array([i for i, venue in enumerate(venues) if venue.category in GROUPS[group]], dtype=np.int64)

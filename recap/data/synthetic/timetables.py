@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 class Errand(NamedTuple):
     """One possible stop of a day, in the order of the day.
 
-    group: a venue group, or the person's own 'home', 'anchor' (workplace, campus or hotel), 'home_hub', 'work_hub'.
+    group: a venue group, or the person's own 'home', 'anchor' (workplace), 'family',
+        'school run', 'airport', 'home_hub' and 'work_hub' (the stations next to them).
     start, end: local minutes of the day between which it begins. weekday, saturday, sunday: chance per mille.
     near: where a venue is sought from, 'here' (the last stop) or 'home'.
     """
@@ -45,6 +46,8 @@ _HOME: Final = Errand("home", "home", 1110, 1560, 640, 520, 640)
 
 TIMETABLES: Final[dict[str, tuple[Errand, ...]]] = {
     "worker": (
+        Errand("early flight", "airport", 350, 420, 7, 5, 5),
+        Errand("school run", "school run", 455, 490, 350, 0, 0),
         Errand("leaving", "home_hub", 425, 490, 450, 40, 40),
         Errand("arriving", "work_hub", 480, 520, 300, 0, 0),
         Errand("morning coffee", "coffee", 465, 540, 330, 0, 0),
@@ -63,6 +66,7 @@ TIMETABLES: Final[dict[str, tuple[Errand, ...]]] = {
         _HOME,
     ),
     "student": (
+        Errand("early flight", "airport", 350, 420, 4, 6, 4),
         Errand("leaving", "home_hub", 470, 540, 250, 20, 20),
         Errand("morning coffee", "coffee", 490, 580, 300, 0, 0),
         Errand("lectures", "campus", 500, 600, 780, 80, 40),
@@ -78,6 +82,8 @@ TIMETABLES: Final[dict[str, tuple[Errand, ...]]] = {
         _HOME,
     ),
     "local": (
+        Errand("early flight", "airport", 350, 420, 5, 5, 5),
+        Errand("school run", "school run", 460, 500, 350, 0, 0),
         Errand("morning bread", "coffee", 450, 560, 420, 0, 0, "home"),
         Errand("morning training", "sport", 520, 620, 160, 0, 0, "home"),
         Errand("market", "grocery", 560, 690, 380, 0, 0, "home"),
@@ -93,6 +99,7 @@ TIMETABLES: Final[dict[str, tuple[Errand, ...]]] = {
         _HOME,
     ),
     "visitor": (
+        Errand("flight", "airport", 420, 480, 90, 90, 90),
         Errand("breakfast", "coffee", 500, 590, 450, 450, 450),
         Errand("first sight", "culture", 590, 680, 480, 480, 480),
         Errand("stroll", "outdoor", 660, 760, 500, 500, 500),

@@ -8,7 +8,7 @@ import numpy as np
 from recap.data.synthetic import places
 from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, KINDS
 from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.layout import Layout, build_layout
+from recap.data.synthetic.layout import Layout, build_layout, dry_shore
 from recap.data.synthetic.names import draw_name
 from recap.data.synthetic.shapes import Line, Point, inside
 
@@ -19,7 +19,8 @@ _APPEAL: Final = (
     (2, 3, 3, 4, 5, 6, 8, 10, 14, 20, 30, 50),
     (1, 1, 2, 2, 3, 4, 6, 9, 15, 26, 48, 100),
 )
-_HEART_METRES = 700  # streets this far from a district's heart have half its density
+_PARK_APPEAL: Final = 60  # of the parks on the map
+_HEART_METRES: Final = 700  # streets this far from a district's heart have half its density
 
 
 class Venue(NamedTuple):
@@ -33,39 +34,41 @@ class Venue(NamedTuple):
 
 
 def build_venues(seed: int, people: int) -> list[Venue]:
-    """Lay out the venues for a city of so many people; hubs come first."""
+    """Lay out the venues for a city of so many people; hubs and the parks on the map come first."""
     draws = Draws(seed, 1)
     layout = build_layout()
-    taken = {hub.name for hub in places.HUBS} | set(places.PARKS)
-    venues = [
-        Venue(hub.name, CATEGORY_INDEX[hub.category], hub.at, _district_at(hub.at), hub.weight) for hub in places.HUBS
-    ]
-    used = {hub.at for hub in places.HUBS}
     density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
+    found = [(hub.name, CATEGORY_INDEX[hub.category], hub.at, hub.weight) for hub in places.HUBS]
+    park = CATEGORY_INDEX["Park"]
+    found += [(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
+    taken = {name for name, _, _, _ in found}
+    used = {at for _, _, at, _ in found}
     for index, category in enumerate(CATEGORIES):
         appeals = _APPEAL[category.spread]
-        count = max(category.venues * people // 640, 2) if category.venues else 0
         thickness = [
-            int(category.where[KINDS.index(district.kind)]) * weights[-1] if weights else 0
+            int(category.where[KINDS.index(district.kind)]) * weights[-1]
             for district, weights in zip(places.DISTRICTS, density, strict=True)
         ]
-        for _ in range(count):
-            if category.name == "Park":
-                at = _free(green, used, draws)
-            elif category.name == "Beach":
-                at = _free(strand, used, draws)
-            else:
-                district = draws.pick(thickness)
-                at = layout.sites[district][draws.pick_cumulated(density[district])]
-                while at in used:
-                    at = layout.sites[district][draws.pick_cumulated(density[district])]
+        for _ in range(max(category.venues * people // 640, 2) if category.venues else 0):
+            at: Point | None = None
+            while at is None or at in used:
+                if category.name == "Beach":
+                    at = strand[draws.below(len(strand))]
+                elif index == park:
+                    lawn = list(green.values())[draws.below(len(green))]
+                    at = lawn[draws.below(len(lawn))] if lawn else None
+                else:
+                    quarter = draws.pick(thickness)
+                    at = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
             used.add(at)
-            district = _district_at(at)
-            nearest = places.DISTRICTS[district].name if district >= 0 else _nearest(at).name
-            name = draw_name(category.name, nearest, taken, draws)
-            venues.append(Venue(name, index, at, district, appeals[draws.below(len(appeals))]))
-    return venues
+            name = draw_name(category.name, _nearest(at).name, taken, draws)
+            found.append((name, index, at, appeals[draws.below(len(appeals))]))
+    quarters = _districts_of([at for _, _, at, _ in found])
+    return [
+        Venue(name, index, at, quarter, appeal)
+        for (name, index, at, appeal), quarter in zip(found, quarters, strict=True)
+    ]
 
 
 def _site_weights(district: places.District, sites: Line) -> list[int]:
@@ -79,38 +82,33 @@ def _site_weights(district: places.District, sites: Line) -> list[int]:
     return sums
 
 
-def _park_sites(layout: Layout) -> Line:
-    """A net of points in the parks, 90 m apart and on dry land."""
-    sites: Line = []
-    for outline in layout.parks.values():
+def _park_sites(layout: Layout) -> dict[str, Line]:
+    """A net of dry points in each park, 90 m apart."""
+    sites: dict[str, Line] = {}
+    for name, outline in layout.parks.items():
         xs, ys = [x for x, _ in outline], [y for _, y in outline]
         net = np.array(
-            [(x, y) for x in range(min(xs), max(xs), 190) for y in range(min(ys), max(ys), 190)], dtype=np.int64
-        ).reshape(-1, 2)
-        fine = inside(net, outline) & ~layout.in_water(net)
-        sites += [(x, y) for x, y in net[fine].tolist()]
+            [(x, y) for x in range(min(xs), max(xs), 90) for y in range(min(ys), max(ys), 90)], dtype=np.int64
+        )
+        fine = inside(net, outline) & dry_shore(net, layout)
+        sites[name] = [(x, y) for x, y in net[fine].tolist()]
     return sites
 
 
 def _beach_sites(layout: Layout) -> Line:
     """Points just inland of the open coast within reach of the city."""
-    near = [(x, y + 60) for x, y in layout.coast if -22_000 < x < 19_000]
-    dry = ~layout.in_water(np.array(near, dtype=np.int64))
+    near = [(x, y + 90) for x, y in layout.coast if -22_000 < x < 19_000]
+    dry = dry_shore(np.array(near, dtype=np.int64), layout)
     return [point for point, ok in zip(near, dry.tolist(), strict=True) if ok]
 
 
-def _free(sites: Line, used: set[Point], draws: Draws) -> Point:
-    while (at := sites[draws.below(len(sites))]) in used:
-        pass
-    return at
-
-
-def _district_at(at: Point) -> int:
-    point = np.array([at], dtype=np.int64)
-    for index, district in enumerate(places.DISTRICTS):
-        if inside(point, district.outline)[0]:
-            return index
-    return -1
+def _districts_of(points: Line) -> list[int]:
+    """The district each point lies in, -1 outside all."""
+    where = np.array(points, dtype=np.int64)
+    quarters = np.full(len(where), -1)
+    for index, district in reversed(list(enumerate(places.DISTRICTS))):
+        quarters[inside(where, district.outline)] = index
+    return [int(quarter) for quarter in quarters]
 
 
 def _nearest(at: Point) -> places.District:
