@@ -28,6 +28,11 @@ class CandidateLedger(Config):
     total: float
     residual: float
 
+    @property
+    def is_clipped(self) -> bool:
+        """The clip to [0, b_max] binds, so that count, recency and window do not add up to the prior."""
+        return self.clip_loss != 0.0
+
 
 class PathLedger(Config):
     """One two-hop path source -> middle -> target over training transitions."""

@@ -20,7 +20,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
-from recap.model.recap import RecapScorer, RevisitParts
+from recap.model.recap import Recap, RecapScorer, RevisitParts
 from recap.scores import CaseBatch, Scores
 from recap.variants import History, Variant, pack_variants
 
@@ -33,16 +33,18 @@ class Predictor:
     Args:
         checkpoint: verified checkpoint.
         dataset: the dataset it was trained on.
+        model: other weights of the same architecture in place of the checkpoint's (shuffled, say), float64.
 
     Raises:
         VocabularyError: another dataset.
     """
 
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset) -> None:
+    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, model: Recap | None = None) -> None:
         self.checkpoint, self.dataset = checkpoint, dataset
         self.graph = TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset)
-        self.model = checkpoint.build_model(dataset, self.graph)
+        self.model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
+        self.model.requires_grad_(False)
         self.stage = checkpoint.stage
         self._cases: dict[int, pd.DataFrame] = {}
         self._scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
