@@ -1,5 +1,49 @@
 """Commands of the app layer; Streamlit is imported only inside `recap app`."""
 
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 commands = typer.Typer()
+
+
+@commands.command("app")
+def run_app(
+    data: Annotated[Path | None, typer.Option("--data", help="A dataset folder to open first.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option("--checkpoint", help="A checkpoint folder to open first.")] = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    address: Annotated[
+        str, typer.Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")
+    ] = "127.0.0.1",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
+) -> None:
+    """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
+    from app.settings import Settings
+    from recap.checkpoint import MANIFEST as CHECKPOINT_MANIFEST
+    from recap.data.dataset import MANIFEST as DATASET_MANIFEST
+    from recap.errors import CheckpointError, DatasetError
+
+    if data is not None and not (data / DATASET_MANIFEST).is_file():
+        raise DatasetError(f"{data} holds no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
+    if checkpoint is not None and not (checkpoint / CHECKPOINT_MANIFEST).is_file():
+        raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
+    settings = replace(Settings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
+    os.environ.update(settings.to_environment())
+    root = Path(__file__).parents[1]
+    os.chdir(root)  # Streamlit reads .streamlit/config.toml from here
+
+    from streamlit.web import bootstrap
+
+    options = {"server.port": port, "server.address": address}
+    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
+    threading.Thread(target=_import_ahead, daemon=True).start()
+    bootstrap.run(str(root / "app" / "main.py"), False, [], {})
+
+
+def _import_ahead() -> None:
+    """Load the heavy libraries while the browser is still opening."""
+    import app.cache  # noqa: F401

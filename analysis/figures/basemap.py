@@ -1,0 +1,126 @@
+"""A self-contained map ground: a MapLibre style with everything inline, as a data URL; nothing is fetched.
+
+It holds a city's own GeoJSON layers where there are some, and every place of the dataset as faint dots, which draw the
+city where there are none. Longitudes are unwrapped, so no feature breaks at the date line.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from analysis.figures.palette import Palette
+from analysis.geography import aggregate_points
+
+MAX_DOTS: Final = 20_000
+ONLINE_STYLES: Final = {
+    "light": "https://basemaps.cartocdn.com/gl/positron-gl-style/style.json",
+    "dark": "https://basemaps.cartocdn.com/gl/dark-matter-gl-style/style.json",
+}
+
+
+def basemap_style(
+    basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray, palette: Palette
+) -> str:
+    """The map style as a data URL.
+
+    Args:
+        basemap: what `recap.data.synthetic.build_basemap` returns, or None.
+        latitude, longitude: of every place, degrees.
+        palette: colours.
+    """
+    layers: list[dict[str, Any]] = [_layer("background", "background", {"background-color": palette.land})]
+    sources: dict[str, Any] = {}
+    if basemap is not None:
+        for name, layer in _city_layers(palette):
+            if name in basemap["layers"]:
+                sources[name] = {"type": "geojson", "data": _geometry_and_kind(basemap["layers"][name])}
+                layers.append({"source": name} | layer)
+    lat, lon, count = aggregate_points(latitude, longitude, MAX_DOTS)
+    dots = [round(float(value), 5) for pair in zip(lon, lat, strict=True) for value in pair]
+    points = [dots[i : i + 2] for i in range(0, len(dots), 2)]
+    sources["places"] = {"type": "geojson", "data": _points(points, count)}
+    size = ["*", 1.15 if basemap is not None else 1.5, ["sqrt", ["min", ["get", "n"], 16]]]
+    paint = {
+        "circle-color": palette.quiet,
+        "circle-opacity": 0.28 if basemap is not None else 0.34,
+        "circle-radius": ["interpolate", ["linear"], ["zoom"], 9, ["*", 0.7, size], 15, ["*", 2.0, size]],
+    }
+    layers.append({"source": "places"} | _layer("places", "circle", paint))
+    style = {"version": 8, "sources": sources, "layers": layers}
+    return (
+        "data:application/json;base64," + base64.b64encode(json.dumps(style, separators=(",", ":")).encode()).decode()
+    )
+
+
+def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:
+    """One feature for each number of places per mark, so that 5,000 single places are one short list."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"n": int(number)},
+            "geometry": {
+                "type": "MultiPoint",
+                "coordinates": [point for point, n in zip(points, count, strict=True) if n == number],
+            },
+        }
+        for number in np.unique(count)
+    ]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def _geometry_and_kind(collection: Mapping[str, Any]) -> dict[str, Any]:
+    """A layer without the names the style does not read."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {key: value for key, value in f["properties"].items() if key in ("shade", "rank", "carries")},
+            "geometry": f["geometry"],
+        }
+        for f in collection["features"]
+    ]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def _layer(name: str, kind: str, paint: dict[str, Any], layout: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"id": name, "type": kind, "paint": paint} | ({"layout": layout} if layout else {})
+
+
+def _width(at_10: float, at_15: float) -> list[Any]:
+    return ["interpolate", ["exponential", 1.6], ["zoom"], 10, at_10, 15, at_15]
+
+
+def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:
+    """Layers from the bottom up, each with the name of its GeoJSON source."""
+    round_ends = {"line-cap": "round", "line-join": "round"}
+    shade = ["match", ["get", "shade"], 1, palette.district, palette.land]
+    wide = ["match", ["get", "rank"], 1, 1.0, 0.7]
+    road = {"line-color": palette.road, "line-width": _width(1.2, 6.0), "line-opacity": wide}
+    casing = {"line-color": palette.road_casing, "line-width": _width(2.0, 8.0), "line-opacity": wide}
+    rail = {"line-color": palette.road_casing, "line-width": _width(0.8, 2.0), "line-dasharray": [3, 2]}
+    ferry = {"line-color": palette.shore, "line-width": _width(0.8, 1.6), "line-dasharray": [2, 3]}
+    return [
+        ("district", _layer("district", "fill", {"fill-color": shade})),
+        ("park", _layer("park", "fill", {"fill-color": palette.park})),
+        ("airfield", _layer("airfield", "fill", {"fill-color": palette.park}) | {"filter": _POLYGONS}),
+        ("airfield", _layer("runway", "line", casing) | {"filter": _LINES}),
+        (
+            "street",
+            _layer("street", "line", {"line-color": palette.street, "line-width": _width(0.5, 3.0)}, round_ends),
+        ),
+        ("water", _layer("water", "fill", {"fill-color": palette.water})),
+        ("quay", _layer("quay", "fill", {"fill-color": palette.land})),
+        ("shore", _layer("shore", "line", {"line-color": palette.shore, "line-width": 1}, round_ends)),
+        ("ferry", _layer("ferry", "line", ferry)),
+        ("rail", _layer("rail", "line", rail)),
+        ("road", _layer("road-casing", "line", casing, round_ends)),
+        ("road", _layer("road", "line", road, round_ends)),
+        ("bridge", _layer("bridge-casing", "line", casing, round_ends)),
+        ("bridge", _layer("bridge", "line", {"line-color": palette.road, "line-width": _width(1.2, 6.0)}, round_ends)),
+    ]
+
+
+_POLYGONS: Final = ["==", ["geometry-type"], "Polygon"]
+_LINES: Final = ["==", ["geometry-type"], "LineString"]

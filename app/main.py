@@ -1,0 +1,9 @@
+"""The app's entry: navigation only. `recap app` and `streamlit run app/main.py` both start here."""
+
+import streamlit as st
+
+from app.pages import ASSETS, PAGES
+
+st.set_page_config(page_title="RECAP", page_icon=str(ASSETS / "icon.png"), layout="wide")
+st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
+st.navigation([view.page() for view in PAGES], position="top").run()

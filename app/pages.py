@@ -1,0 +1,32 @@
+"""The views in the order of the navigation; each is a file in `app/views` and an address of its own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+VIEWS: Final = Path(__file__).parent / "views"
+ASSETS: Final = Path(__file__).parent / "assets"
+
+
+@dataclass(frozen=True)
+class View:
+    """A view: its file's name without ending, which is also its address, and its title."""
+
+    name: str
+    title: str
+
+    def page(self) -> st.Page:
+        """The page object of this script run."""
+        return st.Page(VIEWS / f"{self.name}.py", title=self.title, url_path=self.name, default=self is PAGES[0])
+
+    @property
+    def path(self) -> str:
+        """What `st.switch_page` takes."""
+        return str(VIEWS / f"{self.name}.py")
+
+
+WALK: Final = View("walk", "Walk")
+
+PAGES: Final = (WALK,)

@@ -1,0 +1,134 @@
+"""What can be opened: datasets and checkpoints in the bundles, the user's folder and the given paths.
+
+Only manifests are read here; content is verified when a source is opened.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.settings import Settings
+from recap.checkpoint import MANIFEST as CHECKPOINT_MANIFEST
+from recap.data.dataset import MANIFEST as DATASET_MANIFEST
+from recap.errors import RecapError
+from recap.sealed_folder import SUMS
+from recap.user_folder import user_folder
+
+TOKEN_LENGTH = 12
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset and, where there is one, a checkpoint trained on it.
+
+    Attributes:
+        label: what the picker shows.
+        token: what a link carries; from the content's hash, so that it means the same on every machine.
+        dataset_folder, dataset_hash: the dataset.
+        checkpoint_folder, checkpoint_hash: the checkpoint, or None: then a counting baseline predicts.
+        bundle: the folder that holds a basemap and further results beside the dataset, if any.
+    """
+
+    label: str
+    token: str
+    dataset_folder: Path
+    dataset_hash: str
+    synthetic: bool
+    checkpoint_folder: Path | None = None
+    checkpoint_hash: str | None = None
+    bundle: Path | None = None
+
+
+def find_sources(settings: Settings) -> list[Source]:
+    """All sources, given paths first, then bundles, then the user's folder; each content once."""
+    datasets: dict[str, dict] = {}
+    for dataset in _datasets(settings):
+        datasets.setdefault(dataset["hash"], dataset)
+    sources = [
+        _source(datasets[checkpoint["dataset_hash"]], checkpoint)
+        for checkpoint in _checkpoints(settings)
+        if checkpoint["dataset_hash"] in datasets
+    ]
+    paired = {source.dataset_hash for source in sources}
+    sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
+    unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
+    # Stable: what was given on the command line comes first.
+    return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
+
+
+def _source(dataset: dict, checkpoint: dict | None) -> Source:
+    model = f"RECAP, {checkpoint['name']}" if checkpoint else "no model yet"
+    return Source(
+        label=f"{dataset['name']} · {model}",
+        token=(checkpoint or dataset)["hash"][:TOKEN_LENGTH],
+        dataset_folder=dataset["folder"],
+        dataset_hash=dataset["hash"],
+        synthetic=dataset["synthetic"],
+        checkpoint_folder=checkpoint["folder"] if checkpoint else None,
+        checkpoint_hash=checkpoint["hash"] if checkpoint else None,
+        bundle=dataset["bundle"],
+    )
+
+
+def _bundles(settings: Settings) -> list[Path]:
+    return [folder for folder in _subfolders(settings.bundles) if (folder / "dataset").is_dir()]
+
+
+def _datasets(settings: Settings) -> Iterator[dict]:
+    folders = [settings.data] if settings.data else []
+    folders += [bundle / "dataset" for bundle in _bundles(settings)]
+    folders += _subfolders(_home() / "datasets")
+    for folder in folders:
+        manifest = _read_json(folder / DATASET_MANIFEST)
+        if manifest and isinstance(manifest.get("dataset_hash"), str):
+            bundle = folder.parent if (folder.parent / "basemap.json").is_file() else None
+            yield {
+                "folder": folder,
+                "hash": manifest["dataset_hash"],
+                "name": str(manifest.get("name") or folder.name),
+                "synthetic": manifest.get("synthetic") is True,
+                "bundle": bundle,
+            }
+
+
+def _checkpoints(settings: Settings) -> Iterator[dict]:
+    folders = [settings.checkpoint] if settings.checkpoint else []
+    for bundle in _bundles(settings):
+        inner = [folder for folder in _subfolders(bundle) if (folder / CHECKPOINT_MANIFEST).is_file()]
+        folders += sorted(inner, key=lambda folder: (folder.name != "checkpoint", folder.name))
+    folders += [*_subfolders(settings.bundles), *_subfolders(_home() / "checkpoints")]
+    for folder in folders:
+        manifest = _read_json(folder / CHECKPOINT_MANIFEST)
+        if manifest and isinstance(manifest.get("dataset_hash"), str) and (folder / SUMS).is_file():
+            best = manifest.get("best")
+            epoch = best.get("epoch") if isinstance(best, dict) else None
+            yield {
+                "folder": folder,
+                "hash": hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
+                "dataset_hash": manifest["dataset_hash"],
+                "name": f"epoch {epoch}" if folder.name == "checkpoint" else folder.name,
+            }
+
+
+def _home() -> Path:
+    try:
+        return user_folder()
+    except RecapError:
+        return Path("/nonexistent")
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _read_json(path: Path) -> dict | None:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return values if isinstance(values, dict) else None

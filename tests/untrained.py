@@ -1,0 +1,49 @@
+"""A sealed checkpoint without a training: the preset's starting values, whose prior already ranks by revisits."""
+
+from pathlib import Path
+
+import torch
+
+from recap.checkpoint import (
+    BEST_OVERALL_WEIGHTS,
+    VOCABULARY,
+    WEIGHTS,
+    CheckpointManifest,
+    EpochResult,
+    hash_users,
+    library_versions,
+    seal_checkpoint,
+    write_vocabulary,
+)
+from recap.data.dataset import Dataset
+from recap.graph import TransitionGraph
+from recap.model.recap import Recap
+from recap.presets import tiny
+from recap.tensor_files import save_tensors
+
+
+def write_untrained_checkpoint(dataset: Dataset, folder: Path, *, seed: int = 0) -> Path:
+    """Write a checkpoint of the tiny preset's untrained model, every part active; returns ``folder``."""
+    folder.mkdir(parents=True)
+    config = tiny()
+    torch.manual_seed(seed)
+    model = Recap.for_dataset(config.model, dataset, TransitionGraph.from_dataset(dataset))
+    for name in (WEIGHTS, BEST_OVERALL_WEIGHTS):
+        save_tensors(model.state_dict(), folder / name)
+    write_vocabulary(dataset, folder / VOCABULARY)
+    values = dict.fromkeys(("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"), 0.0)
+    result = EpochResult(epoch=config.epochs, stage=config.curriculum.at(config.epochs), val=values)
+    manifest = CheckpointManifest(
+        dataset_hash=dataset.hash,
+        dataset_name=dataset.manifest.name,
+        synthetic=dataset.manifest.synthetic,
+        num_users=dataset.num_users,
+        users_hash=hash_users(dataset),
+        train=config,
+        best=result,
+        best_overall=result,
+        versions=library_versions(),
+    )
+    groups = {name: {"n": 0, **dict.fromkeys(values)} for name in ("all", "head", "tail", "unseen")}
+    seal_checkpoint(folder, manifest, {"protocol": "every_step", "test": groups, "baselines": {}})
+    return folder
