@@ -1,7 +1,8 @@
 """Column names of every table that passes between stages, so that a typo is an ImportError and not a KeyError.
 
 Raw check-ins (one row per check-in, file order) are what readers return:
-``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time`` and optionally ``poi_name``.
+``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time`` and optionally ``poi_name``, or,
+where the source brings its own split, ``split`` and ``trajectory_id``.
 ``*_id`` are outside identifiers (strings); bare ``user``, ``poi``, ``category_index`` are indices from 0.
 """
 
@@ -17,6 +18,9 @@ LATITUDE: Final = "latitude"
 LONGITUDE: Final = "longitude"
 TZ_OFFSET_MINUTES: Final = "tz_offset_minutes"
 TIME: Final = "time"
+
+TRAJECTORY_ID: Final = "trajectory_id"
+"""Outside name of a trajectory, where the source brings its own."""
 
 RAW_COLUMNS: Final = (USER_ID, POI_ID, CATEGORY_ID, CATEGORY, LATITUDE, LONGITUDE, TZ_OFFSET_MINUTES, TIME)
 

@@ -34,9 +34,11 @@ def count_transitions(checkins: pd.DataFrame) -> pd.Series:
     rows = build_cases(checkins, c.TRAIN)
     if len(rows) == 0:
         raise DataError("the training split has no transition to count")
-    poi = checkins[c.POI].to_numpy()
-    pairs = pd.MultiIndex.from_arrays([poi[rows], poi[rows + 1]], names=["source", "destination"])
-    return pd.Series(1, index=pairs).groupby(level=[0, 1]).sum().astype("int64")
+    poi = checkins[c.POI].to_numpy(np.int64)
+    num_pois = int(poi.max()) + 1
+    keys, counts = np.unique(poi[rows] * num_pois + poi[rows + 1], return_counts=True)
+    pairs = pd.MultiIndex.from_arrays([keys // num_pois, keys % num_pois], names=["source", "destination"])
+    return pd.Series(counts.astype(np.int64), index=pairs)
 
 
 @dataclass(frozen=True, eq=False)

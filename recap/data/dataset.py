@@ -14,8 +14,10 @@ import pyarrow.parquet as pq
 
 from recap import columns as c
 from recap.config import Config
+from recap.data.card import dataset_card
 from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
+from recap.data.sources.account import ReadAccount
 from recap.errors import ConfigError, DatasetError, RecapError
 from recap.sealed_folder import new_folder, verify_sums, write_sums
 
@@ -36,6 +38,7 @@ class Manifest(Config):
     report: CleaningReport
     dataset_hash: str
     synthetic: bool = False
+    reading: ReadAccount | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,38 +148,7 @@ class Dataset:
 
     def card(self) -> str:
         """A page for people: what the dataset is, what was dropped and why."""
-        report, config = self.manifest.report, self.manifest.config
-        counts = {name: len(self.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)}
-        first, last = self.checkins[c.TIME].min(), self.checkins[c.TIME].max()
-        reasons = {
-            "exact_duplicate": "same user, POI and second as an earlier row",
-            "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
-            "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
-            "short_trajectory": "validation or test check-in in a trajectory shorter than "
-            f"{config.min_trajectory_length}",
-            "unseen_user": "validation or test check-in of a user without training check-ins",
-            "unseen_poi": "validation or test check-in at a POI without training check-ins",
-        }
-        dropped = "\n".join(f"| {reasons[name]} | {count:,} |" for name, count in report.dropped.items())
-        cases = "\n".join(f"| {name} | {count:,} |" for name, count in counts.items())
-        origin = (
-            "Synthetic: generated, no real person is in it."
-            if self.manifest.synthetic
-            else ("Real people's movements: sensitive. Keep it private and follow its licence.")
-        )
-        return (
-            f"# Dataset card: {self.manifest.name}\n\n{origin}\n\n"
-            f"{len(self.checkins):,} check-ins of {self.num_users:,} users at {self.num_pois:,} POIs, "
-            f"{first:%-d %B %Y} to {last:%-d %B %Y} (UTC). Source format `{self.manifest.source_format}`, "
-            f"preset `{self.manifest.preset}`.\n\n"
-            f"Content hash `{self.hash}`\n\n"
-            f"## Where the rows went\n\n| | rows |\n|---|---:|\n| raw | {report.raw:,} |\n{dropped}\n"
-            f"| **kept** | **{report.checkins:,}** |\n\n"
-            f"{report.exact_duplicates:,} rows repeat another's user, POI and second"
-            f"{' (dropped)' if config.drop_exact_duplicates else ' (kept)'}.\n\n"
-            f"## Cases (protocol every_step)\n\n| split | cases |\n|---|---:|\n{cases}\n\n"
-            f"## Protocol\n\n```json\n{config.model_dump_json(indent=2)}\n```\n"
-        )
+        return dataset_card(self)
 
 
 def hash_tables(*tables: pd.DataFrame) -> str:

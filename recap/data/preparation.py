@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, clean_checkins
+from recap.data.cleaning import DataConfig, clean_checkins, number_ids
 from recap.data.dataset import Dataset, Manifest, hash_tables
+from recap.data.sources.account import ReadAccount
 
 
 def prepare_dataset(
@@ -16,18 +17,22 @@ def prepare_dataset(
     source_format: str,
     preset: str = "custom",
     synthetic: bool = False,
+    reading: ReadAccount | None = None,
 ) -> Dataset:
     """Build a dataset from a raw check-in table (columns in `recap.columns`).
 
     Users, POIs and categories are numbered in lexicographic order of their ids, so the numbering depends on content
     alone. A POI's coordinates, name and category are those of its first surviving check-in by (time, source row).
 
+    Args:
+        reading: the reader's account, kept in the manifest.
+
     Raises:
         DataError: nothing usable is left, see `clean_checkins`.
     """
     frame, report = clean_checkins(raw, config)
-    user, user_ids = _number(frame[c.USER_ID])
-    poi, poi_ids = _number(frame[c.POI_ID])
+    user, user_ids = number_ids(frame[c.USER_ID])
+    poi, poi_ids = number_ids(frame[c.POI_ID])
     checkins = pd.DataFrame(
         {
             c.USER: user,
@@ -50,18 +55,9 @@ def prepare_dataset(
         report=report,
         dataset_hash=hash_tables(checkins, pois, users),
         synthetic=synthetic,
+        reading=reading,
     )
     return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
-
-
-def _number(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Indices from 0 in lexicographic order of the ids that occur."""
-    codes, uniques = pd.factorize(ids)
-    names = np.asarray(uniques).astype(str)
-    order = np.argsort(names, kind="stable")
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank[codes], names[order].astype(object)
 
 
 def _renumber(trajectory: np.ndarray) -> np.ndarray:
@@ -69,12 +65,19 @@ def _renumber(trajectory: np.ndarray) -> np.ndarray:
     return (np.cumsum(starts) - 1).astype(np.int32)
 
 
-def _describe_pois(frame: pd.DataFrame, poi: np.ndarray, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
+def _earliest_rows(poi: np.ndarray, checkins: pd.DataFrame) -> np.ndarray:
+    """Row of each POI's first check-in by (time, source row)."""
     seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    order = np.lexsort((checkins[c.SOURCE_ROW], seconds, poi))
-    first = order[np.append(True, np.diff(poi[order]) != 0)]
-    rows = frame.iloc[first]
-    category_index, _ = _number(rows[c.CATEGORY_ID])
+    earliest = np.full(poi.max() + 1, np.iinfo(np.int64).max)
+    np.minimum.at(earliest, poi, seconds)
+    rows = np.flatnonzero(seconds == earliest[poi])
+    rows = rows[np.lexsort((checkins[c.SOURCE_ROW].to_numpy()[rows], poi[rows]))]
+    return rows[np.append(True, np.diff(poi[rows]) != 0)]
+
+
+def _describe_pois(frame: pd.DataFrame, poi: np.ndarray, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
+    rows = frame.iloc[_earliest_rows(poi, checkins)]
+    category_index, _ = number_ids(rows[c.CATEGORY_ID])
     train = checkins[c.SPLIT].to_numpy() == c.TRAIN
     names = rows[c.POI_NAME] if c.POI_NAME in frame else pd.Series([""] * len(rows))
     return pd.DataFrame(

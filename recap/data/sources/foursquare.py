@@ -1,38 +1,51 @@
-"""Foursquare TSMC2014 files: eight tab-separated Latin-1 columns without a header, plain or .gz."""
+"""Foursquare TSMC2014 files: eight tab-separated columns without a header, plain or .gz."""
 
 from pathlib import Path
-
-import pandas as pd
-import pyarrow as pa
+from typing import Final
 
 from recap import columns as c
-from recap.data.sources.delimited import ColumnParser, as_categories, read_delimited
+from recap.data.sources.account import Ledger, RawRead
+from recap.data.sources.assembly import Assembly, Fields
+from recap.data.sources.options import ReadOptions
+from recap.data.sources.rows import text_rows
+from recap.data.sources.text_table import TextTable
+from recap.data.sources.times import CTIME
 
-_TEXT = pa.string()
-_COLUMNS = (c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES, c.TIME)
+COLUMNS: Final = (
+    c.USER_ID,
+    c.POI_ID,
+    c.CATEGORY_ID,
+    c.CATEGORY,
+    c.LATITUDE,
+    c.LONGITUDE,
+    c.TZ_OFFSET_MINUTES,
+    c.TIME,
+)
+_FIELDS: Final = Fields(
+    user=c.USER_ID,
+    poi=c.POI_ID,
+    time=c.TIME,
+    latitude=c.LATITUDE,
+    longitude=c.LONGITUDE,
+    category=c.CATEGORY,
+    category_id=c.CATEGORY_ID,
+    tz_offset=c.TZ_OFFSET_MINUTES,
+)
 
 
-def read_foursquare(path: Path) -> pd.DataFrame:
+def read_foursquare(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a published TSMC2014 file (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015).
 
-    Returns:
-        One row per line in file order: ``user_id, poi_id, category_id, category`` (categories of strings; a missing
-        category is the empty string), ``latitude, longitude`` (degrees), ``tz_offset_minutes`` (local minus UTC),
-        ``time`` (UTC, whole seconds).
+    Text is UTF-8 where all of it is, otherwise Latin-1, the encoding of the published files. Quotation marks are
+    letters. A missing category is the empty string.
 
     Raises:
         DataError: the file is missing, empty, cut off or not of this format; the message names the line.
     """
-    table = read_delimited(path, dict.fromkeys(_COLUMNS, _TEXT), delimiter="\t", encoding="latin-1")
-    parse = ColumnParser(path.name)
-    parsed = {
-        c.USER_ID: parse.identifier(table[c.USER_ID], "user id"),
-        c.POI_ID: parse.identifier(table[c.POI_ID], "venue id"),
-        c.CATEGORY_ID: table[c.CATEGORY_ID],
-        c.CATEGORY: table[c.CATEGORY],
-        c.LATITUDE: parse.number(table[c.LATITUDE], "latitude", -90, 90),
-        c.LONGITUDE: parse.number(table[c.LONGITUDE], "longitude", -180, 180),
-        c.TZ_OFFSET_MINUTES: parse.integer(table[c.TZ_OFFSET_MINUTES], "timezone offset in minutes", -900, 900),
-        c.TIME: parse.time(table[c.TIME], "%a %b %d %H:%M:%S +0000 %Y", (8, 10), "Tue Apr 03 18:00:09 +0000 2012"),
-    }
-    return as_categories(pa.table(parsed), (c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY)).to_pandas()
+    options = options or ReadOptions()
+    ledger = Ledger(options.skip_bad_rows)
+    table = TextTable(path, delimiter="\t", names=COLUMNS, encoding=options.encoding, fallback_encoding="latin-1")
+    assembly = Assembly(path.name, options, ledger, layout=CTIME)
+    for rows in text_rows(table, _FIELDS.columns(), ledger):
+        assembly.add(rows, _FIELDS)
+    return assembly.read("foursquare", [path.name], table.rows_in)

@@ -75,7 +75,7 @@ REFUSED = [
     (damage(6, "1.5"), ["line 3", "timezone", "'1.5'"]),
     (damage(6, "9000"), ["line 3", "timezone", "9000"]),
     (damage(0, ""), ["line 3", "user id"]),
-    (damage(1, ""), ["line 3", "venue id"]),
+    (damage(1, ""), ["line 3", "place id"]),
     (damage(7, "2012-04-03 18:00:09"), ["line 3", "time", "2012-04-03 18:00:09"]),
     (damage(7, "Tue Apr 31 18:00:09 +0000 2012"), ["line 3", "Apr 31"]),
     (damage(7, "Wed Feb 29 18:00:09 +0000 2013"), ["line 3", "Feb 29"]),
@@ -118,7 +118,7 @@ def test_refuses_files_that_are_no_table(tmp_path: Path) -> None:
         (tmp_path / "empty.txt", "empty"),
         (cut, "cut off"),
         (damaged, "damaged"),
-        (tmp_path / "noise.txt", "columns"),
+        (tmp_path / "noise.txt", "not text"),
     ):
         with pytest.raises(DataError, match=part):
             read_raw(path, "foursquare")

@@ -1,0 +1,125 @@
+"""What a reader hands over: the raw table, and an account in which no row of the file is missing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import pandas as pd
+from pydantic import Field, model_validator
+
+from recap.config import Config
+from recap.errors import DataError
+
+EXAMPLES: Final = 3
+"""Examples kept of each reason."""
+
+HARMLESS: Final = {"blank_line", "outside_bbox"}
+"""Reasons that are reported and never refuse a file: no check-in there, or left out by request."""
+
+REASONS: Final = {
+    "blank_line": "blank line",
+    "outside_bbox": "outside the bounding box",
+    "wrong_columns": "wrong number of columns",
+    "user_id": "no user id",
+    "poi_id": "no place id",
+    "latitude": "latitude missing or impossible",
+    "longitude": "longitude missing or impossible",
+    "tz_offset": "time zone offset missing or impossible",
+    "time": "time missing or unreadable",
+    "split": "unknown name of a split",
+    "unknown_place": "the place is not in the places file",
+    "not_a_checkin": "a row of another kind",
+}
+
+
+class Reported(Config):
+    """Rows left out for one reason."""
+
+    rows: int = Field(ge=1, description="How many.")
+    examples: list[str] = Field(description=f"The first {EXAMPLES}, each with its place in the file.")
+
+
+class ReadAccount(Config):
+    """Where every row of the file went: ``rows_in == rows_kept + sum of the reported``."""
+
+    source_format: str = Field(description="Format it was read as.")
+    files: list[str] = Field(description="Names of the files read.")
+    rows_in: int = Field(ge=0, description="Rows of the check-in files, headers not counted.")
+    rows_kept: int = Field(ge=0, description="Rows of the raw table.")
+    reported: dict[str, Reported] = Field({}, description="Reason -> rows left out.")
+    columns: dict[str, str] = Field({}, description="Field -> column, where the reader had to map them.")
+    notes: list[str] = Field([], description="What else a reader of the numbers should know, one sentence each.")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        reported = sum(item.rows for item in self.reported.values())
+        if self.rows_in != self.rows_kept + reported:
+            raise ValueError(f"{self.rows_in} rows in, but {self.rows_kept} kept and {reported} reported")
+        return self
+
+    def dropped(self) -> dict[str, int]:
+        """Reason -> rows left out."""
+        return {reason: item.rows for reason, item in self.reported.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class RawRead:
+    """A raw check-in table (columns in `recap.columns`, file order) and the account of its making."""
+
+    table: pd.DataFrame
+    account: ReadAccount
+
+
+@dataclass
+class Ledger:
+    """Collects, while a file is read, what was left out; refuses the file at its first bad row unless told to skip.
+
+    Attributes:
+        skip_bad_rows: report bad rows instead of raising.
+    """
+
+    skip_bad_rows: bool
+    counts: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def report(self, reason: str, rows: int, examples: Iterable[str]) -> None:
+        """Count rows left out for a reason."""
+        if rows:
+            self.counts[reason] = self.counts.get(reason, 0) + rows
+            kept = self.examples.setdefault(reason, [])
+            kept.extend(text for text, _ in zip(examples, range(EXAMPLES - len(kept)), strict=False))
+
+    def refuse(self, message: str) -> None:
+        """Raise for a bad row."""
+        raise DataError(f"{message}; mend the file, or report such rows and go on with --skip-bad-rows")
+
+    def note(self, sentence: str) -> None:
+        """Remember a remark, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def account(
+        self, source_format: str, files: list[str], rows_in: int, rows_kept: int, columns: dict[str, str] | None = None
+    ) -> ReadAccount:
+        """Close the books.
+
+        Raises:
+            DataError: no row is left.
+        """
+        if rows_kept == 0:
+            name = ", ".join(files)
+            first = next((text for texts in self.examples.values() for text in texts), "")
+            why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
+            raise DataError(f"{name} has no check-ins{why}; see all problems with `recap inspect`")
+        return ReadAccount(
+            source_format=source_format,
+            files=files,
+            rows_in=rows_in,
+            rows_kept=rows_kept,
+            reported={
+                reason: Reported(rows=rows, examples=self.examples[reason]) for reason, rows in self.counts.items()
+            },
+            columns=columns or {},
+            notes=self.notes,
+        )

@@ -1,0 +1,113 @@
+"""GETNext CSV files: train, validation and test of one city in three files, with the split and trajectories kept."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from recap import columns as c
+from recap.data.sources.account import Ledger, RawRead
+from recap.data.sources.assembly import Assembly, Fields
+from recap.data.sources.options import ReadOptions
+from recap.data.sources.rows import text_rows
+from recap.data.sources.text_table import TextTable
+from recap.errors import DataError
+
+COLUMNS: Final = (
+    "user_id",
+    "POI_id",
+    "POI_catid",
+    "POI_catid_code",
+    "POI_catname",
+    "latitude",
+    "longitude",
+    "timezone",
+    "UTC_time",
+    "local_time",
+    "day_of_week",
+    "norm_in_day_time",
+    "trajectory_id",
+    "norm_day_shift",
+    "norm_relative_time",
+)
+"""The published header. Columns after `timezone` follow from the others and are not read, but for the trajectory."""
+
+NEEDED: Final = ("user_id", "POI_id", "latitude", "longitude", "UTC_time")
+
+_PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.IGNORECASE)
+_CODES: Final = {"train": c.TRAIN, "val": c.VAL, "valid": c.VAL, "test": c.TEST}
+
+
+def find_parts(folder: Path) -> dict[int, Path]:
+    """Split code -> CSV file of a folder, by the words train, val and test in the file names.
+
+    Raises:
+        DataError: one is missing, or two files claim the same part.
+    """
+    parts: dict[int, Path] = {}
+    for path in sorted(folder.glob("*.csv")):
+        found = _PART.search(path.stem)
+        if found:
+            code = _CODES[found.group(1).lower()]
+            if code in parts:
+                raise DataError(
+                    f"{folder.name}: {parts[code].name} and {path.name} both look like the {c.SPLIT_NAMES[code]} part; "
+                    "leave one of them in the folder"
+                )
+            parts[code] = path
+    missing = [name for code, name in enumerate(c.SPLIT_NAMES) if code not in parts]
+    if missing:
+        raise DataError(
+            f"{folder} holds no CSV file with {' and '.join(missing)} in its name; "
+            "a GETNext folder has three, such as NYC_train.csv, NYC_val.csv, NYC_test.csv"
+        )
+    return dict(sorted(parts.items()))
+
+
+def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
+    """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
+
+    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split of its own.
+    The offset is the column `timezone` (minutes); a file without it needs the option.
+
+    Raises:
+        DataError: a file is missing, lacks a column, or holds a bad row; the message names file and line.
+    """
+    options = options or ReadOptions()
+    parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
+    ledger = Ledger(options.skip_bad_rows)
+    assembly: Assembly | None = None
+    rows_in = 0
+    for code, file in parts.items():
+        table = TextTable(file, delimiter=",", quoted=True, multiline=options.multiline, encoding=options.encoding)
+        fields = _fields(table, code)
+        # Each file's layout is told anew; what concerns the clock must not differ between the parts of one dataset.
+        assembly = assembly or Assembly(path.name, options, ledger)
+        for rows in text_rows(table, fields.columns(), ledger):
+            assembly.add(rows, fields)
+        rows_in += table.rows_in
+    assert assembly is not None
+    return assembly.read("getnext", [file.name for file in parts.values()], rows_in)
+
+
+def _fields(table: TextTable, code: int | None) -> Fields:
+    missing = [name for name in NEEDED if name not in table.names]
+    if missing:
+        raise DataError(
+            f"{table.name} line 1: no column {', '.join(missing)}; a GETNext file begins with {','.join(COLUMNS)}"
+        )
+
+    def optional(name: str) -> str | None:
+        return name if name in table.names else None
+
+    return Fields(
+        user="user_id",
+        poi="POI_id",
+        time="UTC_time",
+        latitude="latitude",
+        longitude="longitude",
+        category=optional("POI_catname"),
+        category_id=optional("POI_catid"),
+        tz_offset=optional("timezone"),
+        trajectory=optional("trajectory_id") if code is not None else None,
+        split_code=code,
+    )

@@ -1,0 +1,136 @@
+"""What a reader may be told: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
+
+from functools import cached_property
+from typing import Final, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, field_validator, model_validator
+
+from recap.config import Config
+from recap.errors import ConfigError
+
+LONGITUDE_ZONE: Final = "longitude"
+"""`--timezone longitude`: the whole-hour zone of 15 degrees in which a check-in lies, for files that span the world."""
+
+FIELDS: Final = {
+    "user": "the user's id",
+    "poi": "the place's id",
+    "time": "when",
+    "lat": "latitude in degrees",
+    "lon": "longitude in degrees",
+    "category": "the category's name",
+    "category_id": "the category's id",
+    "name": "the place's name",
+    "tz": "local minus UTC, in minutes",
+    "split": "train, val or test, if the file brings its own split",
+    "trajectory": "the trajectory's id, if the file brings its own",
+}
+"""Fields that `--map field=column` can name, with their meaning."""
+
+REQUIRED_FIELDS: Final = ("user", "poi", "time", "lat", "lon")
+
+
+class BoundingBox(Config):
+    """A rectangle in degrees; check-ins on its border are inside. It may not cross the antimeridian."""
+
+    west: float = Field(ge=-180, le=180, description="Western border, degrees of longitude.")
+    south: float = Field(ge=-90, le=90, description="Southern border, degrees of latitude.")
+    east: float = Field(ge=-180, le=180, description="Eastern border.")
+    north: float = Field(ge=-90, le=90, description="Northern border.")
+    timezone: str | None = Field(None, description="Time zone of a named box.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not (self.west < self.east and self.south < self.north):
+            raise ValueError(f"west,south,east,north must grow, got {self.west:g},{self.south:g},{self.east:g},…")
+        return self
+
+
+# The state's extreme points, rounded outwards to a hundredth of a degree.
+CALIFORNIA: Final = BoundingBox(west=-124.49, south=32.52, east=-114.13, north=42.01, timezone="America/Los_Angeles")
+NAMED_BOXES: Final = {"california": CALIFORNIA}
+
+
+def parse_bbox(text: str) -> BoundingBox:
+    """Read ``west,south,east,north`` in degrees, or the name of a box.
+
+    Raises:
+        ConfigError: neither.
+    """
+    if text.lower() in NAMED_BOXES:
+        return NAMED_BOXES[text.lower()]
+    parts = text.split(",")
+    if len(parts) != 4:
+        raise ConfigError(
+            f"--bbox expects west,south,east,north in degrees or one of {', '.join(NAMED_BOXES)}, got {text!r}"
+        )
+    return BoundingBox.parse(dict(zip(("west", "south", "east", "north"), parts, strict=True)))
+
+
+def parse_mapping(assignments: list[str]) -> dict[str, str]:
+    """Read ``field=column`` pairs, several in one text separated by commas.
+
+    Raises:
+        ConfigError: a pair without ``=``, an unknown field, or a field twice.
+    """
+    mapping: dict[str, str] = {}
+    for pair in (pair for text in assignments for pair in text.split(",") if pair.strip()):
+        field, separator, column = (part.strip() for part in pair.partition("="))
+        if not separator or not column:
+            raise ConfigError(f"--map expects field=column, got {pair.strip()!r}")
+        if field not in FIELDS:
+            raise ConfigError(f"--map knows no field {field!r}; choose of {', '.join(FIELDS)}")
+        if field in mapping:
+            raise ConfigError(f"--map names {field!r} twice: {mapping[field]!r} and {column!r}")
+        mapping[field] = column
+    return mapping
+
+
+class ReadOptions(Config):
+    """Options of `recap prepare` and `recap inspect` that concern the raw file."""
+
+    columns: dict[str, str] = Field({}, description="field -> column of the user's own CSV or Parquet (`--map`).")
+    timezone: str | None = Field(None, description="IANA zone of all check-ins, or `longitude` (`--timezone`).")
+    local_times: bool = Field(False, description="Times are wall-clock times of the zone, not UTC (`--local-times`).")
+    time_format: str | None = Field(None, description="strptime layout of the time column (`--time-format`).")
+    bbox: BoundingBox | None = Field(None, description="Keep only check-ins inside (`--bbox`).")
+    encoding: str | None = Field(None, description="Text encoding; told by content where not given (`--encoding`).")
+    delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--delimiter`).")
+    multiline: bool = Field(False, description="Quoted values may hold line breaks (`--multiline`).")
+    skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
+    missing_zone_is_utc: bool = Field(False, description="Take UTC where no zone is known; only `recap inspect` does.")
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str | None) -> str | None:
+        if value is not None and value != LONGITUDE_ZONE:
+            try:
+                ZoneInfo(value)
+            except (KeyError, ValueError, OSError) as error:
+                raise ValueError(
+                    f"--timezone expects an IANA name such as America/New_York, or {LONGITUDE_ZONE!r}"
+                ) from error
+        return value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                "".encode(value)
+            except LookupError as error:
+                raise ValueError("--encoding expects a text encoding such as utf-8 or latin-1") from error
+        return value
+
+    @field_validator("delimiter")
+    @classmethod
+    def _one_character(cls, value: str | None) -> str | None:
+        value = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(value or "", value)
+        if value is not None and (len(value) != 1 or value in '"\r\n' or ord(value) > 127):
+            raise ValueError("--delimiter expects one ASCII character, or tab, comma, semicolon")
+        return value
+
+    @cached_property
+    def zone(self) -> str | None:
+        """The zone to use: the option's, else the named bounding box's."""
+        return self.timezone or (self.bbox.timezone if self.bbox else None)
