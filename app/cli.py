@@ -9,6 +9,7 @@ from app.commands import commands as app_commands
 from recap.commands import commands as recap_commands
 from recap.data_commands import commands as data_commands
 from recap.errors import RecapError
+from recap.runs.commands import commands as runs_commands
 
 app = typer.Typer(
     name="recap",
@@ -20,6 +21,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries it
 
 app.add_typer(data_commands)
 app.add_typer(recap_commands)
+app.add_typer(runs_commands)
 app.add_typer(analysis_commands)
 app.add_typer(app_commands)
 

@@ -1,0 +1,1 @@
+"""Trainings in the background: one folder a run, a queue, one runner a machine, or Slurm."""

@@ -1,0 +1,81 @@
+"""Small JSON files replaced whole: a reader sees the old text or the new one, also when the disk is full."""
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from recap.errors import RecapError
+
+RESERVE: Final = ".reserve"
+"""A file whose blocks are kept for the last words of a run on a full disk."""
+_RESERVE_BYTES: Final = 16 * 1024
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+def write_json(path: Path, values: Any, *, use_reserve: bool = False) -> None:
+    """Replace a JSON file atomically.
+
+    Args:
+        use_reserve: on a full disk, give the folder's reserve for it.
+
+    Raises:
+        OSError: the disk refused; the old file stays.
+    """
+    payload = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    reserve = path.with_name(RESERVE)
+    try:
+        try:
+            _write(temporary, payload, "wb")
+        except OSError as error:
+            if not use_reserve or error.errno not in _NO_SPACE or not reserve.is_file():
+                raise
+            temporary.unlink(missing_ok=True)
+            # Blocks that the file already has can be overwritten without asking for new ones.
+            _write(reserve, payload, "r+b")
+            temporary = reserve
+        temporary.replace(path)
+    except OSError:
+        if temporary != reserve:
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def make_reserve(folder: Path) -> None:
+    """Put the reserve back; a disk without room for it is left alone."""
+    reserve = folder / RESERVE
+    if reserve.is_file():
+        return
+    try:
+        _write(reserve, b"r" * _RESERVE_BYTES, "wb")
+    except OSError as error:
+        reserve.unlink(missing_ok=True)
+        if error.errno not in _NO_SPACE:
+            raise
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        RecapError: missing, cut off, or not an object.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecapError(f"{path} cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        raise RecapError(f"{path} is damaged: expected a JSON object ({error})") from error
+    if not isinstance(values, dict):
+        raise RecapError(f"{path} is damaged: expected a JSON object, got {type(values).__name__}")
+    return values
+
+
+def _write(path: Path, payload: bytes, mode: str) -> None:
+    with path.open(mode) as file:
+        file.write(payload)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
