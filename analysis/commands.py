@@ -1,40 +1,174 @@
-"""Commands of the analysis layer: explain."""
+"""Commands of the analysis layer: explain, misses, faithfulness."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from analysis.explanation import CaseExplanation
+from recap import columns as c
 from recap.console import JsonFlag, console, print_json
-from recap.errors import CaseError
+from recap.errors import CaseError, ConfigError
+
+if TYPE_CHECKING:
+    from analysis.edits import Edit
+    from analysis.full_explanation import FullExplanation
+    from recap.predictor import Predictor
 
 commands = typer.Typer()
+
+CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
+DataOption = Annotated[Path, typer.Option("--data", help="The dataset it was trained on.")]
 
 
 @commands.command()
 def explain(
-    checkpoint: Annotated[Path, typer.Argument(help="A checkpoint folder.")],
-    data: Annotated[Path, typer.Option("--data", help="The dataset it was trained on.")],
-    case: Annotated[str, typer.Option("--case", metavar="N[,N...]", help="Test cases, from 0 in records order.")],
+    checkpoint: CheckpointArgument,
+    data: DataOption,
+    case: Annotated[
+        str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")] = 10,
+    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    edit: Annotated[
+        list[str] | None,
+        typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
+    ] = None,
+    against: Annotated[int | None, typer.Option(help="The place to hold the truth against.")] = None,
+    link: Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
+    ] = False,
+    search: Annotated[
+        bool, typer.Option("--search", help="With --full or --html: the smallest edit that turns it, faithfulness.")
+    ] = False,
+    sets: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Explain single predictions: every score as an exact sum, and the two-hop paths to the truth."""
+    """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
+    from analysis.edits import parse_edit
     from analysis.ledger import explain_case
     from recap.predictor import Predictor
 
-    numbers = _parse_cases(case)
+    edits = tuple(parse_edit(text) for text in edit or [])
+    numbers = [] if case is None else _parse_cases(case)
+    chosen = _parse_split(split)
     predictor = Predictor.load(checkpoint, data)
-    explanations = [explain_case(predictor, number, top=top) for number in numbers]
+    if link is not None:
+        numbers, against, edits, chosen = _follow(link, predictor, numbers, edits)
+    if not numbers:
+        raise CaseError("which case? give --case N, or --link")
+    if full or html is not None:
+        from analysis.full_explanation import explain_fully
+        from analysis.report import write_page
+
+        whole = [
+            explain_fully(
+                predictor, number, top=top, against=against, edits=edits, split=chosen, search=search, sets_within=sets
+            )
+            for number in numbers
+        ]
+        if html is not None:
+            write_page(whole, html)
+        explanations: list[CaseExplanation] = list(whole)
+    else:
+        extra = () if against is None else (against,)
+        explanations = [
+            explain_case(predictor, number, top=top, extra=extra, edits=edits, split=chosen) for number in numbers
+        ]
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
         print_json(plain if len(plain) > 1 else plain[0])
         return
     for explanation in explanations:
         _print_explanation(explanation)
+        if full:
+            _print_sentences(explanation)  # type: ignore[arg-type]  # --full builds full explanations only
+    if html is not None:
+        console.print(f"Wrote {html}: open it in any browser, also offline.")
+
+
+@commands.command()
+def misses(
+    checkpoint: CheckpointArgument,
+    data: DataOption,
+    k: Annotated[int, typer.Option("-k", min=1, help="A case is missed where the target ranks below K.")] = 20,
+    out: Annotated[Path | None, typer.Option(help="Also write one row per test case as CSV.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Why test cases are missed: exactly one label for each."""
+    from analysis.misses import count_misses, describe_misses, label_misses
+    from recap.errors import RecapError
+    from recap.predictor import Predictor
+
+    predictor = Predictor.load(checkpoint, data)
+    described = describe_misses(predictor, predictor.cases)
+    labels = label_misses(described, k)
+    counts = count_misses(labels)
+    if out is not None:
+        try:
+            described.assign(miss=labels).to_csv(out, index=False)
+        except OSError as error:
+            raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
+    missed = int(counts["n"].sum())
+    if as_json:
+        print_json({"k": k, "n": len(labels), "missed": missed, "labels": counts.to_dict(orient="records")})
+        return
+    table = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
+    table.add_column("why")
+    table.add_column("cases", justify="right")
+    table.add_column("share", justify="right")
+    for row in counts.itertuples():
+        table.add_row(str(row.label).replace("_", " "), f"{row.n:,}", f"{row.share:.3f}")
+    console.print(table)
+
+
+@commands.command()
+def faithfulness(
+    checkpoint: CheckpointArgument,
+    data: DataOption,
+    cases: Annotated[int, typer.Option(min=1, help="How many random tail test cases.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the sample and of the random orders.")] = 0,
+    as_json: JsonFlag = False,
+) -> None:
+    """How faithful leave-one-out is to the model, over tail test cases, against random removal."""
+    from analysis.faithfulness import mean_faithfulness, sample_tail
+    from recap.predictor import Predictor
+
+    predictor = Predictor.load(checkpoint, data)
+    measured = mean_faithfulness(predictor, sample_tail(predictor, cases, seed), seed=seed)
+    if as_json:
+        print_json(measured.model_dump())
+        return
+    console.print(
+        f"Over {measured.n} tail cases: comprehensiveness {measured.comprehensiveness:.3f}, sufficiency "
+        f"{measured.sufficiency:.3f}, deletion AUC {measured.deletion_auc:.3f}, at random {measured.random_auc:.3f}"
+    )
+
+
+def _parse_split(name: str) -> int:
+    if name not in c.SPLIT_NAMES:
+        raise ConfigError(f"unknown split {name!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
+    return c.SPLIT_NAMES.index(name)
+
+
+def _follow(
+    link: str, predictor: "Predictor", numbers: list[int], edits: "tuple[Edit, ...]"
+) -> "tuple[list[int], int | None, tuple[Edit, ...], int]":
+    """What a link asks for; --case and --edit are not given beside it."""
+    from analysis.edits import parse_edits
+    from analysis.links import CaseLink
+
+    if numbers or edits:
+        raise CaseError("--link brings its own case and edits; leave --case and --edit out")
+    meant = CaseLink.from_query(link)
+    meant.check(predictor)
+    return [meant.case], meant.against, parse_edits(meant.edits), meant.split
 
 
 def _parse_cases(text: str) -> list[int]:
@@ -75,3 +209,14 @@ def _print_explanation(explanation: CaseExplanation) -> None:
             )
     else:
         console.print("No two-hop path leads to the truth.")
+
+
+def _print_sentences(explanation: "FullExplanation") -> None:
+    console.print(" ".join(escape(sentence.text) for sentence in explanation.sentences["stakeholder"]))
+    console.print(" ".join(escape(sentence.text) for sentence in explanation.sentences["researcher"]))
+    if explanation.what_if is not None:
+        before, after = explanation.what_if.target, explanation.what_if
+        console.print(
+            f"Edits {escape(after.edits)}: rank {before.rank_before:g} → {before.rank:g}, lead on "
+            f"{escape(after.rival.name)} {after.lead_before:+.2f} → {after.lead:+.2f}"
+        )

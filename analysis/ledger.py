@@ -88,12 +88,7 @@ def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
     Visits, recency and window are counted from the check-ins themselves, not taken from the packed candidates.
     """
     predictor, total_P = situation.predictor, situation.total_P
-    batch, changes = predictor.pack([situation.variant])
-    state_BD, core_BP = predictor.core_scores(batch, changes)
-    revisit = predictor.revisit_parts(batch, state_BD, changes)
-    gates: dict[int, float] = {}
-    if revisit is not None and revisit.gate_C is not None and situation.is_active("correction"):
-        gates = dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
+    core_P, gates = situation.core_and_gates
     probability_P = torch.softmax(total_P, dim=0)
     entries = []
     for poi in pois:
@@ -104,7 +99,7 @@ def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
         if poi in gates:
             assert predictor.model.calibration is not None
             correction = float(predictor.model.calibration.scale) * gates[poi] * prior
-        core, total = float(core_BP[0, poi]), float(total_P[poi])
+        core, total = float(core_P[poi]), float(total_P[poi])
         entries.append(
             CandidateLedger(
                 poi=poi,

@@ -73,7 +73,22 @@ class Situation:
             return self.predictor.score(self.predictor.batch([self.row])).total[0]
         return self.predictor.score_variants([self.variant])[0]
 
-    @property
+    @cached_property
+    def core_and_gates(self) -> tuple[Tensor, dict[int, float]]:
+        """Core scores (P,) and the gate of each candidate that the correction acts on, computed apart from totals."""
+        batch, changes = self.predictor.pack([self.variant])
+        state_BD, core_BP = self.predictor.core_scores(batch, changes)
+        revisit = self.predictor.revisit_parts(batch, state_BD, changes)
+        if revisit is None or revisit.gate_C is None or not self.is_active("correction"):
+            return core_BP[0], {}
+        return core_BP[0], dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
+
+    def transition_count(self, source: int, destination: int) -> int:
+        """m_sd in training, as edited."""
+        known = self.predictor.graph.count(np.array([source]), np.array([destination]))
+        return self.variant.edges.get((source, destination), int(known[0]))
+
+    @cached_property
     def inactive(self) -> list[str]:
         """Parts that play no role: switched off by the checkpoint's epoch, its configuration, or an edit."""
         off = set(self.predictor.checkpoint.inactive_parts) | self.variant.off

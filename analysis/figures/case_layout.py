@@ -1,0 +1,130 @@
+"""Where the marks of an explanation's figures go, in plain numbers: waterfall bars, path curves, timeline dots."""
+
+from datetime import datetime
+from typing import Final
+
+import networkx as nx
+
+from analysis.explanation import CandidateLedger
+from analysis.full_explanation import FullExplanation
+from analysis.paths import PathEvidence
+from analysis.revisits import RevisitEvidence
+from recap.config import Config
+
+LEDGER_ROWS: Final = {
+    "core": "Core",
+    "count": "Visit count",
+    "recency": "Recency",
+    "window": "Recent window",
+    "clip_loss": "Clip",
+    "correction": "Correction",
+}
+"""Rows of the ledger in order; the clip is shown only where it binds."""
+
+
+class Bar(Config):
+    """One step of a waterfall: from ``start`` to ``end`` in score points."""
+
+    part: str
+    label: str
+    value: float
+    start: float
+    end: float
+    is_active: bool
+
+
+class PlacedPath(Config):
+    """A middle place in the path figure; x from 0 (source) to 1 (target), y from 0 (top) to 1."""
+
+    path: PathEvidence
+    x: float
+    y: float
+
+
+class Dot(Config):
+    """A visit on the timeline; x from 0 (first check-in) to 1 (now)."""
+
+    x: float
+    local_time: str
+    in_recent_window: bool
+    freshness: float
+
+
+def ledger_rows(explanation: FullExplanation) -> list[str]:
+    """Parts shown for this case: terms inactive in the checkpoint stay, the clip only where it binds."""
+    clipped = explanation.contrast.a.is_clipped or explanation.contrast.b.is_clipped
+    return [part for part in LEDGER_ROWS if part != "clip_loss" or clipped]
+
+
+def waterfall(entry: CandidateLedger, explanation: FullExplanation) -> list[Bar]:
+    """Bars that lead from 0 to the total, in the ledger's order."""
+    level, bars = 0.0, []
+    for part in ledger_rows(explanation):
+        value = getattr(entry, part)
+        value = -value if part == "clip_loss" else value
+        bars.append(
+            Bar(
+                part=part,
+                label=LEDGER_ROWS[part],
+                value=value,
+                start=level,
+                end=level + value,
+                is_active=part_is_active(part, explanation),
+            )
+        )
+        level += value
+    return bars
+
+
+def part_is_active(part: str, explanation: FullExplanation) -> bool:
+    """Whether a ledger row can be other than 0 in this checkpoint and under these edits."""
+    off = set(explanation.inactive_terms)
+    if part in ("count", "recency", "window", "clip_loss"):
+        return "prior" not in off and part not in off
+    return part == "core" or not ({part, "prior"} & off)
+
+
+def place_paths(paths: list[PathEvidence], limit: int = 8) -> list[PlacedPath]:
+    """Source left, target right, middle places between them, strongest on top; laid out by networkx."""
+    shown = paths[:limit]
+    graph = nx.DiGraph()
+    graph.add_node("source", layer=0)
+    graph.add_node("target", layer=2)
+    for path in shown:
+        graph.add_node(path.middle, layer=1)
+        graph.add_edge("source", path.middle)
+        graph.add_edge(path.middle, "target")
+    if not shown:
+        return []
+    position = nx.multipartite_layout(graph, subset_key="layer", align="vertical")
+    heights = sorted(float(position[path.middle][1]) for path in shown)
+    low, high = heights[0], heights[-1]
+    left, right = float(position["source"][0]), float(position["target"][0])
+    spread = [0.5 if high == low else (height - low) / (high - low) for height in heights]
+    return [
+        PlacedPath(path=path, x=(float(position[path.middle][0]) - left) / (right - left), y=y)
+        for path, y in zip(shown, spread, strict=True)
+    ]
+
+
+def place_visits(evidence: RevisitEvidence) -> list[Dot]:
+    """Visits along real time from the walker's first check-in to now."""
+    start, now = (
+        datetime.fromisoformat(time) for time in (evidence.first_time or evidence.now_time, evidence.now_time)
+    )
+    span = max((now - start).total_seconds(), 1.0)
+    return [
+        Dot(
+            x=(datetime.fromisoformat(visit.time) - start).total_seconds() / span,
+            local_time=visit.local_time,
+            in_recent_window=visit.in_recent_window,
+            freshness=0.35 + 0.65 / (1 + visit.steps_ago / 20),
+        )
+        for visit in evidence.visits
+    ]
+
+
+def recent_window_start(explanation: FullExplanation) -> float | None:
+    """Where the band of the recent window begins on the timeline, 0 to 1; None where no visit tells."""
+    inside = [dot.x for evidence in explanation.revisits for dot in place_visits(evidence) if dot.in_recent_window]
+    return min(inside) if inside else None
