@@ -110,7 +110,7 @@ def small_training(
     values: dict[str, Any] = {
         "epochs": 3,
         "batch_size": 64,
-        "model": small_model_config(dropout=0.1, embedding_dropout=0.1, **(model or {})).model_dump(),
+        "model": small_model_config(**{"dropout": 0.1, "embedding_dropout": 0.1, **(model or {})}).model_dump(),
         "curriculum": Curriculum.parse(stages | (curriculum or {})).model_dump(),
         "optimiser": OptimiserConfig(learning_rate=1e-2, prior_learning_rate=5e-2).model_dump(),
     }

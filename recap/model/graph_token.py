@@ -51,8 +51,9 @@ class GraphToken(nn.Module):
 
     def propagate(self, embedding_PE: Tensor) -> Tensor:
         """G^(N) (Eq. 7), shape (P, E)."""
-        for _ in range(self.num_hops):
-            embedding_PE = _Propagate.apply(self.adjacency, self.transposed, embedding_PE)
+        with torch.autocast(embedding_PE.device.type, enabled=False):  # sparse products know no bfloat16
+            for _ in range(self.num_hops):
+                embedding_PE = _Propagate.apply(self.adjacency, self.transposed, embedding_PE)
         return embedding_PE
 
     def forward(self, propagated_BE: Tensor) -> Tensor:

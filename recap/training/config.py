@@ -102,10 +102,12 @@ class TrainConfig(Config):
         asleep = last.inactive_parts(self.model)
         off = Stage().inactive_parts(self.model)
         late = [part for part in asleep if part not in off]
+        if self.model.use_history and self.curriculum.warm_weight > 0 and last.warm_weight == 0:
+            late.append("warm_loss")
         if late:
             raise ValueError(
                 f"{', '.join(late)} never become active within {self.epochs} epochs: train longer, move the "
-                "curriculum's epochs, or switch the parts off in the model"
+                "curriculum's epochs, or switch the parts off"
             )
         return self
 

@@ -1,0 +1,215 @@
+"""The training loop: parts wake when their stage comes, every ablation trains, the best epoch is an honest one."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from recap.model.config import Stage
+from recap.tensor_files import load_tensors
+from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
+from tests.worlds import small_city, small_training
+
+CPU = torch.device("cpu")
+
+
+def weights_of(trainer: Trainer) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in trainer.model.state_dict().items()}
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_inactive_parts_stay_bit_identical_until_their_stage(tmp_path: Path) -> None:
+    """Epoch by epoch: graph from 2, prior from 3, correction from 4; what sleeps does not even decay."""
+    config = small_training(
+        epochs=4,
+        curriculum={"graph_epoch": 2, "graph_ramp_epochs": 1, "prior_epoch": 3, "correction_epoch": 4, "warm_epoch": 4},
+        optimiser={"learning_rate": 1e-2, "weight_decay": 0.1},
+    )
+    trainer = Trainer(small_city(), config, tmp_path, CPU)
+    before = weights_of(trainer)
+    moved: dict[int, set[str]] = {}
+
+    def after_epoch(trainer: Trainer, epoch: int) -> None:
+        nonlocal before
+        now = weights_of(trainer)
+        moved[epoch] = {name for name, tensor in now.items() if not torch.equal(tensor, before[name])}
+        before = now
+
+    trainer.run(after_epoch=after_epoch)
+    wakes = {"graph_token": 2, "prior": 3, "calibration": 4}
+    for epoch in range(1, 5):
+        assert moved[epoch] == {name for name in before if wakes.get(name.split(".")[0], 1) <= epoch}, epoch
+
+
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "w/o Graph": {"model": {"use_graph": False}},
+    "w/o History": {"model": {"use_history": False}},
+    "w/o Shortcut": {"curriculum": {"warm_weight": 0.0}},
+    "w/o count": {"model": {"prior": {"use_count": False}}},
+    "w/o recency": {"model": {"prior": {"use_recency": False}}},
+    "w/o recent window": {"model": {"prior": {"use_window": False}}},
+    "future time": {"model": {"use_future_time": True}},
+    "1 hop": {"model": {"num_hops": 1}},
+    "4 hops": {"model": {"num_hops": 4}},
+    "k = 1": {"model": {"suffix_length": 1}},
+    "k = 20": {"model": {"suffix_length": 20}},
+    "within the trajectory": {"model": {"within_trajectory": True}},
+    "detached context": {"model": {"detach_context": True}},
+    "label smoothing": {"label_smoothing": 0.1},
+    "simultaneous": {"curriculum": {"staged": False}},
+    "bf16": {"precision": "bf16"},
+}
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_every_variant_trains(name: str, tmp_path: Path) -> None:
+    """One epoch with everything on: every parameter of the variant moves, and the loss is a number that fell."""
+    changes = ABLATIONS[name]
+    at_once = {"staged": False} | changes.get("curriculum", {})
+    config = small_training(epochs=6, **{**changes, "curriculum": at_once})
+    trainer = Trainer(small_city(), config, tmp_path, CPU)
+    before = weights_of(trainer)
+    assert trainer.run()
+    stuck = [name for name, tensor in weights_of(trainer).items() if torch.equal(tensor, before[name])]
+    assert stuck == []
+    losses = [line["loss"] for line in lines_of(tmp_path)]
+    assert losses[-1]["main"] < losses[0]["main"]
+    assert (losses[0]["warm"] > 0) is (name != "w/o Shortcut")
+    part_exists = {
+        "graph_token": name != "w/o Graph",
+        "prior": name != "w/o History",
+        "calibration": name != "w/o History",
+    }
+    for part, exists in part_exists.items():
+        assert any(key.startswith(f"{part}.") for key in before) is exists
+
+
+def test_a_staged_training_uses_its_stages(tmp_path: Path) -> None:
+    """The journal shows each epoch's stage and learning rates as the curriculum gives them."""
+    config = small_training()
+    Trainer(small_city(), config, tmp_path, CPU).run()
+    lines = lines_of(tmp_path)
+    assert [line["epoch"] for line in lines] == [1, 2, 3]
+    assert [Stage(**line["stage"]) for line in lines] == [config.curriculum.at(epoch) for epoch in (1, 2, 3)]
+    assert [line["learning_rate"]["backbone"] for line in lines] == pytest.approx([1e-2, 1e-2, 1e-3])
+    assert [line["learning_rate"]["prior"] for line in lines] == [5e-2] * 3
+    assert [line["loss"]["warm"] > 0 for line in lines] == [False, False, True]
+
+
+@pytest.mark.slow
+def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
+    """torch.compile changes the speed, not the model: the same tensors, close to those of the plain run."""
+    if shutil.which("g++") is None and shutil.which("clang++") is None:
+        pytest.skip("torch.compile needs a C++ compiler")
+    trained = []
+    for name, switch in (("plain", False), ("compiled", True)):
+        (tmp_path / name).mkdir()
+        config = small_training(
+            epochs=1, compile=switch, curriculum={"staged": False}, model={"dropout": 0.0, "embedding_dropout": 0.0}
+        )
+        trainer = Trainer(small_city(), config, tmp_path / name, CPU)
+        trainer.run()
+        trained.append(weights_of(trainer))
+    plain, compiled = trained
+    assert plain.keys() == compiled.keys()
+    for name, tensor in plain.items():
+        torch.testing.assert_close(compiled[name], tensor, rtol=1e-2, atol=1e-3)
+
+
+def test_the_watcher_is_told_every_step(tmp_path: Path) -> None:
+    """176 training cases in batches of 64 are three steps an epoch."""
+    seen: list[StepReport] = []
+    Trainer(small_city(), small_training(), tmp_path, CPU).run(watch=seen.append)
+    assert [(report.epoch, report.step) for report in seen] == [(e, s) for e in (1, 2, 3) for s in (1, 2, 3)]
+    assert {(report.epochs, report.steps) for report in seen} == {(3, 3)}
+    assert all(report.loss > 0 for report in seen)
+
+
+def test_batches_cover_every_training_case_once_in_an_order_of_their_own(tmp_path: Path) -> None:
+    """The same seed gives the same weights, another seed another order."""
+    results = []
+    for number, seed in enumerate((1, 1, 2)):
+        (tmp_path / str(number)).mkdir()
+        trainer = Trainer(small_city(), small_training(seed=seed, epochs=3), tmp_path / str(number), CPU)
+        trainer.run()
+        results.append(trainer.model.state_dict()["core.output.weight"])
+    assert torch.equal(results[0], results[1]) and not torch.equal(results[0], results[2])
+
+
+def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
+    """Seven epochs of the core, then a hundredfold learning rate breaks it: the kept epoch is 8 or 9 all the same.
+
+    The best of all epochs is kept beside it, each with the weights of its own epoch.
+    """
+    config = small_training(
+        epochs=9,
+        model={"prior": {"scale": 0.0}},
+        optimiser={"learning_rate": 1e-2, "prior_learning_rate": 1e-9},
+        curriculum={
+            "graph_epoch": 1,
+            "graph_ramp_epochs": 1,
+            "prior_epoch": 8,
+            "correction_epoch": 8,
+            "warm_epoch": 8,
+            "backbone_lr_scale": 100.0,
+        },
+    )
+    trainer = Trainer(small_city(), config, tmp_path, CPU)
+    weights: dict[int, dict[str, Tensor]] = {}
+
+    def remember(trainer: Trainer, epoch: int) -> None:
+        weights[epoch] = weights_of(trainer)
+
+    trainer.run(after_epoch=remember)
+    mrr = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(tmp_path)}
+    complete = {epoch: mrr[epoch] for epoch in (8, 9)}
+    assert max(mrr.values()) > max(complete.values()), "the world of this test: the best epoch is an incomplete one"
+    for kept, name, candidates in (
+        (trainer.progress.best, BEST, complete),
+        (trainer.progress.best_overall, BEST_OVERALL, mrr),
+    ):
+        assert kept is not None
+        epoch = kept["epoch"]
+        assert epoch == max(candidates, key=candidates.__getitem__)
+        assert kept["val"]["mrr"] == mrr[epoch] and Stage(**kept["stage"]) == config.curriculum.at(epoch)
+        tensors, _ = load_tensors(tmp_path / name)
+        assert all(torch.equal(tensor, weights[epoch][key]) for key, tensor in tensors.items())
+
+
+def test_a_part_that_is_off_counts_as_complete(tmp_path: Path) -> None:
+    """w/o History: every epoch with a graph token may be the best, and both kept epochs are the same."""
+    config = small_training(model={"use_history": False}, curriculum={"graph_epoch": 2, "prior_epoch": 3})
+    trainer = Trainer(small_city(), config, tmp_path, CPU)
+    trainer.run()
+    mrr = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(tmp_path)}
+    del mrr[1]
+    assert trainer.progress.best is not None
+    assert trainer.progress.best["epoch"] == max(mrr, key=mrr.__getitem__)
+
+
+def test_validates_every_second_epoch_and_at_the_end(tmp_path: Path) -> None:
+    """Of five epochs 2, 4 and 5 have validation metrics, and the best is one of them."""
+    config = small_training(epochs=5, validate_every=2)
+    trainer = Trainer(small_city(), config, tmp_path, CPU)
+    trainer.run()
+    assert [line["epoch"] for line in lines_of(tmp_path) if "val" in line] == [2, 4, 5]
+    assert trainer.progress.best is not None and trainer.progress.best["epoch"] in (4, 5)
+
+
+def test_validation_leaves_the_training_alone(tmp_path: Path) -> None:
+    """Validating after every epoch or only at the end gives the same weights."""
+    trained = []
+    for every in (1, 3):
+        (tmp_path / str(every)).mkdir()
+        trainer = Trainer(small_city(), small_training(validate_every=every), tmp_path / str(every), CPU)
+        trainer.run()
+        trained.append(weights_of(trainer))
+    assert all(torch.equal(tensor, trained[1][name]) for name, tensor in trained[0].items())
