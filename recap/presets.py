@@ -27,11 +27,14 @@ def paper(name: str) -> TrainConfig:
 
 
 def quick() -> TrainConfig:
-    """A small RECAP for two CPU cores: half the width, a short staged curriculum, prior scalars that can move."""
+    """A small RECAP for two CPU cores: half the width, the revisit evidence on from the start, strong dropout.
+
+    With the prior active while the core learns, the core fits what revisits leave open instead of memorising each
+    user's places; chosen on NYC validation.
+    """
     return TrainConfig(
         preset="quick",
-        epochs=12,
-        batch_size=512,
+        epochs=8,
         model=ModelConfig(
             poi_dim=64,
             category_dim=16,
@@ -39,17 +42,14 @@ def quick() -> TrainConfig:
             feedforward_dim=256,
             graph_dim=128,
             calibration_dim=64,
-            prior=PriorConfig(scale=1.0, count_weight=1.5, recency_weight=2.0, window_weight=0.5),
+            embedding_dropout=0.5,
+            output_dropout=0.4,
+            prior=PriorConfig(count_weight=1.2, recency_weight=1.0, recency_steps=30.0),
         ),
         curriculum=Curriculum(
-            graph_epoch=3,
-            graph_ramp_epochs=3,
-            prior_epoch=5,
-            correction_epoch=7,
-            warm_epoch=7,
-            warm_ramp_epochs=3,
+            graph_epoch=1, graph_ramp_epochs=2, prior_epoch=1, correction_epoch=6, warm_epoch=6, warm_ramp_epochs=3
         ),
-        optimiser=OptimiserConfig(learning_rate=1e-3, prior_learning_rate=2e-2),
+        optimiser=OptimiserConfig(learning_rate=1e-3, prior_learning_rate=1e-3),
     )
 
 
