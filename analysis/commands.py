@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explanation import CaseExplanation
+from analysis.long_tail_commands import commands as long_tail_commands
 from recap import columns as c
 from recap.console import JsonFlag, console, print_json
 from recap.errors import CaseError, ConfigError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 commands = typer.Typer()
+commands.add_typer(long_tail_commands)
 
 CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
 DataOption = Annotated[Path, typer.Option("--data", help="The dataset it was trained on.")]

@@ -1,0 +1,39 @@
+"""Accuracy of cases: one value per case and metric, and the words that name metrics."""
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from recap.errors import ConfigError
+from recap.evaluation.metrics import METRICS, hit_rate, ndcg
+
+METRIC_LABELS: Final = {
+    "hr1": "Hit@1",
+    "hr5": "Hit@5",
+    "hr10": "Hit@10",
+    "hr20": "Hit@20",
+    "ndcg20": "NDCG@20",
+    "mrr": "MRR",
+}
+
+
+def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
+    """The metric of every single case, the expectation over tied orders; its mean is `metrics_of`'s.
+
+    Raises:
+        ConfigError: unknown metric.
+    """
+    if metric not in METRICS:
+        raise ConfigError(f"unknown metric {metric!r}; choose one of {', '.join(METRICS)}")
+    if metric == "mrr":
+        return records["reciprocal_rank"].to_numpy(np.float64)
+    better, tied = records["num_better"].to_numpy(np.int64), records["num_tied"].to_numpy(np.int64)
+    if metric == "ndcg20":
+        return ndcg(better, tied, 20)
+    return hit_rate(better, tied, int(metric.removeprefix("hr")))
+
+
+def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
+    """Whether the target's rank is at most k (the mean rank where it is tied); a miss is its opposite."""
+    return records["rank"].to_numpy(np.float64) <= k

@@ -1,0 +1,98 @@
+"""Bootstrap intervals over users: whole users are drawn again, since one user's cases are no independent trials.
+
+Shape suffixes: N cases, U users, G groups, B bootstrap samples.
+"""
+
+from typing import Final, Literal
+
+import numpy as np
+from scipy import sparse
+
+Unit = Literal["cases", "pairs"]
+
+LEVEL: Final = 0.95
+SAMPLES: Final = 1000
+_SAMPLES_PER_BLOCK: Final = 100
+
+
+class UserBootstrap:
+    """Seeded draws of users, shared by every statistic that should be compared pair by pair.
+
+    Args:
+        users_N: user of each case.
+        samples: how often users are drawn.
+        seed: of the draws.
+    """
+
+    def __init__(self, users_N: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> None:
+        uniques, self.user_N = np.unique(users_N, return_inverse=True)
+        self.num_users = len(uniques)
+        rng = np.random.default_rng(seed)
+        shares = np.full(max(self.num_users, 1), 1.0 / max(self.num_users, 1))
+        self.weights_BU = rng.multinomial(self.num_users, shares, size=samples)[:, : self.num_users].astype(np.float64)
+
+    def means(
+        self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, pairs_N: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Group means in every sample, (B, G); NaN where a sample holds no case of the group.
+
+        Args:
+            groups_N: group of each case, -1 for none.
+            pairs_N: distinct step of each case; with it a group's mean is over steps, each step's over its cases.
+        """
+        kept = groups_N >= 0
+        values_N, groups_N, user_N = values_N[kept], groups_N[kept], self.user_N[kept]
+        if pairs_N is not None:
+            return self._means_over_pairs(values_N, groups_N, num_groups, user_N, pairs_N[kept])
+        cell_N = user_N * num_groups + groups_N
+        size = self.num_users * num_groups
+        sums = np.bincount(cell_N, weights=values_N, minlength=size).reshape(self.num_users, num_groups)
+        counts = np.bincount(cell_N, minlength=size).reshape(self.num_users, num_groups)
+        return _divide(self.weights_BU @ sums, self.weights_BU @ counts)
+
+    def _means_over_pairs(
+        self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, user_N: np.ndarray, pairs_N: np.ndarray
+    ) -> np.ndarray:
+        _, first, pair_N = np.unique(pairs_N, return_index=True, return_inverse=True)
+        shape = (self.num_users, len(first))
+        sums = sparse.coo_array((values_N, (user_N, pair_N)), shape=shape).tocsr()
+        counts = sparse.coo_array((np.ones(len(values_N)), (user_N, pair_N)), shape=shape).tocsr()
+        member = sparse.coo_array(
+            (np.ones(len(first)), (np.arange(len(first)), groups_N[first])), shape=(len(first), num_groups)
+        ).tocsr()
+        blocks = []
+        for start in range(0, len(self.weights_BU), _SAMPLES_PER_BLOCK):
+            weights = self.weights_BU[start : start + _SAMPLES_PER_BLOCK]
+            drawn = weights @ counts
+            mean = np.nan_to_num(_divide(weights @ sums, drawn))
+            blocks.append(_divide(mean @ member, (drawn > 0).astype(np.float64) @ member))
+        return np.concatenate(blocks)
+
+
+def interval(samples_BG: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile interval of each column; NaN where no sample has a value."""
+    low, high = np.full(samples_BG.shape[1], np.nan), np.full(samples_BG.shape[1], np.nan)
+    known = ~np.isnan(samples_BG).all(axis=0)
+    if known.any():
+        edges = [(1 - level) / 2, (1 + level) / 2]
+        low[known], high[known] = np.nanquantile(samples_BG[:, known], edges, axis=0)
+    return low, high
+
+
+def group_means(
+    values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, pairs_N: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of cases (or distinct steps) and mean of each group; the mean is NaN where the group is empty."""
+    kept = groups_N >= 0
+    values_N, groups_N = values_N[kept], groups_N[kept]
+    if pairs_N is not None:
+        _, first, pair_N = np.unique(pairs_N[kept], return_index=True, return_inverse=True)
+        values_N = _divide(np.bincount(pair_N, weights=values_N), np.bincount(pair_N))
+        groups_N = groups_N[first]
+    count = np.bincount(groups_N, minlength=num_groups)
+    return count, _divide(np.bincount(groups_N, weights=values_N, minlength=num_groups), count)
+
+
+def _divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
