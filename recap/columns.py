@@ -1,7 +1,7 @@
 """Column names of every table that passes between stages, so that a typo is an ImportError and not a KeyError.
 
 Raw check-ins (one row per check-in, file order) are what readers return:
-``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time`` and optionally ``poi_name``, or,
+``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time``, optionally ``poi_name``, and,
 where the source brings its own split, ``split`` and ``trajectory_id``.
 ``*_id`` are outside identifiers (strings); bare ``user``, ``poi``, ``category_index`` are indices from 0.
 """

@@ -8,41 +8,95 @@ import typer
 from rich.table import Table
 
 from recap.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from recap.reading_options import (
+    BoxOption,
+    DelimiterOption,
+    EncodingOption,
+    FormatOption,
+    LocalOption,
+    MapOption,
+    MultilineOption,
+    SkipOption,
+    TimeFormatOption,
+    ZoneOption,
+    read_options,
+    settle_format,
+    settle_mapping,
+)
 
 commands = typer.Typer()
 
 
 @commands.command()
 def prepare(
-    path: Annotated[Path, typer.Argument(help="The raw check-in file.")],
+    path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
-    source_format: Annotated[str, typer.Option("--format", help="Format of the raw file.")] = "foursquare",
+    source_format: FormatOption = "auto",
     preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca or default.")] = "default",
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalOption = False,
+    time_format: TimeFormatOption = None,
+    bbox: BoxOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    multiline: MultilineOption = False,
+    skip_bad_rows: SkipOption = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Turn a raw check-in file into one clean dataset: filter, split by time, account for every row."""
+    """Turn raw check-ins into one clean dataset: read, filter, split by time, account for every row."""
     from recap import columns as c
+    from recap.data.dataset import MANIFEST
     from recap.data.preparation import prepare_dataset
-    from recap.data.sources import read_raw
+    from recap.data.sources import read_checkins
+    from recap.data.sources.account import REASONS
     from recap.presets import data_preset
+    from recap.sealed_folder import check_target
 
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
+    options = read_options(
+        mapping=mapping,
+        timezone=timezone,
+        local_times=local_times,
+        time_format=time_format,
+        bbox=bbox,
+        encoding=encoding,
+        delimiter=delimiter,
+        multiline=multiline,
+        skip_bad_rows=skip_bad_rows,
+    )
+    source_format = settle_format(path, source_format, options, quiet=as_json)
+    settle_mapping(path, source_format, options, quiet=as_json, confirm=not yes)
+    check_target(out, MANIFEST)
     with progress_console.status(f"Reading {path.name}"):
-        raw = read_raw(path, source_format)
-    with progress_console.status(f"Cleaning {len(raw):,} check-ins"):
-        dataset = prepare_dataset(raw, config, name=name or out.name, source_format=source_format, preset=preset)
+        read = read_checkins(path, source_format, options)
+    account = read.account
+    with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
+        dataset = prepare_dataset(
+            read.table, config, name=name or out.name, source_format=source_format, preset=preset, reading=account
+        )
+    del read
     with progress_console.status("Writing the dataset"):
         dataset.save(out)
 
-    # Only now: this imports torch, and a refusal above should not wait for it.
+    # Only now: this imports scipy, and a refusal above should not wait for it.
     from recap.graph import TransitionGraph
     from recap.statistics import tail_shares
 
     report = dataset.manifest.report
     summary: dict[str, Any] = {
+        "format": source_format,
+        "reading": {
+            "rows_in": account.rows_in,
+            "rows_kept": account.rows_kept,
+            "reported": account.dropped(),
+            "columns": account.columns,
+            "notes": account.notes,
+        },
         "raw": report.raw,
         "exact_duplicates": report.exact_duplicates,
         "kept": report.kept,
@@ -60,10 +114,16 @@ def prepare(
     if as_json:
         print_json(summary)
         return
-    flat = {key: value for key, value in summary.items() if not isinstance(value, dict)}
+    flat: dict[str, Any] = {}
+    if account.reported:
+        flat["rows of the file"] = account.rows_in
+        flat |= {f"not read: {REASONS.get(reason, reason)}": rows for reason, rows in account.dropped().items()}
+    flat |= {key: value for key, value in summary.items() if not isinstance(value, dict)}
     flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
     flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
     console.print(pairs_table(f"Dataset {out}", flat))
+    for note in account.notes:
+        console.print(f"Note: {note}", markup=False)
     console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")
 
 

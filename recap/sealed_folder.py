@@ -48,6 +48,16 @@ def verify_sums(folder: Path, required: list[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def check_target(target: Path, marker: str) -> None:
+    """Refuse a place that `new_folder` would refuse, before long work is done for it.
+
+    Raises:
+        FolderInUseError: ``target`` exists and is neither empty nor one of our own folders.
+    """
+    if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / marker).is_file())):
+        raise FolderInUseError(f"{target} exists and holds no {marker}; choose another folder or remove it")
+
+
 @contextmanager
 def new_folder(target: Path, marker: str) -> Iterator[Path]:
     """Yield a temporary folder that becomes ``target`` when the block ends well and vanishes when it does not.
@@ -58,8 +68,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
         FolderInUseError: ``target`` exists and is something else.
         RecapError: the disk refused (full, read-only); nothing is left behind.
     """
-    if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / marker).is_file())):
-        raise FolderInUseError(f"{target} exists and holds no {marker}; choose another folder or remove it")
+    check_target(target, marker)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))

@@ -28,7 +28,7 @@ class DataConfig(Config):
     )
     keep_given_split: bool = Field(
         True,
-        description="A split (and trajectories) that came with the data stay: no minimum counts, no cut by time or gap.",
+        description="A split (and trajectories) that came with the data stays: no minimum counts, no cuts of our own.",
     )
 
     @model_validator(mode="after")

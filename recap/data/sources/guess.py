@@ -26,6 +26,7 @@ _NAMES: Final = {
     "category_id": ("categoryid", "venuecategoryid", "poicatid", "catid", "poicategoryid"),
     "name": ("name", "poiname", "venuename", "placename", "locationname", "title"),
     "tz": (
+        "tz",
         "timezoneoffset",
         "tzoffset",
         "tzoffsetminutes",

@@ -13,7 +13,7 @@ from recap.data.sources.assembly import Assembly, Fields
 from recap.data.sources.guess import complete_mapping
 from recap.data.sources.options import ReadOptions
 from recap.data.sources.rows import Rows, text_rows
-from recap.data.sources.text_table import TextTable, read_head
+from recap.data.sources.text_table import TextTable, header_names, read_head
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -64,6 +64,25 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
             return assembly.read("parquet", [path.name], file.metadata.num_rows, columns=mapping)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def column_names(path: Path, options: ReadOptions) -> list[str]:
+    """Columns of a CSV or Parquet file, without reading its rows.
+
+    Raises:
+        DataError: neither.
+    """
+    if not path.is_file():
+        raise DataError(f"{path} does not exist or is a folder; name the file")
+    with path.open("rb") as file:
+        is_parquet = file.read(4) == PARQUET_MAGIC
+    if is_parquet:
+        try:
+            return list(pq.read_schema(path).names)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+    delimiter = options.delimiter or sniff_delimiter(path, options.encoding)
+    return header_names(read_head(path, 1, options.encoding), delimiter, quoted=True)
 
 
 def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterator[Rows]:

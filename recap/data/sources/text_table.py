@@ -119,11 +119,13 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
     return [line[:2000] for line in text.splitlines()[:lines]]
 
 
-def csv_lines(lines: list[str], delimiter: str, quoted: bool) -> Iterator[list[str]]:
-    """Split lines into values."""
+def header_names(head: list[str], delimiter: str, quoted: bool) -> list[str]:
+    """Column names in the first line of a file."""
     if quoted:
-        return stdlib_csv.reader(lines, delimiter=delimiter)
-    return stdlib_csv.reader(lines, delimiter=delimiter, quoting=stdlib_csv.QUOTE_NONE)
+        names = next(stdlib_csv.reader(head[:1], delimiter=delimiter), [])
+    else:
+        names = next(stdlib_csv.reader(head[:1], delimiter=delimiter, quoting=stdlib_csv.QUOTE_NONE), [])
+    return [name.strip().removeprefix("\ufeff") for name in names]
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,7 @@ class TextTable:
 
     def _read_header(self) -> list[str]:
         first = read_head(self.path, 1, self.encoding)
-        names = next(csv_lines(first, self.delimiter, self.quoted), [])
-        names = [name.strip().removeprefix("\ufeff") for name in names]
+        names = header_names(first, self.delimiter, self.quoted)
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise DataError(f"{self.name} line 1: the column {sorted(twice)[0]!r} stands there twice; rename one")

@@ -13,6 +13,7 @@ from recap.data.sources.rows import Rows, cast_or_null, decoded, shorten
 from recap.errors import DataError
 
 _SECONDS: Final = pa.timestamp("s")
+_RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
 _EARLIEST, _LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
 _MONTHS: Final = pa.array(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
 _ZONED_ISO: Final = r"\d[T ]\d{2}:\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
@@ -106,7 +107,7 @@ LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, EPOCH_SECONDS, EPOCH_MILLISECONDS
 
 
 def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayout:
-    """The layout that reads most of the first thousand values as times from 1970 to 2100.
+    """The layout that reads most of the first thousand values as times from 1990 to 2099.
 
     Raises:
         DataError: ``time_format`` is no strptime layout.
@@ -138,7 +139,7 @@ def _typed(values: pa.Array) -> pa.Array:
 
 def _plausible(times: pa.Array) -> np.ndarray:
     seconds = times.to_numpy(zero_copy_only=False)
-    return ~np.isnat(seconds) & (seconds >= _EARLIEST) & (seconds < _LATEST)
+    return (seconds >= _RECENT) & (seconds < _LATEST)  # NaT is neither
 
 
 def read_times(rows: Rows, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:

@@ -129,7 +129,7 @@ def _place(district: places.District, along: npt.NDArray[np.int64], offset: int,
     u, v = (along, np.full_like(along, offset)) if across else (np.full_like(along, offset), along)
     if district.bend:
         u, v = u + v * v // district.bend, v - u * u // district.bend
-    cos, sin, hypotenuse = district.grid
-    x = district.heart[0] + (cos * u - sin * v) // hypotenuse
-    y = district.heart[1] + (sin * u + cos * v) // hypotenuse
+    east, north, hypotenuse = district.grid
+    x = district.heart[0] + (east * u - north * v) // hypotenuse
+    y = district.heart[1] + (north * u + east * v) // hypotenuse
     return np.stack([x, y], axis=1)

@@ -18,7 +18,7 @@ from recap.data.synthetic.venues import Venue
 _T = TypeVar("_T")
 DAYS: Final = 294
 _TYPES: Final = (("commuter", 255), ("worker", 405), ("student", 130), ("local", 130), ("visitor", 80))
-# Share of a person's visits that may be checked in at all, per mille; drawn evenly. Few people write down most of it.
+# How readily a person checks in on an active day, per mille before the kind of venue counts; dealt evenly
 _EAGERNESS: Final = (1971, 2077, 2182, 2288, 2429, 2570, 2710, 2886, 3098, 3344, 3626, 3978, 4576, 5632, 7392, 10560)
 _NEAR: Final = Gravity(softening=3, power=4)  # when a home or a workplace is sought
 # How much a person cares to tell of a kind of venue, per mille
@@ -29,13 +29,24 @@ _VISITOR_ACTIVE_DAYS: Final = 900
 _RHYTHM: Final = (10, 20, 40, 80, 150, 300)  # per cent, by weekday
 # Minutes by which a person's weekdays run early or late
 _SHIFTS: Final = (-60, -45, -30, -20, -10, 0, 0, 10, 20, 30, 45, 60, 75, 90, 150, 330)
-# Share of days on which a person checks in, per mille; drawn evenly
+# Share of days on which a person checks in, per mille; dealt evenly
 _ACTIVE_DAYS: Final = (70, 74, 81, 87, 94, 101, 109, 122, 140, 168, 220, 338)
 
 
 @dataclass(frozen=True)
 class Person:
-    """One walker. Venues are indices (school: -1 for none); `first_day` .. `last_day` (excluded) is the stay; chances are per mille."""
+    """One walker.
+
+    Attributes:
+        home .. work_hub: venue indices; `school` is -1 for people who take no child there.
+        first_day, last_day: the stay, in days since the record begins; the last one is excluded.
+        habits: how the chance of each errand of the timetable is bent, per cent, by weekday.
+        tastes: weight by category when something new is tried.
+        tells: how readily visits to a category are checked in, per mille.
+        shift: minutes by which weekdays run early or late.
+        curiosity: per cent of the usual urge to explore. circle: per cent of the usual number of places known before.
+        eagerness: how readily anything is checked in, per mille. active_days: share of days with check-ins, per mille.
+    """
 
     kind: str
     timetable: str
@@ -88,9 +99,10 @@ class _Town:
         self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
         self.campus = _of_group(venues, "campus")
         self.hubs = _of_group(venues, "hub")
-        self.town_flats = self.flats[[_in_town(venues[index]) for index in self.flats]]
-        self.city_flats = self.flats[[not _in_town(venues[index]) for index in self.flats]]
-        self.city_work = self.work[[not _in_town(venues[index]) for index in self.work]]
+        outlying = np.array([_in_town(venue) for venue in venues])
+        self.town_flats = _some(self.flats, outlying)
+        self.city_flats = _some(self.flats, ~outlying)
+        self.city_work = _some(self.work, ~outlying)
         self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
 
     def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
@@ -171,6 +183,12 @@ def _habit(errand: Errand, draws: Draws) -> tuple[int, ...]:
 
 def _in_town(venue: Venue) -> bool:
     return venue.district >= 0 and places.DISTRICTS[venue.district].kind == "town"
+
+
+def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """The choices that fit, or all of them where a tiny city has none that do."""
+    fitting = choices[fit[choices]]
+    return fitting if len(fitting) else choices
 
 
 def _of_group(venues: list[Venue], group: str) -> npt.NDArray[np.int64]:

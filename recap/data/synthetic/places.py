@@ -57,7 +57,7 @@ QUAYS: Final[dict[str, Line]] = {
 class District(NamedTuple):
     """A named quarter with its own street grid.
 
-    kind decides what opens there; `grid` is (cos, sin, hypotenuse) as a Pythagorean triple, `blocks` the spacing of
+    kind decides what opens there; `grid` is the direction of streets (east, north, length), a Pythagorean triple, `blocks` the spacing of
     streets and cross streets in metres, `bend` how strongly streets curve (0: straight), `heart` where it is busiest.
     """
 
@@ -302,8 +302,8 @@ HUBS: Final = (
 )
 
 WATER_LABELS: Final = (
-    ("Saltmere Bay", (-4_700, -4_600)),
-    ("River Lanner", (10_450, 10_300)),
+    ("Saltmere Bay", (-1_900, -6_300)),
+    ("River Lanner", (10_421, 10_547)),
     ("The Mere", (-4_850, 6_250)),
     ("Marram Sound", (11_400, -8_000)),
 )

@@ -36,7 +36,7 @@ _CIRCLE: Final = {
     "outdoor": 300, "culture": 200, "show": 150, "home": 200, "work": 200,
 }  # fmt: skip
 _FAMILIARITY: Final = (1, 1, 2, 2, 3, 3, 4, 5, 7, 10)
-_ANY: Final = -1
+_ANY: Final = -1  # key of a place's visits on whatever errand; also nowhere yet today
 
 
 class Stop(NamedTuple):
