@@ -71,6 +71,17 @@ def remove(store: RunStore, run: RunFolder) -> None:
     store.remove(run)
 
 
+def write_notes(store: RunStore, run: RunFolder, notes: str) -> None:
+    """Replace a run's notes.
+
+    Raises:
+        ReadOnlyError: the store only shows runs.
+        ConfigError: longer than allowed.
+    """
+    store.check_writable("change notes")
+    run.write_notes(notes)
+
+
 def _backend(run: RunFolder) -> str:
     try:
         return run.read_spec().backend

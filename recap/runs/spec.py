@@ -52,7 +52,10 @@ class RunSpec(Config):
             raise FormatVersionError(
                 f"{where} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
-        return cls.parse(values)
+        try:
+            return cls.parse(values)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from error
 
     def train_config(self) -> TrainConfig:
         """The configuration `recap train` would use for the same words.

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from recap.config import Config
-from recap.errors import FormatVersionError
+from recap.errors import ConfigError, FormatVersionError
 from recap.runs.process import ProcessIdentity
 
 FORMAT_VERSION: Final = 1
@@ -67,7 +67,10 @@ class RunState(Config):
             raise FormatVersionError(
                 f"{where} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
-        return cls.parse(values)
+        try:
+            return cls.parse(values)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from error
 
 
 def now() -> str:

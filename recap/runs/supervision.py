@@ -65,15 +65,17 @@ class Supervisor:
         process = state.process
         if process is not None and not process.is_here:
             return
-        child = self._children.get(run.id)
-        code = child.poll() if child is not None else None
         if process is not None and process.is_alive():
             self._known[run.id] = process
             if state.state == "stopping":
                 self._press(run.id, process)
             return
+        child = self._children.get(run.id)
+        if process is None and child is not None and child.poll() is None:
+            return
         self._stopping_since.pop(run.id, None)
-        self._enter_end(run, code)
+        # Asked only now: a child that was alive a moment ago and is dead now has left its exit code by now.
+        self._enter_end(run, child.poll() if child is not None else None)
         self._children.pop(run.id, None)
         self._known.pop(run.id, None)
 

@@ -1,0 +1,90 @@
+"""A tiny dataset to train on, and waiting for background processes without fixed sleeps."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from recap.data.dataset import Dataset
+from recap.runs.files import write_json
+from recap.runs.run_folder import RunFolder
+from recap.runs.settings import SETTINGS
+from recap.runs.spec import RunSpec
+from recap.runs.state import ACTIVE
+from recap.runs.store import RunStore
+from recap.runs.submission import build_specs
+from tests.checkins import small_dataset
+
+RECAP = Path(sys.executable).with_name("recap")
+POIS = ["home", "work", "gym", "bar", "zoo", "café", "park", "shop"]
+FAST = {"poll_seconds": 0.05, "idle_seconds": 1.0, "stop_seconds": 20.0, "kill_seconds": 5.0, "threads": 1}
+Value = TypeVar("Value")
+
+
+def walking_dataset(users: int = 6, days: int = 40, seed: int = 0) -> Dataset:
+    """Users who walk the same round every day, with a detour now and then."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for user in range(users):
+        for day in range(days):
+            for step in range(4):
+                detour = int(random.random() < 0.3) * int(random.integers(0, 8))
+                rows.append((f"u{user}", POIS[(2 * step + detour) % 8], 24.0 * day + 3 * step + user / 10))
+    return small_dataset(rows)
+
+
+def new_store(home: Path, **settings: Any) -> RunStore:
+    """An empty runs folder whose runner is quick to look and quick to leave."""
+    store = RunStore(home / "runs")
+    store.folder.mkdir(parents=True)
+    write_json(store.folder / SETTINGS, FAST | settings)
+    return store
+
+
+def tiny_spec(dataset_folder: Path, **fields: Any) -> RunSpec:
+    """A run of seconds."""
+    (spec,) = build_specs(dataset_folder, **({"preset": "tiny", "device": "cpu"} | fields))
+    return spec
+
+
+def wait_for(answer: Callable[[], Value], what: str, seconds: float = 90.0) -> Value:
+    """Ask until the answer is true, or fail with what was waited for."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = answer()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
+        time.sleep(0.02)
+
+
+def wait_until_over(run: RunFolder, seconds: float = 120.0) -> str:
+    """The state a run ends in."""
+    wait_for(lambda: run.read_state().state not in ACTIVE, f"the end of run {run.id}", seconds)
+    return run.read_state().state
+
+
+def wait_for_epoch(run: RunFolder, epoch: int) -> None:
+    """Until an epoch is finished."""
+    wait_for(lambda: len(run.read_metrics()) >= epoch, f"epoch {epoch} of run {run.id}")
+
+
+def recap(home: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """Run the real console script with its own user folder."""
+    environment = os.environ | {"RECAP_HOME": str(home), "OMP_NUM_THREADS": "1"}
+    command = [RECAP, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+
+
+def recap_json(home: Path, *arguments: Any) -> Any:
+    """Run a command with --json; stdout must be one object and nothing else."""
+    result = recap(home, *arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout)

@@ -1,0 +1,307 @@
+"""Real runners and real trainings on a tiny dataset: how runs end, and that they continue exactly."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.errors import RecapError
+from recap.evaluation.records import records_file
+from recap.runs import control
+from recap.runs.comparison import changed_cases, compare_runs
+from recap.runs.description import describe_run
+from recap.runs.estimates import estimate
+from recap.runs.files import write_json
+from recap.runs.process import ProcessIdentity
+from recap.runs.run_folder import RunFolder
+from recap.runs.runner import Runner
+from recap.runs.service import ensure_runner, runner_process, runner_works, start_runner
+from recap.runs.snapshots import read_case_history, read_scalars
+from recap.runs.store import RunStore
+from recap.training.metrics_file import read_metrics
+from recap.training.run import train
+from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch, wait_until_over, walking_dataset
+
+LONG = ["validate_every=1000"]
+
+
+def submit(store: RunStore, dataset_folder: Path, **fields: object) -> RunFolder:
+    (run,) = control.submit(store, [tiny_spec(dataset_folder, **fields)])
+    return run
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(dataset_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run's training without any runner, stop or crash: 60 epochs through the same `train`, one thread."""
+    folder = tmp_path_factory.mktemp("plain") / "checkpoint"
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        config = tiny_spec(dataset_folder, epochs=60, overrides=LONG).train_config()
+        train(Dataset.load(dataset_folder), config, folder, device=torch.device("cpu"))
+    finally:
+        torch.set_num_threads(threads)
+    return folder
+
+
+def assert_same_training(run: RunFolder, plain: Path) -> None:
+    """Every weight and every epoch's losses and metrics are the same bits."""
+    assert (run.checkpoint / "model.safetensors").read_bytes() == (plain / "model.safetensors").read_bytes()
+    expected = read_metrics(plain / "training" / "metrics.jsonl")
+    timed = ("seconds", "validation_seconds", "steps_per_second")
+    assert [{k: v for k, v in line.items() if k not in timed} for line in run.read_metrics()] == [
+        {k: v for k, v in line.items() if k not in timed} for line in expected
+    ]
+
+
+def test_a_run_finishes_with_everything_beside_it(
+    store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """State, metrics, events, log, versions, checkpoint, summary, records and snapshots, all readable without us."""
+    monkeypatch.setenv("RECAP_HOME", str(store.folder.parent))
+    run = submit(store, dataset_folder, snapshots=True, notes="first")
+    assert wait_until_over(run) == "finished", run.log.read_text()
+    described = describe_run(run)
+    assert (described["epoch"], described["epochs"], described["error"], described["pid"]) == (4, 4, None, None)
+    assert described["checkpoint"] == str(run.checkpoint)
+    assert Checkpoint.load(run.checkpoint).manifest.train == run.read_spec().train_config()
+    for name in ("spec.json", "state.json", "summary.json", "env.json"):
+        assert isinstance(json.loads((run.path / name).read_text()), dict)
+    assert {"torch", "commit", "threads"} <= json.loads((run.path / "env.json").read_text()).keys()
+    assert list((run.path / "tensorboard").glob("events.*"))
+    assert "epoch 4 of 4" in run.log.read_text()
+    checkpoint = Checkpoint.load(run.checkpoint)
+    assert records_file(checkpoint.manifest.dataset_hash, checkpoint.hash, "test", "every_step").is_file()
+
+    history = read_case_history(run, 5)
+    assert history["epoch"].tolist() == [1, 2, 3, 4]
+    assert history["prior_on"].tolist() == [False, True, True, True]
+    assert history["part_prior"].iloc[0] == 0
+    total = history[["part_core", "part_prior", "part_correction"]].sum(axis=1)
+    assert (total - history["score"]).abs().max() < 1e-4
+    assert read_scalars(run)["prior.scale"].nunique() > 1
+    with pytest.raises(RecapError, match="has no test case 5000"):
+        read_case_history(run, 5000)
+
+    varied = submit(store, dataset_folder, parent=run.id, overrides=["model.use_history=false"])
+    assert wait_until_over(varied) == "finished", varied.log.read_text()
+    compared = compare_runs([run, varied])
+    assert compared["differing"] == ["model.use_history"]
+    assert [row["test"]["all"]["n"] for row in compared["runs"]] == [96, 96]
+    changed = changed_cases(varied, run, within=1)
+    right = changed["change"] == "newly right"
+    assert ((changed["rank"] <= 1) == right).all() and ((changed["rank_before"] <= 1) == ~right).all()
+    flips = right.sum() - (~right).sum()
+    hits = [row["test"]["all"]["hr1"] * 96 for row in compared["runs"]]
+    assert flips == pytest.approx(hits[1] - hits[0])
+
+    known = estimate(store, tiny_spec(dataset_folder), "cpu")
+    assert known.seconds and known.bytes and known.basis == "From 1 past run on this machine's CPU."
+    other = estimate(store, tiny_spec(dataset_folder, overrides=["model.hidden_dim=64"]), "cpu")
+    assert other.seconds and other.basis.startswith("Scaled from 2 past runs")
+    assert estimate(store, tiny_spec(dataset_folder), "cuda").seconds is None
+
+
+def test_stopped_and_resumed_is_the_uninterrupted_training(
+    store: RunStore, dataset_folder: Path, uninterrupted: Path
+) -> None:
+    """Stop saves inside an epoch and ends cleanly; resume continues to the same bits."""
+    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
+    wait_for_epoch(run, 2)
+    assert control.stop(store, run).state == "stopping"
+    assert wait_until_over(run) == "stopped"
+    done = run.read_metrics()
+    assert 2 <= len(done) < 60 and describe_run(run)["checkpoint"] is None
+    with pytest.raises(RecapError, match="run 1 is stopped: only queued and running runs can be stopped"):
+        control.stop(store, run)
+    assert control.resume(store, run).state == "queued"
+    assert wait_until_over(run) == "finished", run.log.read_text()
+    assert run.read_state().attempt == 2
+    assert run.read_metrics()[: len(done)] == done, "finished epochs are kept as they were"
+    assert_same_training(run, uninterrupted)
+    with pytest.raises(RecapError, match="it is finished; submit a new one with --parent"):
+        control.resume(store, run)
+
+
+def test_a_killed_training_is_failed_and_resumes_exactly(
+    store: RunStore, dataset_folder: Path, uninterrupted: Path
+) -> None:
+    """kill -9 of the trainer: the runner says so, no finished epoch is lost, and the end has the same bits."""
+    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
+    wait_for_epoch(run, 3)
+    process = run.read_state().process
+    assert process is not None and process.send(signal.SIGKILL)
+    assert wait_until_over(run, 5) == "failed"
+    assert "SIGKILL" in (run.read_state().error or "") and "recap runs resume 1" in (run.read_state().error or "")
+    done = run.read_metrics()
+    control.resume(store, run)
+    assert wait_until_over(run) == "finished", run.log.read_text()
+    assert run.read_metrics()[: len(done)] == done
+    assert_same_training(run, uninterrupted)
+
+
+def test_a_training_survives_its_runner_and_is_taken_over(
+    store: RunStore, dataset_folder: Path, uninterrupted: Path
+) -> None:
+    """kill -9 of the runner: the same process goes on, the next command's runner watches it to its end."""
+    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
+    wait_for_epoch(run, 1)
+    first = wait_for(lambda: runner_process(store), "a runner")
+    trainer = run.read_state().process
+    assert first.send(signal.SIGKILL)
+    wait_for(lambda: not runner_works(store), "the lock to fall", 5)
+    assert trainer is not None and trainer.is_alive()
+    assert ensure_runner(store)
+    assert run.read_state().process == trainer
+    assert wait_until_over(run) == "finished"
+    assert run.read_state().attempt == 1
+    assert_same_training(run, uninterrupted)
+
+
+@pytest.mark.slow
+def test_without_runner_and_trainer_a_run_is_lost_at_the_next_look(store: RunStore, dataset_folder: Path) -> None:
+    """Nobody saw it end: the state says lost, at once, and the run can be resumed."""
+    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
+    wait_for_epoch(run, 1)
+    runner, trainer = runner_process(store), run.read_state().process
+    assert runner is not None and trainer is not None
+    assert runner.send(signal.SIGKILL) and trainer.send(signal.SIGKILL)
+    wait_for(lambda: not runner_works(store) and not trainer.is_alive(), "both to be gone", 5)
+    ensure_runner(store)
+    assert run.read_state().state == "lost"
+    assert "nobody saw why" in (run.read_state().error or "")
+    control.resume(store, run)
+    wait_for_epoch(run, 2)
+    control.stop(store, run)
+    assert wait_until_over(run) == "stopped"
+
+
+def test_a_reused_pid_is_never_signalled(store: RunStore, dataset_folder: Path) -> None:
+    """A stranger that got the pid of a dead trainer lives on, whatever is asked of the run."""
+    stranger = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        identity = ProcessIdentity.of(stranger.pid)
+        assert identity is not None and identity.is_alive()
+        for reused in (
+            identity.model_copy(update={"start_time": identity.start_time - 1}),
+            identity.model_copy(update={"boot_id": "another boot"}),
+        ):
+            assert not reused.is_alive()
+            assert not reused.send(signal.SIGKILL) and not reused.send_to_group(signal.SIGKILL)
+            (run,) = store.add([tiny_spec(dataset_folder)])
+            run.change({"queued"}, "running", attempt=1, process=reused.model_dump(), host=reused.host)
+            control.stop(store, run)
+            assert run.read_state().state == "stopped"
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.communicate()
+
+
+@pytest.mark.slow
+def test_of_two_runners_one_works(store: RunStore, dataset_folder: Path) -> None:
+    """Started at the same moment on a full queue, one takes the runs and the other leaves; each run starts once."""
+    runs = store.add([tiny_spec(dataset_folder, epochs=60, overrides=LONG), tiny_spec(dataset_folder)])
+    processes = [ProcessIdentity.of(start_runner(store.folder)) for _ in range(3)]
+    wait_for_epoch(runs[0], 1)
+    wait_for(lambda: sum(p is not None and p.is_alive() for p in processes) == 1, "one runner to be left", 15)
+    assert runs[1].read_state().state == "queued", "one training on the CPU at a time"
+    for run in runs:
+        control.stop(store, run)
+    assert [wait_until_over(run) for run in runs] == ["stopped", "stopped"]
+    assert runs[0].read_state().attempt == 1 and runs[1].read_state().attempt == 0
+
+
+@pytest.mark.slow
+def test_the_changed_dataset_fails_the_run(store: RunStore, tmp_path: Path) -> None:
+    """A run trains on what it was queued for, or not at all."""
+    folder = tmp_path / "data"
+    walking_dataset(days=20).save(folder)
+    spec = tiny_spec(folder)
+    walking_dataset(days=20, seed=1).save(folder)
+    (run,) = control.submit(store, [spec])
+    assert wait_until_over(run) == "failed"
+    assert "when the run was queued" in (run.read_state().error or "")
+
+
+@pytest.mark.slow
+def test_a_deleted_run_folder_ends_its_process_and_comes_not_back(store: RunStore, dataset_folder: Path) -> None:
+    """Deleting the folder by hand stops the training; the queue goes on."""
+    run = submit(store, dataset_folder, epochs=2000, overrides=LONG)
+    wait_for_epoch(run, 1)
+    trainer = run.read_state().process
+    assert trainer is not None
+    run.path.rename(run.path.with_name(".aside"))
+    other = submit(store, dataset_folder)
+    wait_for(lambda: not trainer.is_alive(), "the training to end", 30)
+    assert wait_until_over(other) == "finished"
+    assert [found.id for found in store.runs()] == [other.id]
+
+
+@pytest.mark.slow
+def test_a_stubborn_process_is_killed_with_its_group(tmp_path: Path, dataset_folder: Path) -> None:
+    """A training that hears nothing is signalled, then killed, and the run is stopped."""
+    store = new_store(tmp_path / "home", stop_seconds=0.2, kill_seconds=0.2)
+    run = submit(store, dataset_folder, epochs=2000, overrides=LONG)
+    wait_for_epoch(run, 1)
+    trainer = run.read_state().process
+    assert trainer is not None
+    os.kill(trainer.pid, signal.SIGSTOP)
+    control.stop(store, run)
+    assert wait_until_over(run, 20) == "stopped"
+    assert "SIGKILL" in (run.read_state().error or "") and not trainer.is_alive()
+
+
+@pytest.mark.slow
+def test_a_truncated_state_under_a_live_training_heals(store: RunStore, dataset_folder: Path) -> None:
+    """The process is known from its heartbeat, and the run ends as it should."""
+    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
+    wait_for_epoch(run, 2)
+    (run.path / "state.json").write_text("")
+    described = describe_run(run)
+    assert described["state"] == "running" and described["pid"] == run.read_progress()["process"]["pid"]
+    assert wait_until_over(run) == "finished"
+
+
+@pytest.mark.slow
+def test_a_full_disk_fails_the_run_and_keeps_what_was_there(store: RunStore, dataset_folder: Path) -> None:
+    """Files may grow to 40 kB only: the first checkpoint does not fit, the run says so and the queue goes on."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000)); "
+        "from recap.runs.runner import main; sys.exit(main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(store.folder)], start_new_session=True)
+    assert wait_until_over(run) == "failed"
+    assert process.wait(60) == 0
+    error = run.read_state().error or ""
+    assert "File too large" in error and "previous file stays" in error
+    control.resume(store, run)
+    assert wait_until_over(run) == "finished", "with room again it goes on"
+
+
+def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -> None:
+    """Five hundred waiting runs behind one that works: all stay queued, and none is read twice."""
+    store.add([tiny_spec(dataset_folder)] * 500)
+    write_json(store.folder / "settings.json", {"poll_seconds": 0.05})
+    runner = Runner(store, list_gpus=list)
+    for run in store.runs()[:1]:
+        identity = ProcessIdentity.current()
+        run.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
+    assert runner.tick()
+    reads = []
+    original = RunFolder.read_state
+    RunFolder.read_state = lambda run: reads.append(run.id) or original(run)  # type: ignore[method-assign,func-returns-value]
+    try:
+        assert runner.tick()
+    finally:
+        RunFolder.read_state = original  # type: ignore[method-assign]
+    assert reads == []
+    assert sum(run.read_state().state == "queued" for run in store.runs()) == 499

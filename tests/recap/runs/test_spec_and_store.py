@@ -1,0 +1,201 @@
+"""Specs are checked before they queue; run folders appear whole, are numbered for ever, and are never left."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recap.errors import ConfigError, DatasetError, FormatVersionError, RecapError
+from recap.runs import control
+from recap.runs.description import describe_briefly, describe_run
+from recap.runs.spec import RunSpec, check_run_id
+from recap.runs.state import RunState
+from recap.runs.store import ReadOnlyError, RunStore
+from recap.runs.submission import build_specs, expand_grid
+from tests.background import tiny_spec
+
+
+def test_a_spec_says_what_recap_train_would_do(dataset_folder: Path) -> None:
+    """Preset, length, seed and overrides meet in the configuration; the dataset is pinned by its hash."""
+    spec = tiny_spec(dataset_folder, seeds=[7], overrides=["optimiser.learning_rate=0.01"], epochs=8)
+    config = spec.train_config()
+    assert (config.preset, config.epochs, config.seed, config.optimiser.learning_rate) == ("tiny", 8, 7, 0.01)
+    assert config.curriculum.warm_epoch == 6, "stages keep their share: epoch 3 of 4 becomes 6 of 8"
+    assert len(spec.dataset_hash) == 64 and spec.cases == 762 and spec.pois == 8
+    assert RunSpec.from_json(json.loads(spec.model_dump_json()), "here") == spec
+
+
+def test_seeds_and_grid_multiply(dataset_folder: Path) -> None:
+    """Two seeds times two values times one value are four runs, each with its own assignments."""
+    specs = build_specs(
+        dataset_folder, preset="tiny", seeds=[1, 2], grid=["model.num_hops=1,3", "batch_size=32"], overrides=[]
+    )
+    assert [(spec.seed, spec.overrides) for spec in specs] == [
+        (1, ("model.num_hops=1", "batch_size=32")),
+        (2, ("model.num_hops=1", "batch_size=32")),
+        (1, ("model.num_hops=3", "batch_size=32")),
+        (2, ("model.num_hops=3", "batch_size=32")),
+    ]
+
+
+def test_the_seed_is_the_presets_unless_given(dataset_folder: Path) -> None:
+    """A seed among the overrides is the seed; a seed given twice is refused."""
+    assert tiny_spec(dataset_folder).seed == 3407
+    assert tiny_spec(dataset_folder, overrides=["seed=5"]).seed == 5
+    assert tiny_spec(dataset_folder, seeds=[0]).seed == 0
+    with pytest.raises(ConfigError, match="given twice: --seed 4 and seed=5"):
+        build_specs(dataset_folder, preset="tiny", overrides=["seed=5"], seeds=[4])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"preset": "huge"}, "unknown training preset 'huge'"),
+        ({"overrides": ["no_such=1"]}, "unknown field 'no_such'"),
+        ({"overrides": ["batch_size=0"]}, "batch_size: .* greater than or equal to 1, got '0'"),
+        ({"epochs": 0}, "epochs"),
+        ({"device": "tpu"}, "device: .*'auto', 'cpu' or 'cuda', got 'tpu'"),
+        ({"processes": 0}, "processes"),
+        ({"seeds": [-1]}, "seed"),
+        ({"seeds": [1, 1]}, "every seed runs once"),
+        ({"grid": ["batch_size"]}, "--grid expects field=value,value"),
+        ({"grid": ["batch_size=1,"]}, "--grid expects"),
+        ({"grid": ["seed=1,2", "seed=3"]}, "names 'seed' twice"),
+        ({"grid": ["batch_size=8,8"]}, "repeats a value"),
+        ({"notes": "x" * 2001}, "2000 characters, got 2001"),
+        ({"seeds": list(range(1001))}, "may hold 1000 runs, .* make 1001"),
+    ],
+)
+def test_refuses_before_queueing(dataset_folder: Path, fields: dict, message: str) -> None:
+    """Every refusal names the field, what was expected and what came."""
+    with pytest.raises(ConfigError, match=message):
+        build_specs(dataset_folder, **({"preset": "tiny"} | fields))
+
+
+def test_refuses_a_missing_dataset_or_parent(dataset_folder: Path, store: RunStore, tmp_path: Path) -> None:
+    """What a run refers to must exist when it queues."""
+    with pytest.raises(DatasetError, match=r"holds no dataset\.json"):
+        build_specs(tmp_path, preset="tiny")
+    with pytest.raises(RecapError, match="there is no run 9"):
+        build_specs(dataset_folder, preset="tiny", parent="9", store=store)
+
+
+def test_expands_no_axes_to_one_empty_combination() -> None:
+    """Without a grid there is one run."""
+    assert expand_grid([]) == [[]]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "0", "01", "../1", "1/../2", "-1", "1 ", "²", "１", "1\n", "9999999999", "a", "."]
+)
+def test_a_run_id_is_a_number(name: str, store: RunStore) -> None:
+    """Nothing else ever becomes part of a path."""
+    with pytest.raises(ConfigError, match="a run is named by its number"):
+        store.get(name)
+
+
+@given(st.text(max_size=12))
+def test_no_text_leaves_the_folder(text: str) -> None:
+    """Whatever is accepted is the plain digits it looks like."""
+    try:
+        checked = check_run_id(text)
+    except ConfigError:
+        return
+    assert checked == text == str(int(text))
+
+
+def test_numbers_are_never_used_again(store: RunStore, dataset_folder: Path) -> None:
+    """A parent's number means one run for ever, also after it was removed."""
+    spec = tiny_spec(dataset_folder)
+    first, second = store.add([spec, spec])
+    assert (first.id, second.id) == ("1", "2")
+    assert second.read_spec().sweep == "1"
+    second.change({"queued"}, "stopped")
+    store.remove(second)
+    assert store.add([spec])[0].id == "3"
+    (store.folder / ".last_number").write_text("damaged")
+    assert store.add([spec])[0].id == "4"
+    assert [run.id for run in store.runs()] == ["1", "3", "4"]
+    assert not [path for path in store.folder.iterdir() if path.name.startswith((".draft", ".removed"))]
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "stopping"])
+def test_a_run_that_is_not_over_cannot_be_removed(store: RunStore, dataset_folder: Path, state: str) -> None:
+    """Removing would pull the folder from under a process."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    run.change({"queued"}, state)
+    with pytest.raises(RecapError, match=f"run 1 is {state}: stop it first"):
+        store.remove(run)
+    assert run.path.is_dir()
+
+
+def test_a_change_happens_only_from_the_expected_state(store: RunStore, dataset_folder: Path) -> None:
+    """Late news of an older start, or of an outdated view, changes nothing."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    seen = run.read_state()
+    assert run.change({"running"}, "finished") is None
+    assert run.change({"queued"}, "running", attempt=2) is not None
+    assert run.change({"running"}, "lost", expected=seen) is None
+    assert run.end("failed", "late news", of_attempt=1) is None
+    assert run.read_state().state == "running"
+    assert run.end("failed", "news", of_attempt=2) is not None
+    assert run.read_state().error == "news"
+    assert run.end("finished") is None, "what is over stays over"
+
+
+def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder: Path) -> None:
+    """The server side refuses, whatever the page shows."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    shown = RunStore(store.folder, read_only=True)
+    for act in (
+        lambda: control.submit(shown, [tiny_spec(dataset_folder)]),
+        lambda: control.stop(shown, run),
+        lambda: control.resume(shown, run),
+        lambda: control.remove(shown, run),
+        lambda: control.write_notes(shown, run, "x"),
+    ):
+        with pytest.raises(ReadOnlyError, match="only shows runs"):
+            act()
+    assert [run.id for run in store.runs()] == ["1"] and run.read_state().state == "queued"
+
+
+def test_notes_hold_any_text(store: RunStore, dataset_folder: Path) -> None:
+    """Slashes, quotes, newlines and dots are text and nothing else."""
+    wild = '../../etc/passwd\n\'; rm -rf /; "$(reboot)" `x` \x00 [red]\u202e'
+    (run,) = store.add([tiny_spec(dataset_folder, notes=wild)])
+    assert run.read_spec().notes == wild
+    control.write_notes(store, run, "a/b" + wild)
+    assert describe_briefly(run)["notes"] == "a/b" + wild
+    with pytest.raises(ConfigError, match="notes"):
+        control.write_notes(store, run, "x" * 2001)
+    assert sorted(path.name for path in store.folder.iterdir() if not path.name.startswith(".")) == [
+        "1",
+        "settings.json",
+    ]
+
+
+def test_a_newer_versions_run_is_shown_and_left_alone(store: RunStore, dataset_folder: Path) -> None:
+    """Its state is not guessed and its files are not touched."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    for name, kind in (("state.json", RunState), ("spec.json", RunSpec)):
+        path = run.path / name
+        text = path.read_text().replace('"format_version": 1', '"format_version": 2')
+        path.write_text(text)
+        with pytest.raises(FormatVersionError, match="written in format 2, this version reads up to 1: update recap"):
+            kind.from_json(json.loads(text), "it")
+        described = describe_run(run)
+        assert described["state"] == "lost" and "update recap" in described["error"]
+        assert path.read_text() == text
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"state": "running"}', '{"state": "flying", "created": "x"}'])
+def test_a_damaged_state_is_worked_out_again(store: RunStore, dataset_folder: Path, content: str) -> None:
+    """A cut-off state file without any process behind it is a lost run, and says why."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    (run.path / "state.json").write_text(content)
+    described = describe_run(run)
+    assert described["state"] == "lost" and "state.json" in described["error"]
+    assert run.change({"lost"}, "queued", error=None) is not None
+    assert describe_run(run)["state"] == "queued"
