@@ -1,0 +1,222 @@
+"""Exact resume: a training cut anywhere, by a stop, a crash or a kill, ends in the same bits as one that was not."""
+
+import json
+import math
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recap.data.dataset import Dataset
+from recap.errors import CheckpointError, ConfigError, FolderInUseError
+from recap.presets import tiny
+from recap.tensor_files import load_tensors
+from recap.training.config import TrainConfig
+from recap.training.run import train
+from recap.training.state import STATE_FILE
+from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
+from tests.checkins import small_dataset
+from tests.shell import RECAP
+from tests.worlds import habit_rows, small_city, small_training
+
+CPU = torch.device("cpu")
+CONFIG = small_training()
+STEPS = 9
+"""Three epochs of three steps."""
+
+
+class PowerCutError(Exception):
+    """The machine stops between two steps."""
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """metrics.jsonl without what the clock decides."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    clock = ("seconds", "steps_per_second", "validation_seconds")
+    return [{name: value for name, value in line.items() if name not in clock} for line in lines]
+
+
+def outcome(folder: Path) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
+    """Final weights, kept weights and optimiser state as bytes, and the journal."""
+    state, _ = load_tensors(folder / STATE_FILE)
+    tensors = {name: tensor.numpy().tobytes() for name, tensor in state.items()}
+    return tensors | {name: (folder / name).read_bytes() for name in (BEST, BEST_OVERALL)}, lines_of(folder)
+
+
+def session(folder: Path, config: TrainConfig = CONFIG, *, stop_after: int | None = None, crash: bool = False) -> bool:
+    """Train on in a folder; stop (or lose power) after so many further steps."""
+    trainer = Trainer(small_city(), config, folder, CPU)
+    if (folder / STATE_FILE).is_file():
+        trainer.resume()
+    done = 0
+
+    def watch(_: StepReport) -> None:
+        nonlocal done
+        done += 1
+        if crash and done == stop_after:
+            raise PowerCutError
+
+    try:
+        return trainer.run(watch, stop=lambda: not crash and done == stop_after)
+    except PowerCutError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
+    folder = tmp_path_factory.mktemp("whole")
+    assert session(folder)
+    return outcome(folder)
+
+
+@settings(max_examples=12)
+@given(st.lists(st.tuples(st.integers(1, STEPS), st.booleans()), min_size=1, max_size=4), st.sampled_from([0.0, 60.0]))
+def test_any_cuts_change_nothing(
+    uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]],
+    tmp_path_factory: pytest.TempPathFactory,
+    cuts: list[tuple[int, bool]],
+    save_every_seconds: float,
+) -> None:
+    """Stops and crashes at any steps, saving after each step or at epoch ends only: same weights, same journal.
+
+    A crash loses what was not saved, up to everything before the first epoch's end.
+    """
+    folder = tmp_path_factory.mktemp("cut")
+    # Saving more often is no change of the training itself.
+    config = TrainConfig.parse(CONFIG.model_dump() | {"save_every_seconds": save_every_seconds})
+    for steps, crash in cuts:
+        session(folder, config, stop_after=steps, crash=crash)
+    assert session(folder, config)
+    assert outcome(folder) == uninterrupted
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 6, 9])
+@pytest.mark.parametrize("crash", [False, True], ids=["stop", "crash"])
+def test_one_cut_at(
+    step: int, crash: bool, uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    """In the middle of an epoch, at its end, before the first save, at the very end."""
+    assert not session(tmp_path, stop_after=step, crash=crash)
+    assert (tmp_path / STATE_FILE).is_file() is (not crash or step > 3)
+    assert session(tmp_path)
+    assert outcome(tmp_path) == uninterrupted
+
+
+@pytest.mark.parametrize("lines", [2, 1])
+def test_a_journal_ahead_of_or_behind_the_state_is_mended(
+    lines: int, uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    """The state of epoch 1 beside a journal of epoch 2 and half a line: each epoch is there once in the end."""
+    session(tmp_path, stop_after=4)
+    early = (tmp_path / STATE_FILE).read_bytes()
+    session(tmp_path, stop_after=4)
+    (tmp_path / STATE_FILE).write_bytes(early)
+    text = (tmp_path / "metrics.jsonl").read_text().splitlines(keepends=True)
+    assert len(text) == 2
+    (tmp_path / "metrics.jsonl").write_text("".join(text[: 2 * lines - 2]) + '{"epoch": 3, "lo')
+    assert session(tmp_path)
+    assert outcome(tmp_path) == uninterrupted
+
+
+def test_time_adds_up_over_sessions(tmp_path: Path) -> None:
+    """The state's seconds never fall when a training continues."""
+    seconds = []
+    for stop_after in (4, 3, None):
+        session(tmp_path, stop_after=stop_after)
+        seconds.append(load_tensors(tmp_path / STATE_FILE)[1]["seconds"])
+    assert 0 < seconds[0] < seconds[1] < seconds[2]
+
+
+def test_the_journal_is_json_without_nan(tmp_path: Path) -> None:
+    """Every number of metrics.jsonl is finite."""
+    session(tmp_path)
+
+    def numbers(value: Any) -> list[float]:
+        if isinstance(value, dict):
+            return [number for item in value.values() for number in numbers(item)]
+        return [value] if isinstance(value, float | int) else []
+
+    assert all(math.isfinite(number) for line in lines_of(tmp_path) for number in numbers(line))
+
+
+def test_refuses_a_state_that_is_damaged(tmp_path: Path) -> None:
+    """Half a state file is named, not loaded."""
+    session(tmp_path, stop_after=4)
+    state = tmp_path / STATE_FILE
+    state.write_bytes(state.read_bytes()[:500])
+    with pytest.raises(CheckpointError, match=STATE_FILE):
+        session(tmp_path)
+
+
+def stop_at(step: int) -> dict[str, Any]:
+    """Arguments of `train` that end it after a step."""
+    seen: list[StepReport] = []
+    return {"watch": seen.append, "stop": lambda: len(seen) >= step}
+
+
+def test_resume_needs_the_same_configuration_and_dataset(tmp_path: Path) -> None:
+    """Another seed or another city is refused by name, and the state stays usable."""
+    out = tmp_path / "out"
+    assert train(small_city(), CONFIG, out, device=CPU, **stop_at(4)) is None
+    other = small_training(seed=1, batch_size=32)
+    with pytest.raises(ConfigError, match="batch_size, seed differ"):
+        train(small_city(), other, out, device=CPU, resume=True)
+    with pytest.raises(ConfigError, match="another dataset"):
+        train(small_dataset(habit_rows(seed=1)), CONFIG, out, device=CPU, resume=True)
+    with pytest.raises(FolderInUseError, match="--resume"):
+        train(small_city(), CONFIG, out, device=CPU)
+    checkpoint = train(small_city(), CONFIG, out, device=CPU, resume=True)
+    assert checkpoint is not None
+    with pytest.raises(FolderInUseError, match="finished checkpoint"):
+        train(small_city(), CONFIG, out, device=CPU, resume=True)
+
+
+def test_resume_of_nothing_is_a_start(tmp_path: Path) -> None:
+    """--resume in an empty place trains from the beginning: a script may always pass it."""
+    checkpoint = train(small_city(), CONFIG, tmp_path / "out", device=CPU, resume=True)
+    assert checkpoint is not None and checkpoint.manifest.train == CONFIG
+
+
+def after_epochs(number: int, folder: Path, command: list[str]) -> subprocess.Popen[str]:
+    """A running `recap train` that has just finished so many epochs."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    journal = folder / "training" / "metrics.jsonl"
+    while not (journal.is_file() and journal.read_text().count("\n") >= number):
+        with pytest.raises(subprocess.TimeoutExpired):  # still running
+            process.wait(timeout=0.01)
+    return process
+
+
+def test_a_stopped_and_killed_command_resumes_to_the_same_file(tmp_path: Path) -> None:
+    """SIGTERM in epoch 2, kill -9 in epoch 3, --resume: model.safetensors is the uninterrupted run's, byte by byte."""
+    data, cut, whole = tmp_path / "data", tmp_path / "cut", tmp_path / "whole"
+    small_city().save(data)
+    assignments = ["batch_size=4", "save_every_seconds=0"]
+    command = [str(RECAP), "train", str(data), "--preset", "tiny", "--device", "cpu", "--out", str(cut), "--json"]
+    command += [word for assignment in assignments for word in ("--set", assignment)]
+    state = cut / "training" / STATE_FILE
+
+    process = after_epochs(1, cut, command)
+    process.terminate()
+    stdout, stderr = process.communicate()
+    assert (process.returncode, stdout) == (130, "") and "--resume" in stderr
+    assert load_tensors(state)[1]["epoch"] >= 2 and not (cut / "SHA256SUMS").exists()
+
+    process = after_epochs(2, cut, [*command, "--resume"])
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert load_tensors(state)[1]["epoch"] >= 3 and not (cut / "model.safetensors").exists()
+
+    result = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout)["epochs"] == 4
+    assert train(Dataset.load(data), tiny().override(assignments), whole, device=CPU) is not None
+    for name in ("model.safetensors", "best_overall.safetensors", "vocabulary.parquet"):
+        assert (cut / name).read_bytes() == (whole / name).read_bytes(), name
+    assert lines_of(cut / "training") == lines_of(whole / "training")
+    assert [line["epoch"] for line in lines_of(cut / "training")] == [1, 2, 3, 4]
