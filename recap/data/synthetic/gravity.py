@@ -1,6 +1,5 @@
 """The pull of places by distance, as tables of whole numbers: the gravity in every choice of the city."""
 
-from math import isqrt
 from typing import Final
 
 import numpy as np
@@ -9,11 +8,13 @@ import numpy.typing as npt
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.shapes import Point
 
-_REACH: Final = 600  # hundreds of metres; everything farther pulls like this
+REACH: Final = 600  # hundreds of metres; everything farther pulls like this
 
 
 class Gravity:
     """Pull falls with distance as (distance + softening) ** -power; distances count in steps of 100 m.
+
+    `by_distance[d]` is the pull over d hundreds of metres, for d up to `REACH`.
 
     Args:
         softening: hundreds of metres that count as next door.
@@ -21,15 +22,10 @@ class Gravity:
     """
 
     def __init__(self, softening: int, power: int) -> None:
-        self.by_distance = [10**12 // (away + softening) ** power for away in range(_REACH + 1)]
+        self.by_distance = [10**12 // (away + softening) ** power for away in range(REACH + 1)]
         # The same by squared distance, so that whole arrays of places need no square root
-        repeats = [2 * away + 1 for away in range(_REACH + 1)]
+        repeats = [2 * away + 1 for away in range(REACH + 1)]
         self._by_square = np.repeat(np.array(self.by_distance, dtype=np.int64), repeats)
-
-    def between(self, a: Point, b: Point) -> int:
-        """Pull of one place on another."""
-        away = isqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) // 100
-        return self.by_distance[min(away, _REACH)]
 
     def of_all(self, where_P: npt.NDArray[np.int64], at: Point) -> npt.NDArray[np.int64]:
         """Pull of places (rows of x, y in metres) on someone at a point."""

@@ -57,8 +57,9 @@ QUAYS: Final[dict[str, Line]] = {
 class District(NamedTuple):
     """A named quarter with its own street grid.
 
-    kind decides what opens there; `grid` is the direction of streets (east, north, length), a Pythagorean triple, `blocks` the spacing of
-    streets and cross streets in metres, `bend` how strongly streets curve (0: straight), `heart` where it is busiest.
+    kind decides what opens there; `grid` is the direction of streets (east, north, length), a Pythagorean triple,
+    `blocks` the spacing of streets and cross streets in metres, `bend` the radius of their curves (0: straight),
+    `heart` where it is busiest.
     """
 
     name: str

@@ -4,13 +4,14 @@ At each errand the person either tries a place never visited, with chance rho * 
 returns to a known one in proportion to earlier visits. Both are weighed by distance (gravity) and opening hours.
 """
 
+from math import isqrt
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from recap.data.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, GROUPS
 from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.gravity import Gravity, pick_weighted
+from recap.data.synthetic.gravity import REACH, Gravity, pick_weighted
 from recap.data.synthetic.people import Person
 from recap.data.synthetic.timetables import TIMETABLES
 from recap.data.synthetic.venues import Venue
@@ -108,7 +109,9 @@ class Walker:
             shares = [CATEGORIES[c].share * (1 + person.tastes[c]) for c in categories]
             for _ in range((_CIRCLE[group] * person.circle // 100 + draws.below(100)) // 100):
                 origin = person.home if errand.near == "home" or draws.chance(400) else person.anchors[0]
-                venue = self.city.discover(categories[draws.pick(shares)], origin, self._known[group], draws)
+                venue = self.city.discover(
+                    categories[draws.pick(shares)], origin, [*self._known[group], person.home], draws
+                )
                 if venue is not None:
                     self._remember(venue, number, draws.below(7), _FAMILIARITY[draws.below(len(_FAMILIARITY))])
 
@@ -139,7 +142,8 @@ class Walker:
         memory = self._memory.get(venue)
         if memory is None:
             memory = self._memory[venue] = {}
-            self._known[CATEGORIES[self.city.category[venue]].group].append(venue)
+            if venue != self.person.home:  # the own home is no errand
+                self._known[CATEGORIES[self.city.category[venue]].group].append(venue)
         for key in (_ANY, number, _by_weekday(number, weekday)):
             memory[key] = memory.get(key, 0) + times
 
@@ -152,7 +156,7 @@ class Walker:
             return person.anchors[_LECTURES[(weekday + number) % len(_LECTURES)]]
         if errand.group == "anchor":
             return person.anchors[-1 if draws.chance(_SECOND_OFFICE) else 0]
-        familiar = [venue for venue in self._known[self._groups[number]] if venue != person.home]
+        familiar = self._known[self._groups[number]]
         origin = person.home if errand.near == "home" else here
         busy = BUSY[weekday >= 5][hour]
         explore = _EXPLORE[min(len(self._memory), len(_EXPLORE) - 1)] * _EXPLORE_PART * person.curiosity // 100
@@ -168,19 +172,22 @@ class Walker:
         shares = [CATEGORIES[c].share * busy[c] * (1 + self.person.tastes[c]) for c in categories]
         if not any(shares):
             return None
-        return self.city.discover(categories[self.draws.pick(shares)], origin, familiar, self.draws)
+        return self.city.discover(
+            categories[self.draws.pick(shares)], origin, [*familiar, self.person.home], self.draws
+        )
 
     def _return(self, number: int, weekday: int, familiar: list[int], origin: int, busy: tuple[int, ...]) -> int | None:
         """Preferential return: in proportion to earlier visits, the same errand and weekday above all."""
         at, category, memory = self.city.at, self.city.category, self._memory
-        home, day = at[origin], _by_weekday(number, weekday)
+        (x, y), pull, day = at[origin], _KNOWN.by_distance, _by_weekday(number, weekday)
         weights = []
         for venue in familiar:
             weight = busy[category[venue]]
             if weight:
-                past = memory[venue]
+                past, (venue_x, venue_y) = memory[venue], at[venue]
+                away = isqrt((venue_x - x) * (venue_x - x) + (venue_y - y) * (venue_y - y)) // 100
                 visits = past[_ANY] + _SAME_ERRAND * past.get(number, 0) + _SAME_WEEKDAY * past.get(day, 0)
-                weight *= visits * _KNOWN.between(at[venue], home)
+                weight *= visits * pull[min(away, REACH)]
             weights.append(weight)
         return familiar[self.draws.pick(weights)] if any(weights) else None
 
