@@ -198,7 +198,7 @@ def compare(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     for row in compared["runs"]:
         table.add_column(f"run {row['id']}", justify="right")
     for name in compared["differing"]:
-        table.add_row(escape(name), *(_safe(row["fields"][name]) for row in compared["runs"]))
+        table.add_row(escape(name), *(_cell(row["fields"][name]) for row in compared["runs"]))
     for group in ("all", "tail"):
         for part, label in (("val", "best val"), ("test", "test")):
             for metric in ("hr1", "hr20", "mrr"):
@@ -223,3 +223,7 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
 
 def _safe(value: Any) -> Any:
     return escape(value) if isinstance(value, str) else value
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else escape(str(value))

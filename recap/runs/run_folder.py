@@ -71,14 +71,16 @@ class RunFolder:
             FormatVersionError: written by a newer version.
             RecapError: the run's folder is gone.
         """
-        try:
-            return RunState.from_json(read_json(self.path / STATE), str(self.path / STATE))
-        except FormatVersionError:
-            raise
-        except RecapError as error:
-            if not self.path.is_dir():
-                raise RecapError(f"there is no run {self.id} (see `recap runs list`)") from error
-            return self._rebuilt_state(str(error))
+        return self._read_or_rebuild()[0]
+
+    def heal(self) -> RunState:
+        """What `read_state` returns; a state that had to be rebuilt is written down again."""
+        state, rebuilt = self._read_or_rebuild()
+        if not rebuilt:
+            return state
+        with self._locked():
+            state, rebuilt = self._read_or_rebuild()
+            return self._write_state(state, {}) if rebuilt else state
 
     def change(
         self,
@@ -164,6 +166,16 @@ class RunFolder:
         with self._locked():
             spec = self.read_spec()
             write_json(self.path / SPEC, RunSpec.parse(spec.model_dump() | {"notes": notes}).model_dump(mode="json"))
+
+    def _read_or_rebuild(self) -> tuple[RunState, bool]:
+        try:
+            return RunState.from_json(read_json(self.path / STATE), str(self.path / STATE)), False
+        except FormatVersionError:
+            raise
+        except RecapError as error:
+            if not self.path.is_dir():
+                raise RecapError(f"there is no run {self.id} (see `recap runs list`)") from error
+            return self._rebuilt_state(str(error)), True
 
     def _write_state(self, state: RunState, values: dict[str, Any]) -> RunState:
         changed = RunState.parse(state.model_dump() | values)

@@ -124,7 +124,7 @@ class Runner:
                 stamp = (0, 0, 0)
             known = self._seen.get(run.id)
             try:
-                state = known[1] if known is not None and known[0] == stamp and stamp[0] else run.read_state()
+                state = known[1] if known is not None and known[0] == stamp and stamp[0] else run.heal()
             except RecapError:
                 continue
             seen[run.id] = (stamp, state)

@@ -72,8 +72,9 @@ class RunStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         added: list[RunFolder] = []
         with FileLock(self.folder / LOCK):
-            for spec in specs:
-                run = RunFolder(self.folder / str(self._next_number()))
+            first = self._take_numbers(len(specs))
+            for number, spec in enumerate(specs, start=first):
+                run = RunFolder(self.folder / str(number))
                 if len(specs) > 1:
                     spec = spec.model_copy(update={"sweep": (added[0] if added else run).id})
                 self._make(run, spec)
@@ -104,14 +105,14 @@ class RunStore:
                 f"this server only shows runs: it does not {what}; use `recap runs` on the machine itself"
             )
 
-    def _next_number(self) -> int:
+    def _take_numbers(self, count: int) -> int:
         counter = self.folder / _LAST_NUMBER
         text = counter.read_text(encoding="ascii").strip() if counter.is_file() else ""
         used = [int(run.id) for run in self.runs()]
         # Numbers are not used again, so that a parent's number means one run for ever.
-        number = max([int(text) if text.isdecimal() else 0, *used]) + 1
-        write_json(counter, number)
-        return number
+        last = max([int(text) if text.isdecimal() else 0, *used])
+        write_json(counter, last + count)
+        return last + 1
 
     def _make(self, run: RunFolder, spec: RunSpec) -> None:
         draft = self.folder / f".draft-{run.id}-{uuid4().hex}"

@@ -71,11 +71,12 @@ class Supervisor:
                 self._press(run.id, process)
             return
         child = self._children.get(run.id)
-        if process is None and child is not None and child.poll() is None:
+        code = child.poll() if child is not None else None
+        if child is not None and code is None:
+            # Not entered yet, or a zombie whose threads are still going: its exit code comes with a later look.
             return
         self._stopping_since.pop(run.id, None)
-        # Asked only now: a child that was alive a moment ago and is dead now has left its exit code by now.
-        self._enter_end(run, child.poll() if child is not None else None)
+        self._enter_end(run, code)
         self._children.pop(run.id, None)
         self._known.pop(run.id, None)
 

@@ -1,0 +1,54 @@
+"""Several processes share a training and come to one process's numbers; a stop and a kill leave nobody behind."""
+
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from recap.runs import control
+from recap.runs.store import RunStore
+from recap.tensor_files import load_tensors
+from tests.background import tiny_spec, wait_for, wait_for_epoch, wait_until_over
+
+NO_DROPOUT = ["model.dropout=0", "model.embedding_dropout=0", "model.output_dropout=0", "model.graph_dropout=0"]
+"""Dropout draws its masks process by process; without it the sums are the same up to rounding."""
+
+
+@pytest.mark.slow
+def test_two_processes_equal_one(store: RunStore, dataset_folder: Path) -> None:
+    """Two gloo processes through torch's launcher: losses, metrics and weights agree within float tolerance."""
+    common = {"overrides": [*NO_DROPOUT, "batch_size=50"]}
+    runs = control.submit(store, [tiny_spec(dataset_folder, processes=n, **common) for n in (1, 2)])
+    for run in runs:
+        assert wait_until_over(run, 240) == "finished", run.log.read_text()
+    single, shared = (run.read_metrics() for run in runs)
+    assert len(single) == len(shared) == 4
+    for one, two in zip(single, shared, strict=True):
+        assert two["loss"]["main"] == pytest.approx(one["loss"]["main"], rel=1e-5)
+        assert two["loss"]["warm"] == pytest.approx(one["loss"]["warm"], rel=1e-5)
+        assert two["val"]["all"]["mrr"] == pytest.approx(one["val"]["all"]["mrr"], abs=0.02)
+    weights = [load_tensors(run.checkpoint / "best_overall.safetensors")[0] for run in runs]
+    for name, tensor in weights[0].items():
+        assert (tensor - weights[1][name]).abs().max() < 2e-3, name
+
+
+@pytest.mark.slow
+def test_a_shared_run_stops_resumes_and_leaves_nobody_behind(store: RunStore, dataset_folder: Path) -> None:
+    """Stop ends all processes; so does kill -9 of the first one; a resumed run goes on."""
+    (run,) = control.submit(
+        store, [tiny_spec(dataset_folder, processes=2, epochs=400, overrides=["validate_every=400"])]
+    )
+    wait_for_epoch(run, 1)
+    control.stop(store, run)
+    assert wait_until_over(run) == "stopped", run.log.read_text()
+    done = len(run.read_metrics())
+    control.resume(store, run)
+    wait_for_epoch(run, done + 1)
+    first = run.read_state().process
+    assert first is not None
+    ranks = psutil.Process(first.pid).children(recursive=True)
+    assert len(ranks) >= 3, "the launcher and two processes"
+    assert first.send(signal.SIGKILL)
+    assert wait_until_over(run, 20) == "failed"
+    wait_for(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in ranks), "all to end", 20)
