@@ -1,0 +1,262 @@
+"""A hundred damaged files for each reader, through `recap prepare`: no traceback, nothing half-written, no row lost."""
+
+import gzip
+import io
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from app.cli import main
+from recap.data.dataset import Dataset
+from recap.data.sources import SOURCE_FORMATS, ReadOptions, read_checkins
+from recap.errors import DataError
+from tests.sources import write_source
+
+MUTATIONS = 100
+HEADERLESS = ("foursquare", "gowalla")
+Damage = Callable[[bytes, np.random.Generator], bytes]
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    return data.split(b"\n")
+
+
+def separator_of(data: bytes) -> bytes:
+    return b"\t" if b"\t" in data else b","
+
+
+def flip_bytes(data: bytes, rng: np.random.Generator) -> bytes:
+    damaged = bytearray(data)
+    for position in rng.integers(0, len(damaged), rng.integers(1, 30)):
+        damaged[position] ^= 1 << int(rng.integers(0, 8))
+    return bytes(damaged)
+
+
+def drop_a_column(data: bytes, rng: np.random.Generator) -> bytes:
+    mark = separator_of(data)
+    column = int(rng.integers(0, 9))
+    rows = [line.split(mark) for line in lines_of(data)]
+    return b"\n".join(mark.join(row[:column] + row[column + 1 :]) for row in rows)
+
+
+def drop_a_column_in_some_rows(data: bytes, rng: np.random.Generator) -> bytes:
+    return b"\n".join(drop_a_column(line, rng) if rng.random() < 0.1 else line for line in lines_of(data))
+
+
+def shuffle_rows(data: bytes, rng: np.random.Generator) -> bytes:
+    rows = lines_of(data.rstrip(b"\n"))
+    return b"\n".join(rows[i] for i in rng.permutation(len(rows))) + b"\n"
+
+
+def swap_columns(data: bytes, rng: np.random.Generator) -> bytes:
+    mark = separator_of(data)
+    rows = [line.split(mark) for line in lines_of(data)]
+    order = rng.permutation(max(map(len, rows)))
+    return b"\n".join(mark.join(row[i] for i in order if i < len(row)) for row in rows)
+
+
+def change_encoding(data: bytes, rng: np.random.Generator) -> bytes:
+    text = data.decode("utf-8", "replace").replace("kind", str(rng.choice(["kind", "Café", "寿司", "\ufffe"])))
+    return text.encode(str(rng.choice(["utf-16", "utf-16-be", "utf-32", "cp1252", "utf-8-sig", "cp037"])), "replace")
+
+
+def grow_a_field(data: bytes, rng: np.random.Generator) -> bytes:
+    rows = lines_of(data)
+    chosen = int(rng.integers(0, len(rows)))
+    fields = rows[chosen].split(separator_of(data))
+    fields[int(rng.integers(0, len(fields)))] = b"x" * 1_000_000
+    rows[chosen] = separator_of(data).join(fields)
+    return b"\n".join(rows)
+
+
+def replace_values(data: bytes, rng: np.random.Generator) -> bytes:
+    odd = [
+        b"",
+        b" ",
+        b"nan",
+        b"-inf",
+        b"1e400",
+        b"NULL",
+        b"0x1F",
+        b'"',
+        b"'",
+        b"\\",
+        b"9" * 40,
+        b"2012-13-45",
+        b"1,2",
+        b"\x00",
+    ]
+    rows = lines_of(data)
+    for chosen in rng.integers(0, len(rows), rng.integers(1, 6)):
+        fields = rows[chosen].split(separator_of(data))
+        fields[int(rng.integers(0, len(fields)))] = odd[int(rng.integers(0, len(odd)))]
+        rows[chosen] = separator_of(data).join(fields)
+    return b"\n".join(rows)
+
+
+def zip_it(data: bytes, rng: np.random.Generator) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("city.txt", data)
+    return buffer.getvalue()
+
+
+def compress(data: bytes, rng: np.random.Generator) -> bytes:
+    packed = gzip.compress(data)
+    return packed[: int(rng.integers(1, len(packed) + 1))]
+
+
+def cut(data: bytes, rng: np.random.Generator) -> bytes:
+    return data[: int(rng.integers(0, len(data)))]
+
+
+def blank_lines_and_line_ends(data: bytes, rng: np.random.Generator) -> bytes:
+    end = [b"\r\n", b"\r", b"\n\n", b"\n \n", b"\n\t\n"][int(rng.integers(0, 5))]
+    return data.replace(b"\n", end)
+
+
+def repeat_or_insert(data: bytes, rng: np.random.Generator) -> bytes:
+    rows = lines_of(data)
+    rows.insert(
+        int(rng.integers(0, len(rows))), [rows[0], b"# a remark", b"\xff\xfe", b'"' * 3][int(rng.integers(0, 4))]
+    )
+    return b"\n".join(rows + rows[: int(rng.integers(0, len(rows)))])
+
+
+def change_parquet(data: bytes, rng: np.random.Generator) -> bytes:
+    """Another table in a whole Parquet file: rows, columns, types and values change."""
+    table = pq.read_table(io.BytesIO(data))
+    name = table.column_names[int(rng.integers(0, table.num_columns))]
+    index, rows = table.column_names.index(name), table.num_rows
+    holes = pa.array(rng.random(rows) < 0.1)
+    match int(rng.integers(0, 9)):
+        case 0:
+            table = table.drop_columns([name])
+        case 1:
+            table = table.take(pa.array(rng.permutation(rows)))
+        case 2:
+            table = table.set_column(index, name, table[name].cast(pa.large_string()))
+        case 3:
+            table = table.set_column(index, name, pc.if_else(holes, None, table[name]))
+        case 4:
+            text = pc.if_else(holes, "x" * 1_000_000, table[name].cast(pa.string()))
+            table = table.slice(0, 5).set_column(index, name, text.slice(0, 5))
+        case 5:
+            table = table.rename_columns([*table.column_names[:-1], name + "?"])
+        case 6:
+            table = table.set_column(index, name, pa.array([[i] for i in range(rows)]))
+        case 7:
+            table = table.set_column(index, name, pa.array(rng.normal(0, 1e12, rows)))
+        case 8:
+            table = pa.concat_tables([table, table.slice(0, int(rng.integers(0, rows)))])
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return out.getvalue()
+
+
+DAMAGES: list[Damage] = [
+    flip_bytes,
+    drop_a_column,
+    drop_a_column_in_some_rows,
+    shuffle_rows,
+    swap_columns,
+    change_encoding,
+    grow_a_field,
+    replace_values,
+    zip_it,
+    compress,
+    cut,
+    blank_lines_and_line_ends,
+    repeat_or_insert,
+]
+PARQUET_DAMAGES: list[Damage] = [change_parquet, change_parquet, change_parquet, flip_bytes, cut, compress, zip_it]
+
+
+def count_rows(files: list[Path], header: int) -> int:
+    """Lines of text files, by Python's own means; headers not counted."""
+    total = 0
+    for file in files:
+        data = file.read_bytes()
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            data = data.decode("utf-16").encode()
+        total += len(re.split(rb"\r\n|\r|\n", data)) - data.endswith((b"\n", b"\r")) - header
+    return total
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_a_hundred_damaged_files(
+    tmp_path: Path, source_format: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Either one line, exit 2 and no folder; or a whole dataset in which rows in = rows kept + rows reported."""
+    rng = np.random.default_rng(sum(source_format.encode()))
+    source, options = write_source(tmp_path, source_format)
+    files = [source] if source.is_file() else sorted(source.iterdir())
+    originals = {file: file.read_bytes() for file in files}
+    zone = ["--timezone", options.timezone] if options.timezone else []
+    if source_format in ("csv", "parquet"):
+        zone = ["--timezone", "UTC"]  # columns may go, and the offsets with them
+    out = tmp_path / "out"
+    outcomes = {"refused": 0, "prepared": 0}
+    damages = PARQUET_DAMAGES if source_format == "parquet" else DAMAGES
+    for number in range(MUTATIONS):
+        damage = damages[number % len(damages)]
+        victim = files[int(rng.integers(0, len(files)))]
+        victim.write_bytes(damage(originals[victim], rng))
+        what = f"{source_format} {number} {damage.__name__} {victim.name}"
+        skip = ["--skip-bad-rows"] if number // len(damages) % 2 else []
+        command = ["recap", "prepare", str(source), "--format", source_format, "--out", str(out), "--json", *zone]
+        command += ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1", *skip]
+        monkeypatch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        if ended.value.code == 2:
+            outcomes["refused"] += 1
+            assert printed.out == "" and printed.err.startswith("recap: "), what
+            assert printed.err.count("\n") == 1 and len(printed.err) < 2000, what
+            assert [path.name for path in tmp_path.iterdir()] == [source.name], what
+            victim.write_bytes(originals[victim])
+            continue
+        outcomes["prepared"] += 1
+        assert ended.value.code == 0, what
+        reading = json.loads(printed.out)["reading"]
+        assert reading["rows_in"] == reading["rows_kept"] + sum(reading["reported"].values()), what
+        assert skip or set(reading["reported"]) <= {"blank_line"}, what
+        if source_format != "parquet":
+            rows = [file for file in files if file.suffix not in (".geo", ".item", ".json")]
+            assert reading["rows_in"] == count_rows(rows, source_format not in HEADERLESS), what
+        dataset = Dataset.load(out)
+        assert dataset.manifest.report.raw == reading["rows_kept"], what
+        for file in out.iterdir():
+            file.unlink()
+        out.rmdir()
+        assert sorted(path.name for path in tmp_path.iterdir()) == [source.name], what
+        victim.write_bytes(originals[victim])
+    assert outcomes["refused"] > 20 and outcomes["prepared"] > 15, outcomes
+
+
+def test_a_bit_in_every_place_of_a_small_file(tmp_path: Path) -> None:
+    """Gowalla's shortest lines: whichever bit flips, the account is complete or the file is refused."""
+    path = tmp_path / "g.txt"
+    data = b"0\t2010-10-19T23:55:27Z\t37.7\t-122.4\t22847\n1\t2010-10-19T23:55:28Z\t37.7\t-122.4\t7\n"
+    for position in range(len(data)):
+        for bit in range(8):
+            damaged = bytearray(data)
+            damaged[position] ^= 1 << bit
+            path.write_bytes(damaged)
+            try:
+                read = read_checkins(path, "gowalla", ReadOptions(timezone="UTC", skip_bad_rows=True))
+            except DataError:
+                continue
+            assert read.account.rows_in == count_rows([path], 0)
+            assert read.account.rows_kept == len(read.table)
