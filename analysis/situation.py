@@ -170,7 +170,8 @@ def apply_edit(situation: Situation, edit: Edit) -> Situation:
         case AddVisit():
             check_poi(situation.predictor, edit.poi)
             number = _next_number(situation)
-            offset = int(variant.history.local_seconds_H[-2] - variant.history.seconds_H[-2])
+            original = situation.predictor.history(situation.row)
+            offset = int(original.local_seconds_H[-2] - original.seconds_H[-2])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
         case MoveVisit():

@@ -1,43 +1,53 @@
-"""Predictors for tests of explanations: a trained small city, with its weights shaken so that every part speaks."""
+"""Predictors for tests of explanations: small cities with shaken weights, and worlds where the evidence is known."""
 
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
+from recap.model.recap import Recap
 from recap.predictor import Predictor
 from recap.training.config import TrainConfig
 from recap.training.run import train
-from tests.worlds import shake, small_city, small_training
+from tests.checkins import small_dataset
+from tests.worlds import habit_rows, shake, small_city, small_training
 
 
-def train_predictor(dataset: Dataset, config: TrainConfig) -> Predictor:
-    """Train in a temporary folder and load the result."""
-    with tempfile.TemporaryDirectory() as folder:
-        checkpoint = train(dataset, config, Path(folder) / "checkpoint", device=torch.device("cpu"))
-        assert checkpoint is not None
-        return Predictor(Checkpoint.load(checkpoint.folder), dataset)
-
-
-def shaken(predictor: Predictor, seed: int = 0, spread: float = 0.4) -> Predictor:
-    """The same checkpoint with noise on every weight."""
-    model = predictor.checkpoint.build_model(predictor.dataset, TransitionGraph.from_dataset(predictor.dataset))
-    shake(model, seed, spread)
-    return Predictor(predictor.checkpoint, predictor.dataset, model)
+def train_checkpoint(dataset: Dataset, config: TrainConfig, folder: Path) -> Checkpoint:
+    """Train and seal a checkpoint on the CPU."""
+    checkpoint = train(dataset, config, folder, device=torch.device("cpu"))
+    assert checkpoint is not None
+    return checkpoint
 
 
 @cache
-def small_predictor(**changes: object) -> Predictor:
-    """A predictor of `small_city` with every part active and saying something; changes are to the model."""
-    dataset = small_city()
+def _trained(dataset_key: tuple[int, int] | None, changes: tuple[tuple[str, Any], ...]) -> tuple[Checkpoint, Dataset]:
+    if dataset_key is None:
+        dataset = small_city()
+    else:
+        dataset = small_dataset(habit_rows(num_users=dataset_key[0], num_walks=dataset_key[1]))
+    config = small_training(model=dict(changes), curriculum={"staged": False}, epochs=1, batch_size=4096)
     with tempfile.TemporaryDirectory() as folder:
-        config = small_training(model=dict(changes))
-        checkpoint = train(dataset, config, Path(folder) / "checkpoint", device=torch.device("cpu"))
-        assert checkpoint is not None
-        model = checkpoint.build_model(dataset, TransitionGraph.from_dataset(dataset))
+        return train_checkpoint(dataset, config, Path(folder) / "checkpoint"), dataset
+
+
+def untrained_predictor(num_users: int = 0, num_walks: int = 0, **changes: Any) -> Predictor:
+    """A predictor with shaken weights, every enabled part active; changes are to the model."""
+    key = (num_users, num_walks) if num_users else None
+    checkpoint, dataset = _trained(key, tuple(sorted(changes.items())))
+    torch.manual_seed(0)
+    graph = TransitionGraph.from_dataset(dataset)
+    model = Recap.for_dataset(checkpoint.manifest.train.model, dataset, graph, torch.float64)
     shake(model)
     return Predictor(checkpoint, dataset, model)
+
+
+@cache
+def small_predictor(**changes: Any) -> Predictor:
+    """`untrained_predictor` of `small_city`, made once."""
+    return untrained_predictor(**changes)

@@ -1,0 +1,131 @@
+"""How long explanations take on a real checkpoint: one JSON line per measure.
+
+    python benchmarks/explain.py CHECKPOINT --data DATASET [--cases 200] [--tail 500] [--seed 0]
+
+Goals on two cores with the NYC check-ins: ledger, paths and sentences 80 ms; the full object with every leave-one-out
+and path cut 400 ms at the 95th percentile; an edit ranked again 150 ms at the 95th percentile; faithfulness over 500
+tail cases 180 s. Accuracy plays no role, so one epoch with every part switched on will do:
+
+    recap train DATASET --preset quick --epochs 1 --set curriculum.staged=false --out CHECKPOINT
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from analysis.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
+from analysis.faithfulness import mean_faithfulness, sample_tail
+from analysis.full_explanation import explain_fully
+from analysis.ledger import explain_case
+from analysis.situation import build_situation
+from analysis.what_if import what_if
+from recap.checkpoint import library_versions
+from recap.predictor import Predictor
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--cases", type=int, default=200, help="random test cases per measure")
+    parser.add_argument("--tail", type=int, default=500, help="tail cases of the faithfulness measure; 0 skips it")
+    parser.add_argument("--residuals", action="store_true", help="also the ledger's residual over every test case")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, help="torch threads; fewer than cores where others use the machine")
+    arguments = parser.parse_args()
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    predictor = Predictor.load(arguments.checkpoint, arguments.data)
+    generator = np.random.default_rng(arguments.seed)
+    numbers = generator.choice(len(predictor.cases), min(arguments.cases, len(predictor.cases)), replace=False).tolist()
+    explain_fully(predictor, numbers[0])  # builds what is built once
+    report = Reporter(predictor)
+    report.timed("ledger_paths_sentences", numbers, lambda n: explain_fully(predictor, n, counterfactuals=False))
+    report.timed("full_object", numbers, lambda n: explain_fully(predictor, n))
+    edits = {number: random_edit(predictor, number, generator) for number in numbers}
+
+    def edit_and_rank(number: int) -> None:
+        situation = build_situation(predictor, number, (edits[number],))
+        what_if(situation, int(situation.total_P.argmax()))
+
+    report.timed("one_edit_ranked_again", numbers, edit_and_rank)
+    if arguments.tail:
+        tail = sample_tail(predictor, arguments.tail, arguments.seed)
+        started = time.perf_counter(), time.process_time()
+        measured = mean_faithfulness(predictor, tail, seed=arguments.seed)
+        report.line(
+            "faithfulness",
+            n=measured.n,
+            seconds=time.perf_counter() - started[0],
+            cpu_seconds=time.process_time() - started[1],
+            result=measured.model_dump(),
+        )
+    if arguments.residuals:
+        largest = max(
+            max(abs(entry.residual) for entry in explain_case(predictor, number, top=5).candidates)
+            for number in range(len(predictor.cases))
+        )
+        report.line("largest_residual", n=len(predictor.cases), value=largest)
+
+
+class Reporter:
+    """Prints JSON lines with what decides the numbers."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.common: dict[str, Any] = {
+            "dataset": predictor.dataset.hash[:12],
+            "checkpoint": predictor.checkpoint.hash[:12],
+            "hidden_dim": predictor.model.config.hidden_dim,
+            "pois": predictor.dataset.num_pois,
+            "cores": os.cpu_count(),
+            "threads": torch.get_num_threads(),
+            "versions": library_versions(),
+        }
+
+    def line(self, measure: str, **values: Any) -> None:
+        """One measure."""
+        load = {"load_1min": round(os.getloadavg()[0], 2)}
+        print(json.dumps({"measure": measure, **values, **load, **self.common}), flush=True)
+
+    def timed(self, measure: str, numbers: list[int], work: Callable[[int], object]) -> None:
+        """Wall and processor milliseconds of one piece of work over cases."""
+        wall, processor = [], []
+        for number in numbers:
+            started = time.perf_counter(), time.process_time()
+            work(number)
+            wall.append(1000 * (time.perf_counter() - started[0]))
+            processor.append(1000 * (time.process_time() - started[1]))
+        quantiles = {f"p{q}_ms": round(float(np.percentile(wall, q)), 1) for q in (50, 95, 99)}
+        cpu = {f"cpu_p{q}_ms": round(float(np.percentile(processor, q)), 1) for q in (50, 95)}
+        self.line(measure, n=len(numbers), **quantiles, **cpu)
+
+
+def random_edit(predictor: Predictor, number: int, generator: np.random.Generator) -> Edit:
+    """Any single edit that fits the case."""
+    situation = build_situation(predictor, number)
+    history = situation.variant.history
+    now = pd.Timestamp(int(history.local_seconds_H[-2]), unit="s")
+    choices: list[Edit] = [
+        AddVisit(poi=situation.target, local_time=now.floor("min").to_pydatetime()),
+        SetHour(hour=int(generator.integers(0, 24))),
+        SetSource(poi=int(generator.integers(0, predictor.dataset.num_pois))),
+        SetEdge(source=situation.source, destination=situation.target, count=5),
+        SwitchOff(component="graph_token"),
+    ]
+    if len(history) > 3:
+        choices.append(RemoveVisit(visit=int(generator.integers(0, len(history) - 2))))
+    fitting = [edit for edit in choices if not isinstance(edit, SwitchOff) or situation.is_active(edit.component)]
+    return fitting[int(generator.integers(0, len(fitting)))]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Reads sentences back: numbers and claims as a reader takes them, to be held against the explanation."""
+
+import re
+from typing import Any
+
+from analysis.full_explanation import FullExplanation
+from analysis.sentences import Sentence
+
+ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th)(?: or [\d,]+(?:st|nd|rd|th))?"
+TIMES = r"(?P<{0}>once|twice|[\d,]+ times)"
+POINTS = r"(?P<{0}>[+−]?\d+\.\d\d)"
+CHANCE = r"(?P<{0}>less than 0\.1 %|\d+\.\d %)"
+FORMS = {
+    "answer_points": rf"TARGET ranks {ORDINAL.format('rank')} of (?P<places>[\d,]+) with probability "
+    rf"(?P<probability>\d\.\d{{3}}); RIVAL is (?P<side>ahead|behind) by {POINTS.format('margin')}\.",
+    "answer_chance": rf"TARGET comes {ORDINAL.format('rank')} of (?P<places>[\d,]+) places, with a chance of "
+    rf"{CHANCE.format('chance')}\. RIVAL comes {ORDINAL.format('rival_rank')}, with {CHANCE.format('rival_chance')}\.",
+    "score": rf"Its score is {POINTS.format('total')}: core {POINTS.format('core')}"
+    rf"(?:, prior {POINTS.format('prior')})?(?:, correction {POINTS.format('correction')})?"
+    r"(?P<rounded> \(rounded\))?\.",
+    "no_visit": r"The walker had not been there before, so the prior is 0\.00\.",
+    "too_old": rf"The walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago, beyond "
+    r"the kept candidates, so the prior is 0\.00\.",
+    "visits": rf"The walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago"
+    rf"(?:: (?P<terms>[^.]+\.\d\d(?:, [a-z ]+ [+−]?\d+\.\d\d)*))?\.",
+    "clip": rf"The clip (?P<verb>takes|adds) {POINTS.format('clip')}\.",
+    "gate": rf"The gate is {POINTS.format('gate')}, a change of {POINTS.format('correction')}\.",
+    "never_there": r"This walker had never been there before\.",
+    "been_there": rf"This walker had been there {TIMES.format('visits')} before, last "
+    r"(?P<span>less than an hour|[\d,]+ hours?|[\d,]+ days) ago\.",
+    "step_unseen": r"Nobody in training took this step\.",
+    "step_seen": rf"Training saw this step {TIMES.format('count')}\.",
+    "nobody_went": r"In the past, nobody went straight from PLACE to it\.",
+    "went": rf"In the past, people went straight from PLACE to it {TIMES.format('count')}\.",
+    "paths": r"(?P<paths>[\d,]+) two-hop paths? leads? there, with a two-hop probability of (?P<a2>\d\.\d{3}); the "
+    r"strongest goes through PLACE \((?P<in>[\d,]+) and (?P<out>[\d,]+) transitions, share (?P<share>\d\.\d{3})\)\.",
+    "walked": rf"People went from there to PLACE {TIMES.format('in')}, and from PLACE on to this place "
+    rf"{TIMES.format('out')}\.",
+    "without": rf"Without the two-hop token it would rank {ORDINAL.format('rank')}\.",
+    "without_knowing": r"Without knowing where people go from here in two steps it would come "
+    rf"{ORDINAL.format('rank')}\.",
+}
+NEEDS = {
+    "no_visit": "prior",
+    "too_old": "prior",
+    "visits": "prior",
+    "clip": "prior",
+    "never_there": "prior",
+    "been_there": "prior",
+    "gate": "correction",
+    "paths": "graph_token",
+    "walked": "graph_token",
+    "without": "graph_token",
+    "without_knowing": "graph_token",
+}
+"""Forms that mention a part, which must then be active."""
+
+
+def number(text: str) -> float:
+    words = {"once": 1.0, "twice": 2.0, "less than 0.1 %": 0.0}
+    if text in words:
+        return words[text]
+    return float(re.sub(r"[ ,%]|times", "", text).replace("−", "-"))
+
+
+def masked(sentence: Sentence) -> str:
+    """The sentence with names replaced by what they are, so that a name cannot be mistaken for a claim."""
+    return "".join(piece.text if piece.kind == "plain" else piece.kind.upper() for piece in sentence.pieces)
+
+
+def check(explanation: FullExplanation) -> int:
+    """Assert that every sentence is of a known form, true, and about active parts; returns how many were read."""
+    read = 0
+    for sentences in explanation.sentences.values():
+        for sentence in sentences:
+            text = masked(sentence)
+            hits = [(name, match) for name, form in FORMS.items() if (match := re.fullmatch(form, text))]
+            assert len(hits) == 1, (text, [name for name, _ in hits])
+            form, match = hits[0]
+            assert NEEDS.get(form) not in explanation.inactive_terms, text
+            said = {name: value for name, value in match.groupdict().items() if value is not None}
+            for name, value in said.items():
+                _check_claim(explanation, form, name, value, text, said)
+            _check_wordless(explanation, form)
+            read += 1
+    return read
+
+
+def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str, said: dict[str, str]) -> None:
+    a, b, revisit = e.contrast.a, e.contrast.b, e.revisits[0]
+    exact: dict[str, Any] = {
+        "places": e.num_places,
+        "probability": (a.probability, 0.0005),
+        "margin": (abs(e.contrast.margin), 0.005),
+        "chance": (100 * a.probability, 0.05),
+        "rival_chance": (100 * b.probability, 0.05),
+        "rival_rank": int(b.rank),
+        "total": (a.total, 0.005),
+        "core": (a.core, 0.005),
+        "prior": (a.prior, 0.005),
+        "correction": (a.correction, 0.005),
+        "visits": revisit.count,
+        "steps": revisit.recency_steps,
+        "clip": (abs(a.clip_loss), 0.005),
+        "gate": (a.gate, 0.005),
+        "count": e.transition_count,
+        "paths": len(e.paths),
+        "a2": (e.a2_source_target, 0.0005),
+    }
+    if e.paths:
+        exact |= {"in": e.paths[0].count_in, "out": e.paths[0].count_out, "share": (e.paths[0].share, 0.0005)}
+    match name:
+        case "rank" if form.startswith("without"):
+            token = next(entry for entry in e.leave_one_out or [] if entry.item.kind == "graph_token")
+            assert number(value) == int(token.outcome.rank), text
+        case "rank":
+            assert number(value) == int(e.target_rank), text
+        case "side":
+            assert (value == "ahead") == (e.contrast.margin < 0), text
+        case "verb":
+            assert (value == "takes") == (a.clip_loss > 0), text
+        case "terms":
+            _check_terms(e, value, text)
+        case "rounded":
+            parts = [number(said[part]) for part in ("core", "prior", "correction") if part in said]
+            assert round(sum(parts), 2) != round(number(said["total"]), 2), text
+        case "span":
+            _check_span(revisit.recency_days, value, text)
+        case "chance" | "rival_chance" if value.startswith("less"):
+            assert exact[name][0] < 0.05, text
+        case _ if isinstance(exact[name], tuple):
+            assert abs(number(value) - exact[name][0]) <= exact[name][1] * (1 + 1e-9), text
+        case _:
+            assert number(value) == exact[name], text
+    if form == "score" and "rounded" not in said:
+        parts = [number(said[part]) for part in ("core", "prior", "correction") if part in said]
+        assert round(sum(parts), 2) == round(number(said["total"]), 2), text
+
+
+def _check_terms(e: FullExplanation, value: str, text: str) -> None:
+    terms = {"visit count": "count", "recency": "recency", "recent window": "window"}
+    for part in value.split(", "):
+        name, shown = part.rsplit(" ", 1)
+        assert terms[name] not in e.inactive_terms, text
+        assert abs(number(shown) - getattr(e.contrast.a, terms[name])) <= 0.005 * (1 + 1e-9), text
+
+
+def _check_span(days: float | None, value: str, text: str) -> None:
+    assert days is not None
+    if value == "less than an hour":
+        assert 24 * days <= 0.5, text
+    elif "hour" in value:
+        assert abs(24 * days - number(value.split()[0])) <= 0.5 and days < 2, text
+    else:
+        assert abs(days - number(value.split()[0])) <= 0.5 and days >= 2, text
+
+
+def _check_wordless(e: FullExplanation, form: str) -> None:
+    """Claims without a number."""
+    revisit = e.revisits[0]
+    assert (form in ("step_unseen", "nobody_went")) <= (e.transition_count == 0)
+    assert (form in ("no_visit", "never_there")) <= (revisit.count == 0)
+    assert (form == "too_old") <= (not revisit.is_candidate)
