@@ -82,10 +82,10 @@ def evidence_lift(
             groups = np.where(included, 0, -1)
             observed = float(truth[name][included].mean()) if included.any() else np.nan
             expected = float(chance[name, control][included].mean()) if included.any() else np.nan
-            means = [bootstrap.means(values, groups, 1) for values in (truth[name], chance[name, control])]
+            drawn, by_chance = (bootstrap.means(values, groups, 1) for values in (truth[name], chance[name, control]))
             given = control == "own_visits" and name == "revisit"
             known = expected > 0 and not given
-            ratios = np.divide(*means, out=np.full_like(means[0], np.nan), where=means[1] > 0)
+            ratios = np.divide(drawn, by_chance, out=np.full_like(drawn, np.nan), where=by_chance > 0)
             lower, upper = interval(ratios) if known else (np.array([np.nan]), np.array([np.nan]))
             result.append(
                 {

@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.accuracy import is_hit
 from analysis.opened import OpenDataset
+from recap import columns as c
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 
@@ -82,6 +83,20 @@ def filter_cases(
     return records["case"].to_numpy(np.int64)[kept]
 
 
+def cases_at_place(opened: OpenDataset, text: str) -> np.ndarray:
+    """Numbers of the cases whose source or target has ``text`` in its name or category, whatever the capitals."""
+    wanted = " ".join(text.split()).casefold()
+    category = opened.dataset.pois[c.CATEGORY].astype(str)
+    fits = np.array(
+        [
+            wanted in name.casefold() or wanted in kind.casefold()
+            for name, kind in zip(opened.labels, category, strict=True)
+        ]
+    )
+    mask = fits[opened.cases["source"].to_numpy()] | fits[opened.cases["target"].to_numpy()]
+    return opened.cases["case"].to_numpy(np.int64)[mask]
+
+
 def notable_cases(opened: OpenDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
     """Up to three cases of different walkers: recovered by revisits, by two hops, and one without any evidence.
 
@@ -115,7 +130,8 @@ def notable_cases(opened: OpenDataset, records: pd.DataFrame, markov: pd.DataFra
 
 def visits_before(opened: OpenDataset, case: int) -> int:
     """How often the walker had visited the case's target before its source."""
-    row, target = int(opened.cases["row"].iat[case]), int(opened.cases["target"].iat[case])
+    chosen = opened.case(case)
+    row, target = int(chosen["row"]), int(chosen["target"])
     first = int(opened.checkins.first_T[row])
     return int((opened.checkins.poi_T[first:row] == target).sum())
 
@@ -125,10 +141,10 @@ def _reason(opened: OpenDataset, kind: str, case: int) -> str:
         visits = visits_before(opened, case)
         return f"A new step, yet this walker had been there {'once' if visits == 1 else f'{visits} times'}."
     if kind == "hops":
-        source, target = int(opened.cases["source"].iat[case]), int(opened.cases["target"].iat[case])
-        paths = opened.graph.two_hop_paths(source, target)
+        chosen = opened.case(case)
+        paths = opened.graph.two_hop_paths(int(chosen["source"]), int(chosen["target"]))
         if paths.empty:
             return "New to this walker, and one training step away."
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        return f"New to this walker. {opened.labels[int(paths['middle'].iat[0])]}{others} links the two."
+        return f"New to this walker. {opened.labels[paths['middle'].tolist()[0]]}{others} links the two."
     return "No earlier visit and no two-hop path: nothing to rebuild it from."

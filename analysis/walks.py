@@ -89,7 +89,7 @@ def users_of(opened: OpenDataset, cases: np.ndarray) -> list[int]:
     return sorted(int(user) for user in opened.cases["user"].iloc[cases].unique())
 
 
-def walk_camera(opened: OpenDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
+def fit_walk(opened: OpenDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
     """The camera of a whole trajectory: the same at every step, so that the map never jumps.
 
     Args:

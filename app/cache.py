@@ -12,8 +12,10 @@ import streamlit as st
 
 from analysis.figures.basemap import basemap_style
 from analysis.figures.palette import Theme, palette_of
-from analysis.opened import OpenDataset, OpenModel, evaluation_records
+from analysis.geography import Camera
+from analysis.opened import MODEL_LABELS, OpenDataset, OpenModel, evaluation_records
 from analysis.predictions import CasePrediction, predict_case
+from analysis.walks import Walk, fit_walk
 from app.settings import Settings
 from app.sources import Source
 from recap.checkpoint import Checkpoint
@@ -137,3 +139,21 @@ def freeze_once() -> None:
 def all_cases(source: Source) -> np.ndarray:
     """The numbers of all test cases."""
     return np.arange(len(open_dataset(source).cases))
+
+
+def model_label(source: Source, baseline: str | None = None) -> str:
+    """What people call the model."""
+    name = baseline or ("recap" if source.checkpoint_folder else DEFAULT_BASELINE)
+    return MODEL_LABELS[name]
+
+
+def walk_camera(source: Source, walk: Walk) -> Camera:
+    """The camera of a trajectory: its stops and the best predictions along it, the same at every step."""
+    return _walk_camera(source.dataset_hash, model_key(source), walk.trajectory, source, walk)
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _walk_camera(dataset_hash: str, key: str, trajectory: int, _source: Source, _walk: Walk) -> Camera:
+    best = read_records(_source)["top_pois"].iloc[_walk.cases]
+    extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
+    return fit_walk(open_dataset(_source), _walk, extra)

@@ -27,6 +27,8 @@ class View:
         return str(VIEWS / f"{self.name}.py")
 
 
+OVERVIEW: Final = View("overview", "Overview")
 WALK: Final = View("walk", "Walk")
+LONG_TAIL: Final = View("long_tail", "Long tail")
 
-PAGES: Final = (WALK,)
+PAGES: Final = (OVERVIEW, WALK, LONG_TAIL)

@@ -8,6 +8,9 @@ CHARACTER_PX = 7.2
 HEIGHT_PX = 20.0
 MAX_CHARACTERS = 30
 
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
 
 @dataclass(frozen=True)
 class Label:
@@ -32,12 +35,12 @@ def place_labels(
         obstacles: rows of x, y and radius in pixels that names should not cover.
         keep: how many of the first names are placed whatever they cover.
     """
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[Box] = []
     placed = []
     for index, full in enumerate(texts):
         text = full if len(full) <= MAX_CHARACTERS else full[: MAX_CHARACTERS - 1] + "…"
         width = CHARACTER_PX * len(text) + 10
-        options = []
+        options: list[tuple[float, int, Box, Label]] = []
         for anchor, dx, dy in (
             ("start", gap[index], 0.0),
             ("end", -gap[index], 0.0),
@@ -57,12 +60,12 @@ def place_labels(
     return placed
 
 
-def _overlap(box: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
+def _overlap(box: Box, other: Box) -> float:
     width = min(box[2], other[2]) - max(box[0], other[0])
     height = min(box[3], other[3]) - max(box[1], other[1])
     return max(width, 0.0) * max(height, 0.0)
 
 
-def _covers(box: tuple[float, float, float, float], mark: np.ndarray) -> float:
+def _covers(box: Box, mark: np.ndarray) -> float:
     """Area of the overlap with the mark's bounding square."""
     return _overlap(box, (mark[0] - mark[2], mark[1] - mark[2], mark[0] + mark[2], mark[1] + mark[2]))

@@ -140,11 +140,21 @@ def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette)
     source = pd.DataFrame({"at": at[-1:], "r": [8.0], "tip": _stop_tips(stops)[-1:]})
     small = numbered.assign(r=8.0)
     return [
-        pdk.Layer("LineLayer", id="walked", data=segments, get_source_position="from", get_target_position="to", get_color="colour", get_width=2.5, width_units=pdk.types.String("pixels"), pickable=False),
+        pdk.Layer(
+            "LineLayer",
+            id="walked",
+            data=segments,
+            get_source_position="from",
+            get_target_position="to",
+            get_color="colour",
+            get_width=2.5,
+            width_units=pdk.types.String("pixels"),
+            pickable=False,
+        ),
         _scatter("stops", small[["at", "r", "tip"]], fill=rgb(palette.land), line=rgb(palette.ink, 220), line_px=1.5),
         _text("stop-numbers", numbered[["at", "stop"]], "stop", rgb(palette.ink), size=10, weight=600),
         _scatter("source", source, fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0),
-    ]  # fmt: skip
+    ]
 
 
 def _path_layers(
@@ -170,9 +180,20 @@ def _path_layers(
     )
     dots = pd.DataFrame({"at": middle, "r": 4.0, "tip": lines["tip"]}).drop_duplicates(subset="tip")
     return [
-        pdk.Layer("PathLayer", id="paths", data=lines, get_path="path", get_width="w", width_units=pdk.types.String("pixels"), get_color=rgb(palette.paths.fill, 150), pickable=True, joint_rounded=True, cap_rounded=True),
+        pdk.Layer(
+            "PathLayer",
+            id="paths",
+            data=lines,
+            get_path="path",
+            get_width="w",
+            width_units=pdk.types.String("pixels"),
+            get_color=rgb(palette.paths.fill, 150),
+            pickable=True,
+            joint_rounded=True,
+            cap_rounded=True,
+        ),
         _scatter("middles", dots, fill=rgb(palette.paths.fill), line=rgb(palette.land), line_px=1.0),
-    ]  # fmt: skip
+    ]
 
 
 def _label_layer(

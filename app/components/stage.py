@@ -1,42 +1,186 @@
 """The stage of Walk: map, step controls and the list of predictions, redrawn alone on every step."""
 
-import pandas as pd
+import time
+from collections.abc import Callable
+
 import streamlit as st
 
+from analysis.figures.basemap import ONLINE_STYLES
 from analysis.figures.walk_map import walk_deck
 from analysis.predictions import CasePrediction
-from analysis.walks import Walk, walk_camera
+from analysis.walks import Walk
 from app import cache, state, words
+from app.components.guard import guarded
+from app.components.predictions import show_predictions
+from app.components.toolbar import downloads
 from app.sources import Source
 
 MAP_HEIGHT = 540
+SECONDS_PER_STEP = 1.6
+LEGEND = (
+    ":small[**━** :gray[Path so far]]   :small[:blue[●] :gray[Prediction, area is probability]]   "
+    ":small[:orange[◯] :gray[True next place]]   :small[:violet[●] :gray[Revisit]]   "
+    ":small[:green[━] :gray[Two-hop path]]"
+)
 
 
-@st.fragment
 def show_stage(source: Source, walk: Walk) -> None:
-    """Draw the current case of a walk."""
-    opened = cache.open_dataset(source)
+    """Draw the current case of a walk; while playing, take a step every 1.6 s."""
+    playing = bool(st.session_state.get("playing"))
+    stage: Callable[[Source, Walk, bool], None] = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_stage)
+    stage(source, walk, playing)
+
+
+@guarded
+def _stage(source: Source, walk: Walk, playing: bool) -> None:
+    if playing:
+        _advance(walk)
+    if bool(st.session_state.get("playing")) != playing:
+        st.rerun()
     case = st.session_state["case"]
+    if case not in walk.cases:  # a jump to another trajectory: the selectors above must follow
+        st.rerun()
     state.set_case(case)
-    prediction = cache.predict(source, case)
-    palette = state.theme_palette()
-    source_name, target_name = (words.plain(opened.labels[int(prediction.case[name])]) for name in ("source", "target"))
-    st.title(f"{source_name} → :orange[{target_name}]", anchor=False)
+    opened = cache.open_dataset(source)
+    prediction = cache.predict(source, case, st.session_state.get("top") or 10)
+    show_truth = st.session_state.get("truth", True)
+    names = [words.plain(opened.labels[int(prediction.case[name])]) for name in ("source", "target")]
+    st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
     grid = st.grid(5, min_column_width=190)
     with grid.cell(column_span=3):
-        deck = walk_deck(
-            opened,
-            walk,
-            prediction,
-            camera=walk_camera(opened, walk),
-            map_style=cache.map_style(source.dataset_hash, palette.theme, source),
-            palette=palette,
-        )
-        st.pydeck_chart(deck, height=MAP_HEIGHT, key="map", alt="Map of the walk so far and the predicted places")
+        picked = _map(source, walk, prediction, show_truth)
+        _controls(walk, case)
+        st.markdown(LEGEND)
     with grid.cell(column_span=2):
-        show_list(prediction)
+        show_predictions(source, walk, prediction, picked, show_truth)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _stops_table(walk)
+            downloads(
+                {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": walk.stops},
+                key="walk",
+            )
 
 
-def show_list(prediction: CasePrediction) -> None:
-    """The predictions as a table."""
-    st.dataframe(pd.DataFrame(prediction.candidates), hide_index=True)
+def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: bool) -> int | None:
+    """The map; returns the place whose disc was clicked."""
+    palette = state.theme_palette()
+    online = st.session_state.get("tiles", False)
+    deck = walk_deck(
+        cache.open_dataset(source),
+        walk,
+        prediction,
+        camera=cache.walk_camera(source, walk),
+        map_style=ONLINE_STYLES[palette.theme]
+        if online
+        else cache.map_style(source.dataset_hash, palette.theme, source),
+        palette=palette,
+        show_truth=show_truth,
+        show_paths=st.session_state.get("paths", True),
+    )
+    names = ", ".join(prediction.candidates["name"].head(3))
+    event = st.pydeck_chart(
+        deck,
+        height=MAP_HEIGHT,
+        key="map",
+        on_select="rerun",
+        alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
+    )
+    chosen = event["selection"]["objects"].get("candidates", []) if event else []
+    return int(chosen[0]["poi"]) if chosen else None
+
+
+def _controls(walk: Walk, case: int) -> None:
+    """Back, play, next, the slider over the trajectory's cases, and what the map shows."""
+    position = walk.cases.index(case)
+    last = len(walk.cases) - 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back",
+            icon=":material/skip_previous:",
+            type="tertiary",
+            shortcut="Left",
+            key="back",
+            disabled=position == 0,
+            on_click=state.set_case,
+            args=(walk.cases[max(position - 1, 0)],),
+        )
+        playing = bool(st.session_state.get("playing"))
+        st.button(
+            "Pause" if playing else "Play",
+            icon=f":material/{'pause' if playing else 'play_arrow'}:",
+            shortcut="P",
+            key="play",
+            disabled=last == 0,
+            on_click=_toggle_playing,
+            args=(walk,),
+        )
+        st.button(
+            "Next",
+            icon=":material/skip_next:",
+            type="tertiary",
+            shortcut="Right",
+            key="next",
+            disabled=position == last,
+            on_click=state.set_case,
+            args=(walk.cases[min(position + 1, last)],),
+        )
+        if last > 0:
+            labels = _stop_labels(walk)
+            st.session_state["step"] = case
+            st.select_slider(
+                "Stop",
+                walk.cases,
+                key="step",
+                format_func=labels.__getitem__,
+                label_visibility="collapsed",
+                width=190,
+                on_change=lambda: state.set_case(st.session_state["step"]),
+            )
+        st.toggle("Truth", True, key="truth", bind="query-params")
+        st.toggle("Paths", True, key="paths", bind="query-params")
+
+
+def _stop_labels(walk: Walk) -> dict[int, str]:
+    """Local times of the cases; with the stop's number where two fall into one minute."""
+    stops = walk.stops[walk.stops["case"] >= 0]
+    times = stops["local_time"].dt.strftime("%H:%M")
+    labels = times if times.is_unique else times + " (" + stops["stop"].astype(str) + ")"
+    return dict(zip(stops["case"].astype(int), labels, strict=True))
+
+
+def _toggle_playing(walk: Walk) -> None:
+    """Start or stop; at the end, start again from the first case."""
+    playing = not st.session_state.get("playing")
+    st.session_state["playing"] = playing
+    st.session_state["stepped_at"] = time.monotonic()
+    if playing and st.session_state["case"] == walk.cases[-1]:
+        state.set_case(walk.cases[0])
+
+
+def _advance(walk: Walk) -> None:
+    """One step when its time has come, so that a click in between does not hurry the walk."""
+    now = time.monotonic()
+    if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
+        return
+    st.session_state["stepped_at"] = now
+    position = walk.cases.index(st.session_state["case"]) if st.session_state["case"] in walk.cases else 0
+    if position + 1 < len(walk.cases):
+        state.set_case(walk.cases[position + 1])
+    if position + 2 >= len(walk.cases):
+        st.session_state["playing"] = False
+
+
+def _stops_table(walk: Walk) -> None:
+    with st.popover("Table of stops", icon=":material/table_rows:", type="tertiary"):
+        table = walk.stops[["stop", "local_time", "name", "case"]].copy()
+        table["case"] = ["" if case < 0 else str(case) for case in table["case"]]
+        st.dataframe(
+            table,
+            hide_index=True,
+            column_config={
+                "stop": st.column_config.NumberColumn("#", width=45),
+                "local_time": st.column_config.DatetimeColumn("Time", format="ddd D MMM, HH:mm", width=140),
+                "name": st.column_config.TextColumn("Place", width=220),
+                "case": st.column_config.TextColumn("Case", width=70, help="The test case that starts here, if any."),
+            },
+        )

@@ -1,14 +1,20 @@
 """Walk: one trajectory on the map, step by step, with what the model predicts at each stop."""
 
+import numpy as np
 import streamlit as st
 
-from analysis.walks import read_walk, trajectories_of, users_of
+from analysis.mining import FILTER_LABELS, FILTERS, MISSED_ABOVE, cases_at_place, filter_cases
+from analysis.selection import Selection
+from analysis.walks import Walk, read_walk, trajectories_of, users_of
 from app import cache, state, words
 from app.components.empty import no_source
+from app.components.guard import guarded
 from app.components.stage import show_stage
-from recap.errors import RecapError
+from app.sources import Source
+from recap.errors import ConfigError
 
 
+@guarded
 def view() -> None:
     source = state.current_source()
     if source is None:
@@ -19,29 +25,176 @@ def view() -> None:
         st.info("This dataset has no test case, so there is nothing to walk through.")
         return
     case = state.current_case(len(opened.cases))
-    numbers = cache.all_cases(source)
+    numbers = chosen_cases(source)
+    if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
+        case = int(numbers[0])
+        state.set_case(case)
     walk = read_walk(opened, case)
     with st.container(horizontal=True, vertical_alignment="center"):
-        users = users_of(opened, numbers)
-        st.session_state["walker"] = walk.user
-        st.selectbox("Walker", users, key="walker", format_func=words.walker, label_visibility="collapsed", width=150)
-        if st.session_state["walker"] != walk.user:
-            pass
-        table = trajectories_of(opened, numbers, walk.user)
-        st.session_state["trajectory"] = walk.trajectory
-        names = {int(row.trajectory): f"{words.day(row.start)}, {row.stops} stops" for row in table.itertuples()}
-        st.selectbox(
-            "Trajectory",
-            list(names),
-            key="trajectory",
-            format_func=names.__getitem__,
-            label_visibility="collapsed",
-            width=230,
-        )
+        pick_walk(source, walk, numbers)
+        filter_controls(source)
+        st.space("stretch")
+        count_and_jumps(case, numbers, len(opened.cases))
+    if len(numbers) == 0:
+        st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
+    elif case not in numbers:
+        st.caption(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
     show_stage(source, walk)
 
 
-try:
-    view()
-except RecapError as error:
-    st.error(words.plain(str(error)))
+def chosen_cases(source: Source) -> np.ndarray:
+    """The cases that pass the pills, the bar or cell of a link, and the search."""
+    opened = cache.open_dataset(source)
+    names = [name for name in st.session_state.get("show") or st.query_params.get_all("show") if name in FILTERS]
+    missed_above = st.session_state.get("k", MISSED_ABOVE)
+    numbers = filter_cases(cache.read_records(source), cache.read_records(source, "markov"), names, k=missed_above)
+    selection = current_selection()
+    if selection is not None:
+        numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
+    search = str(st.session_state.get("find") or st.query_params.get("find") or "")
+    return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
+
+
+def current_selection() -> Selection | None:
+    """The bar or cell that a link or a click chose."""
+    asked = state.incoming("cases")
+    if asked is not None:
+        try:
+            st.session_state["selection"] = Selection.parse(asked).text
+        except ConfigError:
+            st.warning("The link's choice of cases cannot be read, so all cases are shown.")
+            st.session_state["selection"] = None
+    text = st.session_state.get("selection")
+    state.write_param("cases", text)
+    return Selection.parse(text) if text else None
+
+
+def filters_changed() -> None:
+    """Remember that the case may have to follow the filters."""
+    st.session_state["filters_changed"] = True
+
+
+def clear_selection() -> None:
+    """Take the bar or cell away."""
+    st.session_state["selection"] = None
+    filters_changed()
+
+
+def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
+    """Choose a walker and one of their trajectories among those that pass the filters."""
+    opened = cache.open_dataset(source)
+
+    def to_user() -> None:
+        user = st.session_state["walker"]
+        mine = numbers[opened.cases["user"].to_numpy()[numbers] == user]
+        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases["user"] == user)[0]))
+
+    def to_trajectory() -> None:
+        trajectory = st.session_state["trajectory"]
+        mine = numbers[opened.cases["trajectory"].to_numpy()[numbers] == trajectory]
+        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases["trajectory"] == trajectory)[0]))
+
+    users = sorted({*users_of(opened, numbers), walk.user})
+    st.session_state["walker"] = walk.user
+    st.selectbox(
+        "Walker",
+        users,
+        key="walker",
+        format_func=words.walker,
+        label_visibility="collapsed",
+        width=145,
+        on_change=to_user,
+    )
+    table = trajectories_of(opened, np.union1d(numbers, walk.cases), walk.user)
+    names = {
+        int(trajectory): f"{words.day(start)}, {stops} stops"
+        for trajectory, start, stops in zip(table["trajectory"], table["start"], table["stops"], strict=True)
+    }
+    st.session_state["trajectory"] = walk.trajectory
+    st.selectbox(
+        "Trajectory",
+        list(names),
+        key="trajectory",
+        format_func=lambda trajectory: names.get(trajectory, "earlier choice"),
+        label_visibility="collapsed",
+        width=200,
+        on_change=to_trajectory,
+    )
+
+
+def filter_controls(source: Source) -> None:
+    """Pills, the chosen bar or cell, and further choices behind a button."""
+    st.pills(
+        "Show cases",
+        FILTERS,
+        selection_mode="multi",
+        format_func=FILTER_LABELS.__getitem__,
+        key="show",
+        bind="query-params",
+        label_visibility="collapsed",
+        on_change=filters_changed,
+    )
+    text = st.session_state.get("selection")
+    if text:
+        label = Selection.parse(text).label
+        st.button(
+            label, icon=":material/close:", icon_position="right", on_click=clear_selection, help="Show all cases again"
+        )
+    with st.popover("More", icon=":material/tune:", type="tertiary"):
+        st.text_input(
+            "Search a place or category", key="find", bind="query-params", on_change=filters_changed, max_chars=80
+        )
+        st.selectbox(
+            "Missed and recovered: rank up to",
+            (1, 5, 10, 20),
+            index=3,
+            key="k",
+            on_change=filters_changed,
+            bind="query-params",
+        )
+        st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
+        opened = cache.open_dataset(source)
+        st.session_state["typed_case"] = st.session_state["case"]
+        st.number_input(
+            "Case",
+            0,
+            len(opened.cases) - 1,
+            key="typed_case",
+            on_change=lambda: state.set_case(int(st.session_state["typed_case"])),
+        )
+        st.toggle(
+            "Online map tiles",
+            key="tiles",
+            persist_state="session",
+            help="Off: nothing leaves this machine. On: your browser asks carto.com for the visible stretch of map.",
+        )
+
+
+def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
+    """How many cases pass, and the way to the one before and after."""
+    before, after = numbers[numbers < case], numbers[numbers > case]
+    if len(numbers) < total:
+        st.button(
+            "Previous case",
+            icon=":material/keyboard_double_arrow_left:",
+            type="tertiary",
+            shortcut="Shift+Left",
+            disabled=len(before) == 0,
+            key="jump-back",
+            on_click=state.set_case,
+            args=(int(before[-1]) if len(before) else case,),
+        )
+        st.button(
+            "Next case",
+            icon=":material/keyboard_double_arrow_right:",
+            type="tertiary",
+            shortcut="Shift+Right",
+            disabled=len(after) == 0,
+            key="jump-on",
+            on_click=state.set_case,
+            args=(int(after[0]) if len(after) else case,),
+        )
+    st.caption(f"{len(numbers):,} of {total:,} cases", width="content")
+
+
+view()

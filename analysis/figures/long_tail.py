@@ -1,0 +1,273 @@
+"""Long-tail figures: accuracy by count in two panels on one axis, evidence cohorts, hop sweep, lift."""
+
+import math
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from analysis.accuracy import METRIC_LABELS
+from analysis.figures.charts import styled
+from analysis.figures.palette import Palette, contrast, mix, translucent
+from analysis.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
+
+
+def plot_accuracy_by_count(
+    by_step: pd.DataFrame, by_place: pd.DataFrame, metric: str, *, eta: int, reference: str, palette: Palette
+) -> go.Figure:
+    """Bars by transition count and by destination count side by side on one y axis; a tick marks the baseline.
+
+    Bars carry ``[column, low, high]`` as customdata, so that a click opens the bin's cases.
+
+    Args:
+        by_step, by_place: from `accuracy_by_count`, with a reference.
+        eta: tail bins stand on a grey band and in the full colour.
+        reference: the baseline's name.
+    """
+    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, column_widths=[0.58, 0.42], horizontal_spacing=0.07)
+    panels = ((by_step, "transition_count", eta), (by_place, "destination_count", None))
+    for column, (table, by, tail_up_to) in enumerate(panels, start=1):
+        _add_bars(figure, column, table, by, metric, tail_up_to, reference, palette)
+    names = ("Times this step occurred in training", "Times this place was visited in training")
+    for column, name in enumerate(names, start=1):
+        figure.update_xaxes(title_text=name, title_standoff=34, type="category", row=1, col=column)
+    styled(figure, palette, height=370, margin={"l": 8, "t": 12, "b": 8})
+    top = max(float(by_step["upper"].max()), float(by_place["upper"].max()), 0.05)
+    top = 1.0 if not math.isfinite(top) or top > 0.5 else top * 1.15
+    figure.update_yaxes(range=[0, top * 1.06], tickformat=".2f", nticks=6)
+    tail_bins = int(((by_step["high"] >= 0) & (by_step["high"] <= eta)).sum())
+    if tail_bins:
+        figure.add_vrect(
+            x0=-0.5,
+            x1=tail_bins - 0.5,
+            fillcolor=palette.band,
+            line_width=0,
+            layer="below",
+            row=1,
+            col=1,
+            annotation={"text": "<b>tail</b>", "font": {"color": palette.quiet, "size": 13}},
+            annotation_position="top left",
+        )
+    return figure
+
+
+def _add_bars(
+    figure: go.Figure,
+    column: int,
+    table: pd.DataFrame,
+    by: str,
+    metric: str,
+    tail_up_to: int | None,
+    reference: str,
+    palette: Palette,
+) -> None:
+    is_tail = [tail_up_to is None or 0 <= high <= tail_up_to for high in table["high"]]
+    faint = mix(palette.model.fill, palette.page, 0.42)
+    label = METRIC_LABELS[metric]
+    known = table["value"].notna()
+    figure.add_bar(
+        x=table["bin"],
+        y=table["value"].fillna(0),
+        marker={"color": [palette.model.fill if tail else faint for tail in is_tail], "line_width": 0},
+        error_y={
+            "type": "data",
+            "array": (table["upper"] - table["value"]).fillna(0),
+            "arrayminus": (table["value"] - table["lower"]).fillna(0),
+            "color": palette.quiet,
+            "thickness": 1.2,
+            "width": 0,
+        },
+        customdata=[[by, int(low), int(high)] for low, high in zip(table["low"], table["high"], strict=True)],
+        hovertext=[
+            f"{label} {value:.3f} ({lower:.3f} to {upper:.3f})<br>{reference} {other:.3f}<br>n = {n:,}"
+            if n
+            else "n = 0"
+            for value, lower, upper, other, n in zip(
+                table["value"], table["lower"], table["upper"], table["reference"], table["n"], strict=True
+            )
+        ],
+        hoverinfo="text",
+        row=1,
+        col=column,
+    )
+    figure.add_scatter(
+        x=table["bin"][known],
+        y=table["reference"][known],
+        mode="markers",
+        marker={"symbol": "line-ew", "size": 34 if column == 1 else 46, "line": {"color": palette.ink, "width": 2.5}},
+        hoverinfo="skip",
+        row=1,
+        col=column,
+    )
+    for position, n in enumerate(table["n"]):
+        figure.add_annotation(
+            x=position,
+            y=0,
+            yanchor="top",
+            yshift=-26,
+            text=f"{n:,}",
+            showarrow=False,
+            font={"size": 11, "color": palette.quiet},
+            row=1,
+            col=column,
+        )
+
+
+def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Figure:
+    """The four evidence cohorts as a two by two matrix; cells carry ``[in_history, within_two_hops]`` as customdata.
+
+    Args:
+        table: from `accuracy_by_evidence`, with a reference.
+    """
+    figure = go.Figure()
+    columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
+    for row in table.to_dict(orient="records"):
+        x, y = columns[bool(row["in_history"])], rows[bool(row["within_two_hops"])]
+        share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
+        ground = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
+        ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+        figure.add_scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"symbol": "square", "size": 88, "color": ground, "opacity": 0},
+            customdata=[[bool(row["in_history"]), bool(row["within_two_hops"])]],
+            hovertext=f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if row["n"] else "no such case",
+            hoverinfo="text",
+        )
+        figure.add_shape(
+            type="rect",
+            x0=x - 0.485,
+            x1=x + 0.485,
+            y0=y - 0.47,
+            y1=y + 0.47,
+            fillcolor=ground,
+            line_width=0,
+            layer="below",
+        )
+        value = f"<b>{row['value']:.2f}</b>" if row["n"] else "–"
+        figure.add_annotation(x=x, y=y + 0.12, text=value, showarrow=False, font={"size": 25, "color": ink})
+        beside = f"{reference} {row['reference']:.2f}   " if row["n"] else ""
+        note = f"{beside}n = {row['n']:,}"
+        figure.add_annotation(x=x, y=y - 0.2, text=note, showarrow=False, font={"size": 13, "color": ink})
+    for x, text in ((0, "Visited before"), (1, "Never visited")):
+        figure.add_annotation(
+            x=x, y=1.62, text=f"<b>{text}</b>", showarrow=False, font={"color": palette.revisits.text, "size": 14}
+        )
+    for y, text in ((1, "Within<br>two hops"), (0, "Beyond<br>two hops")):
+        figure.add_annotation(
+            x=-0.53,
+            y=y,
+            xanchor="right",
+            text=f"<b>{text}</b>",
+            showarrow=False,
+            align="right",
+            font={"color": palette.paths.text, "size": 14},
+        )
+    styled(figure, palette, height=290)
+    figure.update_xaxes(visible=False, range=[-0.9, 1.5])
+    figure.update_yaxes(visible=False, range=[-0.5, 1.75])
+    return figure
+
+
+def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
+    """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is full (Fig. 5).
+
+    Args:
+        hops: rows of `recap.statistics.hop_statistics`.
+        chosen: the N to mark.
+    """
+    panels = (
+        ("Candidates a place", "avg_candidates", "{:,.0f}"),
+        ("Unseen steps reached", "coverage", "{:.2f}"),
+        ("Signal to noise × 1000", "snr_x1000", "{:.1f}"),
+    )
+    figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.09, subplot_titles=[title for title, _, _ in panels])
+    for column, (_, name, pattern) in enumerate(panels, start=1):
+        mine = hops["n"] == chosen
+        figure.add_scatter(
+            x=hops["n"],
+            y=hops[name],
+            mode="lines+markers+text",
+            text=[
+                f"<b>{text}</b>" if own else text
+                for text, own in zip(hops[name].map(pattern.format), mine, strict=True)
+            ],
+            textposition="top center",
+            textfont={"size": 12, "color": [palette.ink if own else palette.quiet for own in mine]},
+            line={"color": translucent(palette.paths.fill, 0.6), "width": 2},
+            marker={
+                "size": [14 if own else 9 for own in mine],
+                "color": [palette.paths.fill if own else palette.page for own in mine],
+                "line": {"color": palette.paths.fill, "width": 2},
+            },
+            hoverinfo="skip",
+            cliponaxis=False,
+            row=1,
+            col=column,
+        )
+        top = float(hops[name].max()) if len(hops) else 1.0
+        figure.update_yaxes(range=[-0.06 * (top or 1), 1.22 * (top or 1)], visible=False, row=1, col=column)
+    styled(figure, palette, height=290, margin={"t": 34})
+    figure.update_xaxes(title_text="Hops N", dtick=1, range=[0.5, 5.6], showline=True)
+    figure.update_annotations(font={"size": 14, "color": palette.ink})
+    return figure
+
+
+def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
+    """Lift of each evidence under each control on a log axis, with 95 % intervals; 1 is chance.
+
+    Args:
+        table: from `analysis.lift.evidence_lift`.
+    """
+    marks = {"uniform": "circle-open", "popularity": "square-open", "distance": "diamond-open", "own_visits": "circle"}
+    hues = {
+        "revisit": palette.revisits.fill,
+        "two_hops": palette.paths.fill,
+        "two_steps": palette.paths.fill,
+        "own_step": palette.revisits.fill,
+    }
+    figure = go.Figure()
+    for offset, control in enumerate(CONTROLS):
+        rows = table[(table["control"] == control) & table["lift"].notna()]
+        at = [len(EVIDENCE) - EVIDENCE.index(name) + 0.24 - 0.16 * offset for name in rows["evidence"]]
+        figure.add_scatter(
+            x=rows["lift"],
+            y=at,
+            mode="markers",
+            marker={
+                "symbol": marks[control],
+                "size": 11,
+                "color": [hues[name] for name in rows["evidence"]],
+                "line_width": 2,
+            },
+            error_x={
+                "type": "data",
+                "array": rows["upper"] - rows["lift"],
+                "arrayminus": rows["lift"] - rows["lower"],
+                "color": palette.quiet,
+                "thickness": 1.2,
+                "width": 0,
+            },
+            hovertext=[
+                f"{EVIDENCE_LABELS[name]}, {CONTROL_LABELS[control]}: {lift:.2f} ({low:.2f} to {high:.2f}), n = {n:,}"
+                for name, lift, low, high, n in zip(
+                    rows["evidence"], rows["lift"], rows["lower"], rows["upper"], rows["n"], strict=True
+                )
+            ],
+            hoverinfo="text",
+        )
+    figure.add_vline(x=1, line={"color": palette.ink, "width": 1})
+    styled(figure, palette, height=320, margin={"b": 8})
+    figure.update_xaxes(
+        type="log",
+        title_text="times as often as by chance",
+        showgrid=True,
+        gridcolor=palette.grid,
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100],
+    )
+    names = [EVIDENCE_LABELS[name] for name in EVIDENCE]
+    figure.update_yaxes(
+        tickvals=list(range(len(names), 0, -1)), ticktext=names, tickfont={"color": palette.ink}, showgrid=False
+    )
+    return figure

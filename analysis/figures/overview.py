@@ -1,0 +1,193 @@
+"""Overview figures: a model against baselines as lollipops, the sorted training counts of test steps, ablations."""
+
+import math
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from analysis.figures.charts import styled
+from analysis.figures.palette import Palette, mix
+
+PANELS = (("all", "All"), ("head", "Head"), ("tail", "Tail"))
+
+
+def plot_lollipops(table: pd.DataFrame, palette: Palette) -> go.Figure:
+    """Accuracy of every model over all, head and tail cases; numbers at the right, the lead below.
+
+    Args:
+        table: from `accuracy_by_group`; the first model is the one in question.
+    """
+    names = list(dict.fromkeys(table["model"]))
+    figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.03, shared_yaxes=True)
+    order = {name: len(names) - position for position, name in enumerate(names)}
+    for column, (group, title) in enumerate(PANELS, start=1):
+        rows = table[table["group"] == group]
+        n = int(rows["n"].iloc[0]) if len(rows) else 0
+        for row in rows.to_dict(orient="records"):
+            mine, y = row["model"] == names[0], order[row["model"]]
+            known = not math.isnan(row["value"])
+            colour = palette.model.fill if mine else palette.baseline
+            faint = mix(colour, palette.page, 0.45)
+            value = row["value"] if known else 0.0
+            figure.add_scatter(
+                x=[0, value],
+                y=[y, y],
+                mode="lines+markers",
+                line={"color": faint, "width": 3},
+                marker={"color": colour, "size": [0, 15 if mine else 11], "opacity": 1},
+                hovertext=f"{row['model']}: {value:.4f} ({row['lower']:.4f} to {row['upper']:.4f})"
+                if known
+                else "n = 0",
+                hoverinfo="text",
+                row=1,
+                col=column,
+            )
+            text = f"{value:.3f}" if known else "–"
+            figure.add_annotation(
+                x=1.62,
+                y=y,
+                xanchor="right",
+                text=f"<b>{text}</b>" if mine else text,
+                showarrow=False,
+                font={"color": palette.model.text if mine else palette.ink, "size": 14},
+                row=1,
+                col=column,
+            )
+        figure.add_annotation(
+            x=0,
+            y=len(names) + 0.85,
+            xanchor="left",
+            text=f"<b>{title}</b>  n = {n:,}",
+            showarrow=False,
+            row=1,
+            col=column,
+        )
+        _add_lead(figure, column, rows, palette)
+    styled(figure, palette, height=96 + 44 * len(names))
+    figure.update_xaxes(visible=False, range=[-0.05, 1.64])
+    figure.update_yaxes(
+        range=[-0.35, len(names) + 1.2],
+        showgrid=False,
+        tickvals=list(order.values()),
+        ticktext=list(order),
+        tickfont={"color": palette.ink, "size": 14},
+    )
+    return figure
+
+
+def _add_lead(figure: go.Figure, column: int, rows: pd.DataFrame, palette: Palette) -> None:
+    lead = rows["lead"].dropna() if "lead" in rows else pd.Series(dtype=float)
+    if len(lead):
+        value = float(lead.iloc[0])
+        words = (
+            f"{value:+.3f} over the best".replace("-", "−")
+            if value >= 0
+            else f"{value:+.3f} to the best".replace("-", "−")
+        )
+        figure.add_annotation(
+            x=1.62,
+            y=0.1,
+            xanchor="right",
+            text=words,
+            showarrow=False,
+            row=1,
+            col=column,
+            font={"color": palette.model.text, "size": 13},
+        )
+
+
+def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int = 1) -> go.Figure:
+    """Training counts of the distinct test steps, most frequent first, on a square-root scale; tail is dark (Fig. 9).
+
+    Args:
+        distribution: from `transition_distribution`.
+        eta: head ends where a step occurred at most this often.
+    """
+    figure = go.Figure()
+    for row in distribution.to_dict(orient="records"):
+        count = int(row["transition_count"])
+        colour = palette.head if count > eta else palette.unseen if count == 0 else palette.tail
+        left, right = 100 * row["from_share"], 100 * row["to_share"]
+        height = max(math.sqrt(count), 0.12)
+        figure.add_scatter(
+            x=[left, left, right, right],
+            y=[0, height, height, 0],
+            mode="lines",
+            fill="toself",
+            fillcolor=colour,
+            line={"width": 0.3, "color": colour},
+            hovertext=f"{count} in training: {row['pairs']:,} distinct steps ({row['share']:.1%}), {row['cases']:,} cases",
+            hoverinfo="text",
+            hoveron="fills",
+        )
+    pairs = int(distribution["pairs"].sum())
+    top = math.sqrt(float(distribution["transition_count"].max())) if pairs else 1.0
+    top = max(top, 2.0)
+    head = 100 * float(distribution.loc[distribution["transition_count"] > eta, "share"].sum())
+    styled(figure, palette, height=316, margin={"b": 4, "l": 4})
+    for left, right, text, colour in ((0.0, head, "Head", palette.quiet), (head, 100.0, "Tail", palette.ink)):
+        if right - left > 8:
+            figure.add_annotation(
+                x=left + 2 if text == "Tail" else max(head / 2, 12),
+                y=top * (0.86 if text == "Tail" else 0.98),
+                xanchor="left",
+                text=f"<b>{text} {right - left:.0f} %</b>",
+                showarrow=False,
+                font={"color": colour, "size": 15},
+            )
+    figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
+    for row in distribution[distribution["transition_count"] <= 1].to_dict(orient="records"):
+        if row["share"] > 0.06 and row["transition_count"] <= eta:
+            word = "never" if row["transition_count"] == 0 else "once"
+            figure.add_annotation(
+                x=50 * (row["from_share"] + row["to_share"]),
+                y=1.0 if word == "once" else 0.3,
+                yanchor="bottom",
+                text=f"{word} {row['share']:.0%}".replace("%", " %"),
+                showarrow=False,
+                font={"color": palette.quiet, "size": 13},
+            )
+    ticks = [count for count in (0, 1, 5, 10, 20, 40, 80, 160, 320, 640, 1280) if math.sqrt(count) <= top * 1.05]
+    figure.update_yaxes(
+        title_text="Times in training",
+        tickvals=[math.sqrt(count) for count in ticks],
+        ticktext=[str(c) for c in ticks],
+        range=[0, top * 1.08],
+    )
+    figure.update_xaxes(
+        title_text=f"Distinct test steps, most frequent first (n = {pairs:,})",
+        range=[0, 100],
+        ticksuffix=" %",
+        nticks=5,
+    )
+    return figure
+
+
+def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> go.Figure:
+    """Drop of each ablation against the full model with its interval, sorted as given (Fig. 6).
+
+    Args:
+        table: ``name, drop, lower, upper``; positive means worse than the full model.
+    """
+    figure = go.Figure()
+    figure.add_bar(
+        x=table["drop"],
+        y=table["name"],
+        orientation="h",
+        marker={"color": palette.model.fill},
+        error_x={
+            "type": "data",
+            "array": table["upper"] - table["drop"],
+            "arrayminus": table["drop"] - table["lower"],
+            "color": palette.quiet,
+            "thickness": 1.2,
+            "width": 0,
+        },
+        hoverinfo="skip",
+    )
+    styled(figure, palette, height=60 + 34 * max(len(table), 1), margin={"b": 8})
+    figure.add_vline(x=0, line={"color": palette.ink, "width": 1})
+    figure.update_xaxes(title_text=f"Drop in {metric_label} without it", showgrid=True, gridcolor=palette.grid)
+    figure.update_yaxes(autorange="reversed", tickfont={"color": palette.ink}, showgrid=False)
+    return figure

@@ -1,0 +1,84 @@
+"""A bar or a cell as a short text that a link can carry, and the cases behind it.
+
+``step:0:0`` are the cases whose step occurred 0 times in training, ``step:10:-1`` ten times or more, ``place:10:19``
+those whose target was visited 10 to 19 times; ``evidence:1:0:1`` are the tail cases (at most the last number) whose
+target was visited before (1) and does not lie within two hops (0).
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from recap.errors import ConfigError
+
+_FORMS: Final = {
+    "step": re.compile(r"step:(\d{1,6}):(-1|\d{1,6})"),
+    "place": re.compile(r"place:(\d{1,6}):(-1|\d{1,6})"),
+    "evidence": re.compile(r"evidence:([01]):([01]):(\d{1,6})"),
+}
+_COLUMNS: Final = {"transition_count": "step", "destination_count": "place"}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Cases of one bar or cell; see the module's text for the forms."""
+
+    kind: str
+    numbers: tuple[int, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Selection":
+        """Read the text of a link.
+
+        Raises:
+            ConfigError: another form.
+        """
+        for kind, form in _FORMS.items():
+            match = form.fullmatch(text)
+            if match:
+                return cls(kind, tuple(int(number) for number in match.groups()))
+        raise ConfigError("a selection looks like step:0:0, place:10:19 or evidence:1:0:1")
+
+    @classmethod
+    def of_bin(cls, by: str, low: int, high: int) -> "Selection":
+        """A bin of `accuracy_by_count`."""
+        return cls(_COLUMNS[by], (low, high))
+
+    @classmethod
+    def of_cohort(cls, in_history: bool, within_two_hops: bool, eta: int) -> "Selection":
+        """A cohort of `accuracy_by_evidence`."""
+        return cls("evidence", (int(in_history), int(within_two_hops), eta))
+
+    @property
+    def text(self) -> str:
+        """What `parse` reads back."""
+        return ":".join([self.kind, *map(str, self.numbers)])
+
+    @property
+    def label(self) -> str:
+        """What the cases have in common, in words."""
+        if self.kind == "evidence":
+            visited, near, _ = self.numbers
+            return (
+                f"Tail, {'visited before' if visited else 'never visited'}, {'within' if near else 'beyond'} two hops"
+            )
+        low, high = self.numbers
+        often = f"{low} or more" if high < 0 else str(low) if low == high else f"{low} to {high}"
+        return (
+            f"{'Step seen' if self.kind == 'step' else 'Place visited'} {often} {'time' if often == '1' else 'times'}"
+        )
+
+    def mask(self, cases: pd.DataFrame) -> np.ndarray:
+        """Which of the cases (case table or records) belong to it."""
+        if self.kind == "evidence":
+            visited, near, eta = self.numbers
+            tail = cases["transition_count"].to_numpy(np.int64) <= eta
+            history, hops = cases["in_history"].to_numpy(bool), cases["within_two_hops"].to_numpy(bool)
+            return tail & (history == bool(visited)) & (hops == bool(near))
+        column = "transition_count" if self.kind == "step" else "destination_count"
+        count = cases[column].to_numpy(np.int64)
+        low, high = self.numbers
+        return (count >= low) & ((count <= high) | (high < 0))

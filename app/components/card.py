@@ -1,0 +1,46 @@
+"""The checkpoint's card: what was trained on what, in facts; the full card is a download."""
+
+import streamlit as st
+
+from app import words
+from app.sources import Source
+from recap.checkpoint import CARD, Checkpoint
+
+
+def model_card(source: Source) -> None:
+    """A button that opens the card."""
+    if source.checkpoint_folder is not None and st.button("Model card", icon=":material/description:", type="tertiary"):
+        _card(source)
+
+
+@st.dialog("Model card", width="medium")
+def _card(source: Source) -> None:
+    assert source.checkpoint_folder is not None
+    checkpoint = Checkpoint.load(source.checkpoint_folder)
+    manifest, train = checkpoint.manifest, checkpoint.manifest.train
+    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
+    facts = {
+        "Dataset": words.plain(manifest.dataset_name),
+        "People": "invented, no real person is in it" if manifest.synthetic else "real check-ins: sensitive",
+        "Preset": f"{words.plain(train.preset)}, seed {train.seed}",
+        "Kept epoch": f"{manifest.best.epoch} of {train.epochs}, validation MRR {manifest.best.val['mrr']:.4f}",
+        "Graph": f"token of exactly {train.model.num_hops} hops" if train.model.use_graph else "switched off",
+        "Recent window": f"{train.model.recent_window} check-ins",
+        "Inactive at this epoch": words.plain(inactive) if inactive else "nothing",
+        "Checkpoint": f"`{checkpoint.hash[:12]}`",
+        "Trained on data": f"`{manifest.dataset_hash[:12]}`",
+    }
+    st.table(facts, border="horizontal")
+    st.caption(
+        "Predictions about single people can expose their routines: use aggregates, ask for consent, decide nothing about persons by them."
+    )
+    path = source.checkpoint_folder / CARD
+    if path.is_file():
+        st.download_button(
+            "Full card (Markdown)",
+            path.read_bytes(),
+            CARD,
+            "text/markdown",
+            on_click="ignore",
+            icon=":material/download:",
+        )

@@ -1,0 +1,25 @@
+"""A refusal of the library becomes a sentence on the page, not a stack of code."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+import streamlit as st
+
+from app import words
+from recap.errors import RecapError
+
+P = ParamSpec("P")
+
+
+def guarded(draw: Callable[P, None]) -> Callable[P, None]:
+    """Show the message of a `RecapError` where the view would be."""
+
+    @wraps(draw)
+    def show(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            draw(*args, **kwargs)
+        except RecapError as error:
+            st.error(words.plain(str(error)))
+
+    return show

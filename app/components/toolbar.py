@@ -1,0 +1,73 @@
+"""The row of selectors on top of every view: source, metric, downloads."""
+
+import re
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from analysis.accuracy import METRIC_LABELS
+from app import state
+from app.settings import Settings
+from app.sources import Source, find_sources
+
+SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
+
+
+def source_picker(source: Source) -> None:
+    """Choose among all datasets and checkpoints on offer."""
+    sources = {item.token: item for item in find_sources(Settings.from_environment())}
+    st.session_state["picked_source"] = source.token
+    st.selectbox(
+        "Dataset and model",
+        list(sources),
+        key="picked_source",
+        format_func=lambda token: sources[token].label if token in sources else token,
+        label_visibility="collapsed",
+        width=360,
+        on_change=lambda: state.choose_source(st.session_state["picked_source"]),
+        help="From the bundled city, your own folder, and what the app was started with.",
+    )
+
+
+def metric_control() -> str:
+    """The metric that accuracies are shown in."""
+    chosen = st.segmented_control(
+        "Metric",
+        SHOWN_METRICS,
+        default="hr20",
+        required=True,
+        format_func=METRIC_LABELS.__getitem__,
+        key="metric",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return chosen or "hr20"
+
+
+def downloads(tables: Mapping[str, pd.DataFrame], *, key: str) -> None:
+    """Every table of a view as CSV; pictures are downloaded from the charts' own corner."""
+    with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
+        st.caption("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its upper right corner.")
+        for name, table in tables.items():
+            st.download_button(
+                name,
+                data=lambda table=table: to_csv(table),
+                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.csv",
+                mime="text/csv",
+                on_click="ignore",
+                key=f"{key}-{name}",
+                icon=":material/table:",
+                width="stretch",
+            )
+
+
+def to_csv(table: pd.DataFrame) -> bytes:
+    """CSV in UTF-8; text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    safe = table.copy()
+    for name in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
+            safe[name] = safe[name].map(
+                lambda cell: f"'{cell}" if str(cell)[:1] in ("=", "+", "-", "@", "\t") else cell
+            )
+    return safe.to_csv(index=False).encode("utf-8")

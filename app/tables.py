@@ -1,0 +1,110 @@
+"""The analysis tables a view asks for, computed once for each choice and kept."""
+
+from typing import cast
+
+import pandas as pd
+import streamlit as st
+
+from analysis import lift as lift_analysis
+from analysis import long_tail, mining
+from analysis.accuracy import METRIC_LABELS
+from analysis.intervals import Unit
+from analysis.opened import MODEL_LABELS
+from app import cache
+from app.sources import Source
+from recap.baselines import COUNTING_BASELINES
+from recap.statistics import hop_statistics
+
+
+def metric_label(metric: str) -> str:
+    """Hit@20 for hr20."""
+    return METRIC_LABELS[metric]
+
+
+def by_count(source: Source, model: str | None, beside: str, by: str, metric: str, unit: str) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_by_count`."""
+    return _by_count(source.dataset_hash, cache.model_key(source, model), beside, by, metric, unit, source, model)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _by_count(
+    dataset: str, key: str, beside: str, by: str, metric: str, unit: str, _source: Source, _model: str | None
+) -> pd.DataFrame:
+    records, reference = cache.read_records(_source, _model), cache.read_records(_source, beside)
+    return long_tail.accuracy_by_count(
+        records, cast("long_tail.By", by), metric, unit=cast("Unit", unit), reference=reference
+    )
+
+
+def by_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_by_evidence`."""
+    return _by_evidence(source.dataset_hash, cache.model_key(source, model), beside, metric, unit, eta, source, model)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _by_evidence(
+    dataset: str, key: str, beside: str, metric: str, unit: str, eta: int, _source: Source, _model: str | None
+) -> pd.DataFrame:
+    records, reference = cache.read_records(_source, _model), cache.read_records(_source, beside)
+    return long_tail.accuracy_by_evidence(records, metric, eta=eta, unit=cast("Unit", unit), reference=reference)
+
+
+def by_group(source: Source, metric: str) -> pd.DataFrame:
+    """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_by_group`."""
+    return _by_group(source.dataset_hash, cache.model_key(source), metric, source)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _by_group(dataset: str, key: str, metric: str, _source: Source) -> pd.DataFrame:
+    models = {cache.model_label(_source): cache.read_records(_source)}
+    for name in reversed(COUNTING_BASELINES):
+        if name != key:
+            models[MODEL_LABELS[name]] = cache.read_records(_source, name)
+    return long_tail.accuracy_by_group(models, metric)
+
+
+def distribution(source: Source) -> pd.DataFrame:
+    """See `analysis.long_tail.transition_distribution`."""
+    return _distribution(source.dataset_hash, source)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _distribution(dataset: str, _source: Source) -> pd.DataFrame:
+    return long_tail.transition_distribution(cache.open_dataset(_source).cases)
+
+
+def hops(source: Source) -> pd.DataFrame:
+    """See `recap.statistics.hop_statistics`."""
+    return _hops(source.dataset_hash, source)
+
+
+@st.cache_data(max_entries=16, show_spinner="Walking the transition graph")
+def _hops(dataset: str, _source: Source) -> pd.DataFrame:
+    opened = cache.open_dataset(_source)
+    return pd.DataFrame(hop_statistics(opened.dataset, opened.graph))
+
+
+def lift(source: Source, group: str) -> pd.DataFrame:
+    """See `analysis.lift.evidence_lift`."""
+    return _lift(source.dataset_hash, group, source)
+
+
+@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance")
+def _lift(dataset: str, group: str, _source: Source) -> pd.DataFrame:
+    return lift_analysis.evidence_lift(cache.open_dataset(_source), group=group)
+
+
+def notable(source: Source) -> list[mining.NotableCase]:
+    """See `analysis.mining.notable_cases`."""
+    return _notable(source.dataset_hash, cache.model_key(source), source)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _notable(dataset: str, key: str, _source: Source) -> list[mining.NotableCase]:
+    opened = cache.open_dataset(_source)
+    return mining.notable_cases(opened, cache.read_records(_source), cache.read_records(_source, "markov"))
+
+
+def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
+    """The evaluation records without the columns that hold lists."""
+    return cache.read_records(source, model).drop(columns=["top_pois", "top_scores"], errors="ignore")

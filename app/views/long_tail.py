@@ -1,0 +1,207 @@
+"""Long tail: accuracy by how often a step and a place were seen, by evidence, and what one more hop buys."""
+
+import streamlit as st
+
+from analysis import findings
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plot_hops, plot_lift
+from analysis.figures.overview import plot_distribution
+from analysis.long_tail import tail_share
+from analysis.opened import MODEL_LABELS
+from analysis.selection import Selection
+from app import cache, state, tables
+from app.components.empty import no_source
+from app.components.guard import guarded
+from app.components.toolbar import downloads, metric_control, source_picker
+from app.pages import WALK
+from app.sources import Source
+from recap.baselines import BASELINES, COUNTING_BASELINES
+
+LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
+
+
+@guarded
+def view() -> None:
+    source = state.current_source()
+    if source is None:
+        no_source()
+        return
+    opened = cache.open_dataset(source)
+    own = cache.model_key(source)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        source_picker(source)
+        metric = metric_control()
+        unit = st.segmented_control(
+            "Mean over",
+            ("cases", "pairs"),
+            default="cases",
+            required=True,
+            format_func={"cases": "Cases", "pairs": "Unique pairs"}.__getitem__,
+            key="unit",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        models = [None, *(name for name in BASELINES if name != own)]
+        model = st.selectbox(
+            "Model",
+            models,
+            key="model",
+            format_func=lambda name: cache.model_label(source) if name is None else MODEL_LABELS[name],
+            bind="query-params",
+            label_visibility="collapsed",
+            width=150,
+        )
+        beside = st.selectbox(
+            "Baseline beside it",
+            COUNTING_BASELINES,
+            index=COUNTING_BASELINES.index("markov"),
+            key="beside",
+            format_func=lambda name: f"with {MODEL_LABELS[name]}",
+            bind="query-params",
+            label_visibility="collapsed",
+            width=200,
+        )
+        st.space("stretch")
+        data = st.container(width="content")
+    if opened.cases.empty:
+        st.info("This dataset has no test case, so there is no accuracy to show.")
+        return
+    by_step = tables.by_count(source, model, beside, "transition_count", metric, unit)
+    by_place = tables.by_count(source, model, beside, "destination_count", metric, unit)
+    st.title(findings.long_tail_finding(by_step, by_place), anchor=False)
+    eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
+    palette = state.theme_palette()
+    label = cache.model_label(source, model)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.markdown(f"**By step**: {findings.trend_words(by_step)}", width="content")
+        st.space("stretch")
+        st.markdown(f"**By place**: {findings.trend_words(by_place)}", width="content")
+    event = st.plotly_chart(
+        plot_accuracy_by_count(by_step, by_place, metric, eta=eta, reference=MODEL_LABELS[beside], palette=palette),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="bars",
+        on_select="rerun",
+        selection_mode="points",
+        alt=f"{label} by how often the step occurred in training: {findings.trend_words(by_step)}; "
+        f"by how often the place was visited: {findings.trend_words(by_place)}",
+    )
+    open_selected(source, event)
+    over = "cases" if unit == "cases" else "distinct steps"
+    st.markdown(
+        f":small[:blue[■] :gray[{label}, 95 % interval over walkers]]   :small[**–** :gray[{MODEL_LABELS[beside]}]]   "
+        f":small[:gray[Small numbers: {over} in the bin. Click a bar to open its cases.]]"
+    )
+    show_evidence(source, model, beside, metric, unit, eta)
+    distribution = tables.distribution(source)
+    with data:
+        downloads(
+            {
+                "Accuracy by step count": by_step,
+                "Accuracy by place count": by_place,
+                "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, unit, eta),
+                "Hop sweep": tables.hops(source),
+                "Sorted step counts": distribution,
+                "Evaluation records": tables.flat_records(source, model),
+            },
+            key="long-tail",
+        )
+
+
+def show_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> None:
+    """Cohorts beside the hop sweep, then sorted counts beside the lift of evidence."""
+    palette = state.theme_palette()
+    cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
+    distribution = tables.distribution(source)
+    halves = st.grid(2, min_column_width=480, gap="medium")
+    with halves.cell():
+        st.subheader("Which evidence a tail step has", anchor=False)
+        event = st.plotly_chart(
+            plot_cohorts(cohorts, MODEL_LABELS["visit_count"], palette),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="cohorts",
+            on_select="rerun",
+            selection_mode="points",
+            alt="Tail accuracy by whether the target was visited before and lies within two hops",
+        )
+        open_selected(source, event, eta)
+        over = "cases" if unit == "cases" else "distinct steps"
+        st.caption(
+            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Click a cell to open its cases."
+        )
+    with halves.cell():
+        st.subheader("What one more hop buys", anchor=False)
+        hops = tables.hops(source)
+        st.plotly_chart(
+            plot_hops(hops, palette),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="hops",
+            alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
+        )
+        st.caption(findings.hop_finding(hops))
+    with halves.cell():
+        share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
+        st.subheader(f"{share:.0%} of distinct next steps are tail".replace("%", " %"), anchor=False)
+        st.plotly_chart(
+            plot_distribution(distribution, palette, eta=eta),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="distribution",
+            alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+        )
+        st.caption(
+            f"Shares are over distinct test steps; over cases it is {over_cases:.0%}. Square-root scale.".replace(
+                "%", " %"
+            )
+        )
+    with halves.cell():
+        show_lift(source)
+
+
+@st.fragment
+def show_lift(source: Source) -> None:
+    """The lift of each evidence, on demand: it looks at every place for a thousand cases."""
+    st.subheader("What evidence says beyond chance", anchor=False)
+    group = st.segmented_control(
+        "Cases",
+        list(LIFT_GROUPS),
+        default="unseen",
+        required=True,
+        format_func=LIFT_GROUPS.__getitem__,
+        key="lift_group",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    lift = tables.lift(source, group or "unseen")
+    st.plotly_chart(
+        plot_lift(lift, state.theme_palette()),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="lift",
+        alt="How many times as often each evidence holds for the truth as by chance, raw and controlled",
+    )
+    st.markdown(
+        ":small[○ :gray[any place]  □ :gray[given popularity]  ◇ :gray[and distance]  ● :gray[given own visits]]"
+    )
+    st.caption(findings.lift_finding(lift))
+    with st.popover("Table", icon=":material/table_rows:", type="tertiary"):
+        st.dataframe(lift, hide_index=True)
+
+
+def open_selected(source: Source, event: dict, eta: int = 1) -> None:
+    """Go to Walk with the cases of a clicked bar or cell."""
+    points = event["selection"]["points"] if event else []
+    data = next((point["customdata"] for point in points if point.get("customdata")), None)
+    if data is None:
+        return
+    chosen = Selection.of_bin(*data) if len(data) == 3 else Selection.of_cohort(data[0], data[1], eta)
+    opened = cache.open_dataset(source)
+    cases = opened.cases["case"].to_numpy()[chosen.mask(opened.cases)]
+    if len(cases):
+        st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(cases[0])})
+    st.toast("There is no case in this bin.")
+
+
+view()

@@ -1,0 +1,120 @@
+"""Overview: the model beside counting baselines, the long tail in one picture, three cases worth opening."""
+
+import streamlit as st
+
+from analysis import findings
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.overview import plot_distribution, plot_lollipops
+from analysis.long_tail import tail_share
+from analysis.mining import NotableCase
+from app import cache, state, tables, words
+from app.components.card import model_card
+from app.components.empty import no_source
+from app.components.guard import guarded
+from app.components.toolbar import downloads, metric_control, source_picker
+from app.pages import WALK
+from app.sources import Source
+
+BADGES = {
+    "history": ":violet-badge[Recovered by revisits]",
+    "hops": ":green-badge[Recovered by two hops]",
+    "missed": ":gray-badge[Still missed]",
+}
+
+
+@guarded
+def view() -> None:
+    source = state.current_source()
+    if source is None:
+        no_source()
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        source_picker(source)
+        metric = metric_control()
+        st.space("stretch")
+        facts = st.container(width="content", horizontal=True, vertical_alignment="center")
+    opened = cache.open_dataset(source)
+    with facts:
+        st.caption(
+            f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test cases",
+            width="content",
+        )
+        model_card(source)
+        data = st.container(width="content")
+    if opened.cases.empty:
+        st.info("This dataset has no test case, so there is no accuracy to show.")
+        return
+    groups, distribution = tables.by_group(source, metric), tables.distribution(source)
+    palette = state.theme_palette()
+    st.title(findings.overview_finding(groups, metric), anchor=False)
+    if source.synthetic:
+        st.caption(
+            "Saltmere is an invented city: nobody in it is real, and its people are more regular than real ones."
+        )
+    elif source.checkpoint_folder is None:
+        st.caption(
+            "No model was trained on this dataset yet. Until then a counting baseline predicts: `recap train` makes a model."
+        )
+    halves = st.grid(2, min_column_width=480, gap="medium")
+    with halves.cell():
+        st.subheader(f"{tables.metric_label(metric)} against counting baselines", anchor=False)
+        st.plotly_chart(
+            plot_lollipops(groups, palette),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="lollipops",
+            alt=findings.overview_finding(groups, metric),
+        )
+        st.caption("Tail: the step occurred at most once in training. Accuracies are over cases.")
+    with halves.cell():
+        share = tail_share(distribution, 1)
+        st.subheader(f"{share:.0%} of distinct next steps are tail".replace("%", " %"), anchor=False)
+        st.plotly_chart(
+            plot_distribution(distribution, palette),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="distribution",
+            alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+        )
+        over_cases = tail_share(distribution, 1, "case_share")
+        st.caption(
+            f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %")
+        )
+    show_notable(source)
+    with data:
+        downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
+
+
+def show_notable(source: Source) -> None:
+    """Three cards that lead to their cases."""
+    cases = tables.notable(source)
+    if not cases:
+        return
+    counted = {1: "One case", 2: "Two cases", 3: "Three cases"}[len(cases)]
+    st.subheader(f"{counted} worth opening", anchor=False)
+    cards = st.grid(3, min_column_width=300, border=True)
+    for notable in cases:
+        with cards.cell():
+            show_card(source, notable)
+
+
+def show_card(source: Source, notable: NotableCase) -> None:
+    """One notable case: what kind, which places, two ranks and the reason."""
+    opened = cache.open_dataset(source)
+    case = opened.case(notable.case)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(BADGES[notable.kind], width="content")
+        st.space("stretch")
+        if st.button(
+            "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
+        ):
+            st.switch_page(WALK.path, query_params={"case": str(notable.case)})
+    places = [words.plain(opened.labels[int(case[name])]) for name in ("source", "target")]
+    st.markdown(f"**{places[0]} → {places[1]}**")
+    with st.container(horizontal=True):
+        st.metric("Markov", words.ordinal(notable.markov_rank), width=150)
+        st.metric(cache.model_label(source), words.ordinal(notable.rank), width=150)
+    st.caption(words.plain(notable.reason))
+
+
+view()
