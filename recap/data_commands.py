@@ -1,4 +1,4 @@
-"""Commands around data: prepare, stats. Each prints for people, or one JSON object with --json."""
+"""Commands around data: prepare, inspect, stats. Each prints for people, or one JSON object with --json."""
 
 import time
 from pathlib import Path
@@ -125,6 +125,53 @@ def prepare(
     for note in account.notes:
         console.print(f"Note: {note}", markup=False)
     console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")
+
+
+@commands.command()
+def inspect(
+    path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
+    source_format: FormatOption = "auto",
+    preset: Annotated[str, typer.Option(help="Data protocol of the preview: nyc, tky, ca or default.")] = "default",
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalOption = False,
+    time_format: TimeFormatOption = None,
+    bbox: BoxOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    multiline: MultilineOption = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say what a file seems to be, show its first rows, count its problems; no dataset is written."""
+    from recap.data.inspection import inspect_checkins
+    from recap.data.inspection_text import print_inspection
+    from recap.presets import data_preset
+    from recap.sealed_folder import write_file
+
+    config = data_preset(preset)
+    options = read_options(
+        mapping=mapping,
+        timezone=timezone,
+        local_times=local_times,
+        time_format=time_format,
+        bbox=bbox,
+        encoding=encoding,
+        delimiter=delimiter,
+        multiline=multiline,
+    )
+    with progress_console.status(f"Inspecting {path.name}"):
+        found = inspect_checkins(path, source_format, options, config)
+    if html is not None:
+        from recap.data.inspection_page import inspection_page
+
+        write_file(html, inspection_page(found, config))
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    print_inspection(found, config, console)
+    if html is not None:
+        console.print(f"Page written to {html}.", markup=False)
 
 
 @commands.command()

@@ -55,8 +55,7 @@ def read_options(
     encoding: str | None,
     delimiter: str | None,
     multiline: bool,
-    skip_bad_rows: bool,
-    missing_zone_is_utc: bool = False,
+    skip_bad_rows: bool = False,
 ) -> "ReadOptions":
     """Check the options' values and put them together.
 
@@ -76,7 +75,6 @@ def read_options(
             "delimiter": delimiter,
             "multiline": multiline,
             "skip_bad_rows": skip_bad_rows,
-            "missing_zone_is_utc": missing_zone_is_utc,
         }
     )
 

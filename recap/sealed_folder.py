@@ -1,6 +1,7 @@
 """Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -35,7 +36,9 @@ def verify_sums(folder: Path, required: list[str]) -> str:
     if not sums.is_file():
         raise ChecksumError(f"{folder} has no {SUMS}: it is not a complete folder written by recap")
     text = sums.read_text(encoding="utf-8", errors="replace")
-    listed = {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
+    listed = {
+        name: digest for digest, _, name in (line.partition("  ") for line in text.removesuffix("\n").split("\n"))
+    }
     for name in required:
         if name not in listed:
             raise ChecksumError(f"{sums} does not list {name}; write the folder anew")
@@ -89,3 +92,18 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_file(target: Path, text: str) -> None:
+    """Write a text file whole or not at all; an older one stays until the new one is complete.
+
+    Raises:
+        RecapError: the disk refused.
+    """
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise RecapError(f"cannot write {target}: {error.strerror or error}; nothing was kept") from error

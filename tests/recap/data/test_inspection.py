@@ -1,0 +1,161 @@
+"""Inspection: each blemish on a table small enough to see it, the page, and the command that writes nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.data.checks import check_checkins, distance_km
+from recap.data.cleaning import DataConfig
+from recap.data.inspection import inspect_checkins
+from recap.data.inspection_page import inspection_page
+from recap.data.sources import SOURCE_FORMATS, ReadOptions
+from tests.checkins import raw_table
+from tests.shell import assert_refused, recap, recap_json
+from tests.sources import write_source
+
+
+def problems(raw: pd.DataFrame) -> dict[str, int]:
+    return {problem.kind: problem.count for problem in check_checkins(raw)}
+
+
+def clean(**changes: Any) -> pd.DataFrame:
+    """Four check-ins without a blemish, hours apart, in New York; columns may be replaced."""
+    raw = raw_table([("ann", "home", 0.0), ("ann", "work", 3.0), ("ann", "home", 9.0), ("bob", "home", 1.0)])
+    return raw.assign(**changes)
+
+
+def test_a_clean_table_has_no_problem() -> None:
+    """Nothing is reported that is not there."""
+    assert check_checkins(clean()) == []
+
+
+def test_repeats_and_ties() -> None:
+    """home twice in one second is a repeat and a tie; work in that second is a tie only; bob's second is his own."""
+    raw = raw_table([("ann", "home", 1.0), ("ann", "home", 1.0), ("ann", "work", 1.0), ("bob", "home", 1.0)])
+    assert problems(raw.assign(**{c.LATITUDE: 40.0})) == {"exact_duplicates": 1, "same_second": 2}
+
+
+def test_impossible_speed() -> None:
+    """111 km in an hour is fine, 1,112 km is not; at one instant 11 km is not; 4 km in a second is rounding."""
+    assert distance_km(*(np.array([x]) for x in (0, 0, 10, 0)))[0] == pytest.approx(1111.9, abs=0.1)
+    hours = [("ann", "a", 0.0), ("ann", "b", 1.0)]
+    for degrees, expected in ((1.0, {}), (10.0, {"impossible_speed": 1})):
+        assert problems(raw_table(hours).assign(**{c.LATITUDE: [40.0, 40 + degrees]})) == expected
+    instant = raw_table([("ann", "a", 0.0), ("ann", "b", 1 / 3600)])
+    assert problems(instant.assign(**{c.LATITUDE: [40.0, 40.1]})) == {"impossible_speed": 1}
+    assert problems(instant.assign(**{c.LATITUDE: [40.0, 40.04]})) == {}
+    two_users = raw_table([("ann", "a", 0.0), ("bob", "b", 1.0)])
+    assert problems(two_users.assign(**{c.LATITUDE: [40.0, 50.0]})) == {}
+
+
+def test_places_that_move_or_change() -> None:
+    """home stands twice 1.1 km apart, and once as another category."""
+    raw = clean()
+    raw.loc[2, c.LATITUDE] += 0.01
+    (problem,) = check_checkins(raw)
+    assert (problem.kind, problem.count) == ("moving_places", 1)
+    assert "1 of them more than 200 m" in problem.title and problem.examples == ["home spreads over 1.11 km"]
+    assert problems(clean(**{c.CATEGORY_ID: ["1", "2", "3", "1"]})) == {
+        "changing_categories": 1,
+        "category_names_share": 1,
+    }
+
+
+def test_missing_categories() -> None:
+    """None at all is one thing, some missing another."""
+    none = clean(**{c.CATEGORY: pd.Categorical([""] * 4), c.CATEGORY_ID: pd.Categorical([""] * 4)})
+    assert problems(none) == {"no_categories": 4}
+    some = clean(**{c.CATEGORY: ["kind h", "", "kind h", "kind h"], c.CATEGORY_ID: ["1", "", "1", "1"]})
+    assert problems(some) == {"missing_category": 1}
+
+
+def test_gaps_where_the_file_is_dense() -> None:
+    """Two check-ins an hour, then three days of silence; three days between four check-ins are no gap."""
+    rows = [("ann", "home", hour / 2) for hour in range(200)] + [("ann", "home", 172 + hour / 2) for hour in range(200)]
+    (problem,) = check_checkins(raw_table(rows))
+    assert (problem.kind, problem.count) == ("time_gaps", 1)
+    assert problem.examples == ["2012-04-06 11:30 to 2012-04-09 12:00 UTC"]
+    assert problems(raw_table([("ann", "home", 72.0 * day) for day in range(4)])) == {}
+
+
+def test_zones_dates_and_zeros() -> None:
+    """New York with Tokyo's clock; midnights; latitude and longitude 0."""
+    assert problems(clean(**{c.TZ_OFFSET_MINUTES: [540, -240, -240, -240]})) == {"odd_zone": 1}
+    midnight = pd.to_datetime(["2012-04-02", "2012-04-03", "2012-04-04", "2012-04-05"], utc=True)
+    assert problems(clean(**{c.TIME: midnight})) == {"dates_only": 4}
+    nowhere = clean(**{c.LATITUDE: 0.0, c.LONGITUDE: 0.0, c.TZ_OFFSET_MINUTES: 0})
+    assert problems(nowhere) == {"null_island": 4}
+
+
+def test_leaks_of_a_given_split() -> None:
+    """Test before training ends, the same check-in in both, a trajectory across, a place and a user unknown."""
+    rows = [("ann", "home", 0.0), ("ann", "work", 1.0), ("ann", "home", 5.0), ("ann", "work", 6.0)]
+    good = raw_table(rows).assign(**{c.SPLIT: [0, 0, 1, 2], c.TRAJECTORY_ID: ["a", "a", "b", "c"]})
+    assert problems(good) == {}
+    assert problems(good.assign(**{c.SPLIT: [0, 1, 0, 2]})) == {
+        "split_not_in_time": 1,
+        "split_trajectories": 1,
+        "unknown_pois": 1,
+    }
+    repeated = raw_table([*rows, ("ann", "work", 1.0)]).assign(**{c.SPLIT: [0, 0, 1, 2, 2]})
+    assert problems(repeated) == {
+        "exact_duplicates": 1,
+        "same_second": 1,
+        "split_not_in_time": 1,
+        "in_train_and_test": 1,
+    }
+    stranger = raw_table([*rows, ("bob", "work", 9.0)]).assign(**{c.SPLIT: [0, 0, 1, 2, 2]})
+    assert problems(stranger) == {"unknown_users": 1}
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_every_format_is_inspected_without_options(tmp_path: Path, source_format: str) -> None:
+    """Where a zone is missing, UTC is taken and said; the preview agrees with what the protocol keeps."""
+    path, options = write_source(tmp_path, source_format)
+    found = inspect_checkins(path, "auto", ReadOptions(), DataConfig())
+    assert found.source_format == source_format
+    assert found.facts["check-ins"] == found.account.rows_kept == 72
+    assert any("--timezone" in note for note in found.account.notes) == (options.timezone is not None)
+    assert len(found.first_rows) == 5
+    assert found.preview.checkins == 72 - sum(found.preview.dropped.values())
+
+
+def test_bad_rows_become_problems(tmp_path: Path) -> None:
+    """The same file that prepare refuses is inspected to its end."""
+    path, _ = write_source(tmp_path, "foursquare")
+    path.write_text(path.read_text(encoding="latin-1").replace("\t40.", "\t400.", 2), encoding="latin-1")
+    found = inspect_checkins(path, "auto", ReadOptions(), DataConfig())
+    (problem,) = [problem for problem in found.problems if problem.kind == "latitude"]
+    assert problem.count == 2 and "city.txt line 1: latitude 400." in problem.examples[0]
+    refused = inspect_checkins(path, "auto", ReadOptions(), DataConfig(min_poi_checkins=1000))
+    assert "min_poi_checkins" in refused.preview.refusal and refused.preview.checkins == 0
+
+
+def test_the_page_escapes_what_comes_from_the_file(tmp_path: Path) -> None:
+    """A category that is a script stays text; the page is whole and needs nothing from outside."""
+    path, _ = write_source(tmp_path, "foursquare")
+    evil = "<script>alert(1)</script>"
+    path.write_text(path.read_text(encoding="latin-1").replace("Café a", evil), encoding="latin-1")
+    found = inspect_checkins(path, "auto", ReadOptions(), DataConfig())
+    page = inspection_page(found, DataConfig())
+    assert evil not in page and "&lt;script&gt;alert(1)" in page
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    assert "http" not in page and "src=" not in page
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """JSON for programs, a page on request, nothing else on the disk; a folder that is none is refused."""
+    path, _ = write_source(tmp_path, "gowalla")
+    page = tmp_path / "page.html"
+    found = recap_json("inspect", path, "--html", page)
+    assert found["source_format"] == "gowalla" and found["facts"]["check-ins"] == 72
+    assert page.read_text().startswith("<!doctype html>")
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["gowalla.txt", "page.html"]
+    text = recap("inspect", path)
+    assert text.returncode == 0 and "Problems" in text.stdout and "no time zone" in text.stdout
+    assert_refused(recap("inspect", tmp_path / "nowhere", "--json"), "does not exist")
+    assert_refused(recap("inspect", path, "--html", tmp_path / "no" / "page.html"), "cannot write")
