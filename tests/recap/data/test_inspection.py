@@ -36,7 +36,7 @@ def test_a_clean_table_has_no_problem() -> None:
 def test_repeats_and_ties() -> None:
     """home twice in one second is a repeat and a tie; work in that second is a tie only; bob's second is his own."""
     raw = raw_table([("ann", "home", 1.0), ("ann", "home", 1.0), ("ann", "work", 1.0), ("bob", "home", 1.0)])
-    assert problems(raw.assign(**{c.LATITUDE: 40.0})) == {"exact_duplicates": 1, "same_second": 2}
+    assert problems(raw.assign(**{c.LATITUDE: 40.0, c.LONGITUDE: -74.0})) == {"exact_duplicates": 1, "same_second": 2}
 
 
 def test_impossible_speed() -> None:
