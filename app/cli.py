@@ -5,6 +5,7 @@ import sys
 import typer
 
 from analysis.commands import commands as analysis_commands
+from analysis.demo_commands import commands as demo_commands
 from app.commands import commands as app_commands
 from recap.commands import commands as recap_commands
 from recap.data_commands import commands as data_commands
@@ -23,6 +24,7 @@ app.add_typer(data_commands)
 app.add_typer(recap_commands)
 app.add_typer(runs_commands)
 app.add_typer(analysis_commands)
+app.add_typer(demo_commands)
 app.add_typer(app_commands)
 
 
