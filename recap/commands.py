@@ -114,18 +114,18 @@ def evaluate(
         raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
     if split not in c.SPLIT_NAMES:
         raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
+    chosen = choose_device(device)
     dataset = Dataset.load(data)
-    chosen = torch.device("cpu")
     scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
         checkpoint_hash = None
         if checkpoint is not None:
-            chosen = choose_device(device)
             loaded = Checkpoint.load(checkpoint)
             scorer, checkpoint_hash = loaded.scorer(dataset, graph, chosen), loaded.hash
         else:
             assert baseline is not None
+            chosen = torch.device("cpu")  # baselines count with scipy
             scorer = build_baseline(baseline, dataset, graph)
         evaluation = run_evaluation(
             scorer,
@@ -179,6 +179,7 @@ def _progress() -> Progress:
         TimeRemainingColumn(),
         console=progress_console,
         transient=True,
+        disable=not progress_console.is_terminal,  # else it leaves an empty line on stderr
     )
 
 

@@ -15,6 +15,7 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
+from recap.evaluation.ranks import check_scores
 from recap.evaluation.records import describe_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
@@ -85,8 +86,14 @@ class Predictor:
         return CaseBatch(self.checkins, torch.tensor(rows, dtype=torch.int64))
 
     def score(self, batch: CaseBatch) -> Scores:
-        """The scores that the batched evaluation ranks by."""
-        return self._scorer.score(batch)
+        """The scores that the batched evaluation ranks by.
+
+        Raises:
+            ScoreError: the weights hold a NaN.
+        """
+        scores = self._scorer.score(batch)
+        check_scores(scores.total, self._scorer.name)
+        return scores
 
     def history(self, row: int) -> History:
         """The check-ins that the case at a source row is predicted from, and its target."""

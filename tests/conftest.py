@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,3 +24,26 @@ def _own_user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECAP_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture(scope="session")
+def city_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small city as a dataset folder; do not change it."""
+    from tests.worlds import small_city
+
+    folder = tmp_path_factory.mktemp("city") / "data"
+    small_city().save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def city_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint trained on the small city for a second, every part active; copy it before changing it."""
+    import torch
+
+    from recap.training.run import train
+    from tests.worlds import small_city, small_training
+
+    folder = tmp_path_factory.mktemp("trained") / "checkpoint"
+    assert train(small_city(), small_training(epochs=6), folder, device=torch.device("cpu")) is not None
+    return folder

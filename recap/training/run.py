@@ -37,6 +37,7 @@ from recap.training.state import STATE_FILE
 from recap.training.trainer import BEST, BEST_OVERALL, EpochWatcher, StopRequest, Trainer, Watcher
 
 _CONFIG = "config.json"
+_LOCK = ".lock"
 
 
 def choose_device(name: str) -> torch.device:
@@ -89,6 +90,7 @@ def train(
     Raises:
         FolderInUseError: another training writes to ``out``, or it holds something else.
         ConfigError: resumed with another configuration or dataset.
+        DataError: the dataset has no validation case.
     """
     group = group or Group()
     if not group.is_writer:
@@ -101,7 +103,7 @@ def train(
         working.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecapError(f"cannot write to {out}: {error.strerror or error}") from error
-    lock = FileLock(out / ".lock")
+    lock = FileLock(out / _LOCK)
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
@@ -113,7 +115,7 @@ def train(
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
-        (working / _CONFIG).write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+        _write_identity(working / _CONFIG, identity)
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
@@ -125,8 +127,10 @@ def train(
         ) from error
     finally:
         lock.release()
-        if is_new and not any(path.is_file() for path in working.rglob("*")):
-            _remove_empty(out)
+        if not any(path.is_file() for path in working.rglob("*")):
+            _remove_empty(out if is_new else working)
+            if not is_new:
+                (out / _LOCK).unlink(missing_ok=True)
 
 
 def _train_along(
@@ -162,12 +166,26 @@ def _check_folder(out: Path, resume: bool) -> None:
 def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
     if not resume or not path.is_file():
         return
-    earlier = json.loads(path.read_text(encoding="utf-8"))
-    if earlier["dataset_hash"] != identity["dataset_hash"]:
-        raise ConfigError(f"{path.parent.parent} was started on another dataset ({earlier['dataset_hash'][:12]}…)")
-    changed = sorted(name for name in identity["train"] if identity["train"][name] != earlier["train"].get(name))
+    try:
+        earlier = json.loads(path.read_text(encoding="utf-8"))
+        started_on, trained_with = str(earlier["dataset_hash"]), dict(earlier["train"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} is damaged ({error}); remove {path.parent.parent} and train anew") from error
+    if started_on != identity["dataset_hash"]:
+        raise ConfigError(f"{path.parent.parent} was started on another dataset ({started_on[:12]}…)")
+    changed = sorted(name for name in identity["train"] if identity["train"][name] != trained_with.get(name))
     if changed:
         raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
+
+
+def _write_identity(path: Path, identity: dict[str, Any]) -> None:
+    """Whole or not at all: a cut-off file would stop every resume."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        temporary.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _seal(

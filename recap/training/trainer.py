@@ -15,6 +15,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.errors import DataError
 from recap.evaluation.metrics import METRICS, metrics_by_group
 from recap.evaluation.records import describe_cases, rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
@@ -100,6 +101,8 @@ class Trainer:
         self.graph = TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset, device)
         self.validation = describe_cases(dataset, self.graph, c.VAL)
+        if self.validation.empty:
+            raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
         row_N = dataset.cases(c.TRAIN)
         poi_T = dataset.checkins[c.POI].to_numpy()
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
@@ -262,7 +265,7 @@ class Trainer:
         result = {
             "epoch": self.progress.epoch,
             "stage": stage.model_dump(),
-            "val": {name: val[name] or 0.0 for name in METRICS},
+            "val": {name: val[name] for name in METRICS},
         }
         everything_on = stage.inactive_parts(self.config.model) == Stage().inactive_parts(self.config.model)
         if everything_on and _beats(result, self.progress.best):
