@@ -13,7 +13,7 @@ from recap.errors import ConfigError, FormatVersionError, RecapError
 from recap.runs.files import make_reserve, read_json, write_json
 from recap.runs.process import ProcessIdentity
 from recap.runs.spec import RunSpec
-from recap.runs.state import RunState, StateName, now
+from recap.runs.state import ACTIVE, RunState, StateName, now
 from recap.sealed_folder import SUMS
 from recap.training.metrics_file import METRICS, read_metrics
 
@@ -114,11 +114,25 @@ class RunFolder:
         """Enter a process as the one that trains; False when the run was stopped or started anew meanwhile."""
         with self._locked():
             state = self.read_state()
-            if state.state not in ("running", "stopping") or state.attempt != attempt:
+            # A cluster may start a job before anyone has noted that it is no longer waiting.
+            by_cluster = state.state == "queued" and self.read_spec().backend == "slurm"
+            if not (state.state in ("running", "stopping") or by_cluster) or state.attempt != attempt:
                 return False
             if state.process not in (None, process) and state.process.is_here and state.process.is_alive():
                 return False
-            self._write_state(state, {"process": process.model_dump(), "host": process.host})
+            values: dict[str, Any] = {"process": process.model_dump(), "host": process.host}
+            if by_cluster:
+                values |= {"state": "running", "started": state.started or now()}
+            self._write_state(state, values)
+            return True
+
+    def note(self, of_attempt: int, **values: Any) -> bool:
+        """Enter facts without moving the run; False when it was started anew or is over meanwhile."""
+        with self._locked():
+            state = self.read_state()
+            if state.attempt != of_attempt or state.state not in ACTIVE:
+                return False
+            self._write_state(state, values)
             return True
 
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:

@@ -51,6 +51,9 @@ class SlurmQueue:
             RecapError: Slurm is not there or refuses; its words are in the message.
         """
         attempt = state.attempt + 1
+        # The number of the start first: the job may begin before sbatch has returned.
+        if run.change({"queued"}, "queued", expected=state, attempt=attempt) is None:
+            return
         (run.path / JOB_SCRIPT).write_text(_SCRIPT, encoding="ascii")
         answer = _call(self.sbatch_command(run, spec, attempt), _environment(run))
         job_id = answer.strip().partition(";")[0]
@@ -58,14 +61,8 @@ class SlurmQueue:
             raise RecapError(f"sbatch should print a job number, got {answer.strip()!r}")
         job = read_job(job_id)
         lease = Lease(kind="cpu" if spec.device == "cpu" else "cuda", name=f"Slurm job {job_id}")
-        noted = run.change(
-            {"queued"},
-            "queued",
-            attempt=attempt,
-            device=lease.model_dump(),
-            slurm=SlurmJob(job_id=job_id, submitted=job.submitted if job else "").model_dump(),
-        )
-        if noted is None and run.read_state().slurm is None:
+        slurm = SlurmJob(job_id=job_id, submitted=job.submitted if job else "")
+        if not run.note(attempt, device=lease.model_dump(), slurm=slurm.model_dump()) and not run.is_sealed:
             _call(["scancel", job_id])
 
     def sbatch_command(self, run: RunFolder, spec: RunSpec, attempt: int) -> list[str]:
@@ -116,7 +113,7 @@ class SlurmQueue:
         state = run.read_state()
         if run.is_sealed and run.read_summary():
             run.end("finished", expected=state)
-        elif state.state == "stopping":
+        elif state.state == "stopping" or (job is not None and job.state.startswith("CANCELLED")):
             run.end("stopped", expected=state)
         elif job is None:
             reason = f"Slurm does not know its job any more; continue with `recap runs resume {run.id}`"
@@ -161,13 +158,26 @@ def read_job(job_id: str) -> JobView | None:
     )
 
 
-def is_requeued_by_slurm(run: RunFolder) -> bool:
-    """Whether a job that was told to end will be started again: preempted, and not cancelled by anyone."""
+def hand_back(run: RunFolder, attempt: int) -> bool:
+    """In a job that was told to end by Slurm (preempted, or its time is nearly over): wait in the queue again.
+
+    Returns:
+        False where the process is no Slurm job, or the run is to be stopped; then nothing was done.
+    """
+    job_id = os.environ.get("SLURM_JOB_ID", "")
     state = run.read_state()
-    if state.slurm is None or state.state != "running":
+    if state.slurm is None or state.slurm.job_id != job_id or state.state != "running":
         return False
-    job = read_job(state.slurm.job_id)
-    return job is not None and (job.state in ("PREEMPTED", "REQUEUED", "PENDING") or job.reason.startswith("Preempt"))
+    if run.change({"running"}, "queued", of_attempt=attempt, process=None) is None:
+        return False
+    try:
+        job = read_job(job_id)
+        if job is not None and job.state == "RUNNING":
+            # Nobody has requeued or cancelled it yet: the time limit is near.
+            _call(["scontrol", "requeue", job_id])
+    except RecapError as error:
+        print(f"the job could not be requeued from here ({error}); whoever follows it will see its end", flush=True)
+    return True
 
 
 class SlurmError(RecapError):

@@ -13,7 +13,7 @@ from types import FrameType
 from recap.errors import RecapError
 from recap.runs.process import ProcessIdentity
 from recap.runs.run_folder import RunFolder
-from recap.runs.slurm import is_requeued_by_slurm
+from recap.runs.slurm import hand_back
 from recap.runs.spec import RunSpec
 
 
@@ -39,10 +39,7 @@ def main(arguments: list[str]) -> int:
         return 1
     if finished:
         run.end("finished", of_attempt=attempt)
-    elif received and run.read_state().slurm is not None and is_requeued_by_slurm(run):
-        # Preempted: Slurm starts the same job again, and the run goes on where it was.
-        run.change({"running"}, "queued", of_attempt=attempt, process=None)
-    else:
+    elif not (received and hand_back(run, attempt)):
         run.end("stopped", _why_stopped(run, received), of_attempt=attempt)
     return 0
 

@@ -58,7 +58,7 @@ SlurmctldLogFile=$state/slurmctld.log
 SlurmdLogFile=$state/slurmd.log
 KillWait=30
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$cores State=UNKNOWN
-PartitionName=low Nodes=$host Default=YES PriorityTier=1 GraceTime=60 State=UP
+PartitionName=low Nodes=$host Default=YES PriorityTier=1 GraceTime=5 State=UP
 PartitionName=high Nodes=$host PriorityTier=10 State=UP
 CONF
 

@@ -64,6 +64,8 @@ def main(program: str, words: list[str]) -> int:
     if program == "squeue":
         if job["state"] in ("PENDING", "RUNNING"):
             print(f"{job_id}|{job['state']}")
+    elif program == "scontrol" and words[0] == "requeue":
+        write(job | {"state": "PENDING", "restarts": job["restarts"] + 1})
     elif program == "scontrol":
         submitted = job.get("submitted", "2030-01-01T00:00:00")
         print(f"JobId={job_id} JobState={job['state']} Reason=None Restarts={job['restarts']} SubmitTime={submitted}")

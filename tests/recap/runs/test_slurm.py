@@ -107,6 +107,22 @@ def test_preempted_requeued_stopped(cluster: Path, store: RunStore, dataset_fold
     assert run.read_state().state == "stopped" and run.read_state().attempt == 1
 
 
+@pytest.mark.slow
+def test_a_job_near_its_time_limit_requeues_itself(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
+    """Slurm's warning signal: the job saves, asks for its own requeue, and the run waits."""
+    run, runner = queue_run(store, dataset_folder, epochs=400, overrides=["validate_every=400"])
+    runner.tick()
+    process = fake_slurm.start("100")
+    wait_for_epoch(run, 1)
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.wait(60) == 0
+    assert run.read_state().state == "queued", run.log.read_text()
+    job = fake_slurm.read("100")
+    assert job is not None and job["state"] == "PENDING" and job["restarts"] == 1
+    runner.tick()
+    assert run.read_state().state == "queued" and run.read_state().slurm is not None
+
+
 def test_a_waiting_job_is_cancelled(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """Stopping a job that has not begun leaves nothing behind in Slurm's queue."""
     run, runner = queue_run(store, dataset_folder)

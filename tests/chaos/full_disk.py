@@ -1,0 +1,80 @@
+"""A disk that is full, a clock that jumps: runs on a one-megabyte file system (root only, Linux).
+
+    python -m tests.chaos.full_disk
+
+Prints one JSON line for each moment the disk fills up. Earlier epochs and checkpoints must be intact, the state must
+name the reason, and with room again the run must finish.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from recap.runs import control
+from recap.runs.store import RunStore
+from recap.tensor_files import load_tensors
+from tests.background import new_store, tiny_spec, wait_for_epoch, wait_until_over, walking_dataset
+
+
+def fill(folder: Path, leave: int) -> Path:
+    """Take all room of a file system but ``leave`` bytes."""
+    filler = folder / "filler"
+    with filler.open("wb") as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+                file.flush()
+        except OSError:
+            pass
+    with filler.open("r+b") as file:
+        file.truncate(max(0, filler.stat().st_size - leave))
+    return filler
+
+
+def one(disk: Path, data: Path, leave: int) -> dict[str, object]:
+    """Train, fill the disk after two epochs, and see what is left."""
+    store = new_store(disk / f"home{leave}")
+    spec = tiny_spec(data, epochs=200, overrides=["validate_every=10", "save_every_seconds=0.1"])
+    (run,) = control.submit(store, [spec])
+    wait_for_epoch(run, 12)
+    filler = fill(disk, leave)
+    state = wait_until_over(run)
+    error = json.loads((run.path / "state.json").read_text())["error"]
+    epochs = [line["epoch"] for line in run.read_metrics()]
+    intact = all(load_tensors(path)[0] for path in (run.checkpoint / "training").glob("*.safetensors"))
+    filler.unlink()
+    control.resume(RunStore(store.folder), run)
+    again = wait_until_over(run)
+    return {
+        "bytes_left": leave,
+        "state": state,
+        "error": error,
+        "epochs_kept": len(epochs) >= 12 and epochs == list(range(1, len(epochs) + 1)),
+        "files_intact": intact,
+        "after_resume": again,
+        "epochs": len(run.read_metrics()),
+    }
+
+
+def main() -> int:
+    good = True
+    with tempfile.TemporaryDirectory() as name:
+        data, disk = Path(name) / "data", Path(name) / "disk"
+        walking_dataset().save(data)
+        for leave in (0, 2_000, 20_000, 150_000):
+            disk.mkdir(exist_ok=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], check=True)
+            try:
+                result = one(disk, data, leave)
+            finally:
+                subprocess.run(["umount", "-l", str(disk)], check=True)
+            print(json.dumps(result), flush=True)
+            good &= result["state"] == "failed" and "space" in str(result["error"]) and bool(result["epochs_kept"])
+            good &= bool(result["files_intact"]) and result["after_resume"] == "finished" and result["epochs"] == 200
+    return int(not good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
