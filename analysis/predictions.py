@@ -20,8 +20,8 @@ class CasePrediction:
     Attributes:
         case: the case's row of the case table.
         candidates: the best places and, where it is not among them, the truth as the last row; columns ``rank`` (the
-            truth's is the mean over ties), ``poi, name, category, probability`` (NaN where the model has none), ``score,
-            distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
+            truth's is the mean over ties), ``poi, name, category, probability`` (NaN where the model has none),
+            ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
             and ``part_<name>``.
         target_rank: mean rank of the truth over ties.

@@ -10,6 +10,7 @@ from app.commands import commands as app_commands
 from recap.commands import commands as recap_commands
 from recap.data_commands import commands as data_commands
 from recap.errors import RecapError
+from recap.machine_commands import commands as machine_commands
 from recap.runs.commands import commands as runs_commands
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.add_typer(runs_commands)
 app.add_typer(analysis_commands)
 app.add_typer(demo_commands)
 app.add_typer(app_commands)
+app.add_typer(machine_commands)
 
 
 def main() -> None:

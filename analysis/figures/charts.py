@@ -30,6 +30,7 @@ def styled(figure: go.Figure, palette: Palette, *, height: int, margin: dict[str
         hoverlabel={"font": {"family": FONT, "size": 13, "color": palette.ink}, "bgcolor": palette.page},
         bargap=0.38,
     )
-    figure.update_xaxes(showgrid=False, zeroline=False, fixedrange=True, linecolor=palette.grid, color=palette.quiet)
-    figure.update_yaxes(gridcolor=palette.grid, zeroline=False, fixedrange=True, color=palette.quiet)
+    axis = {"zeroline": False, "fixedrange": True, "color": palette.quiet, "title_font_size": 13, "tickfont_size": 13}
+    figure.update_xaxes(showgrid=False, linecolor=palette.grid, **axis)
+    figure.update_yaxes(gridcolor=palette.grid, **axis)
     return figure

@@ -24,7 +24,14 @@ class Label:
 
 
 def place_labels(
-    texts: list[str], x: np.ndarray, y: np.ndarray, gap: np.ndarray, *, obstacles: np.ndarray, keep: int
+    texts: list[str],
+    x: np.ndarray,
+    y: np.ndarray,
+    gap: np.ndarray,
+    *,
+    obstacles: np.ndarray,
+    keep: int,
+    half_size: tuple[float, float] = (365.0, 260.0),
 ) -> list[Label]:
     """Put each name right, left, below or above its mark, wherever it covers least; drop those that cover others.
 
@@ -34,6 +41,7 @@ def place_labels(
         gap: distance in pixels between a mark's middle and its name.
         obstacles: rows of x, y and radius in pixels that names should not cover.
         keep: how many of the first names are placed whatever they cover.
+        half_size: half the map's width and height in pixels, so that names are not cut off.
     """
     taken: list[Box] = []
     placed = []
@@ -50,6 +58,7 @@ def place_labels(
             left = x[index] + dx - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
             box = (left, y[index] + dy - HEIGHT_PX / 2, left + width, y[index] + dy + HEIGHT_PX / 2)
             cost = sum(_overlap(box, other) for other in taken) * 3 + sum(_covers(box, mark) for mark in obstacles)
+            cost += 30 * HEIGHT_PX * _outside(box, half_size)
             options.append(
                 (cost, len(options), box, Label(index, text, round(float(dx), 1), round(float(dy), 1), anchor))
             )
@@ -58,6 +67,13 @@ def place_labels(
             taken.append(box)
             placed.append(label)
     return placed
+
+
+def _outside(box: Box, half_size: tuple[float, float]) -> float:
+    """How many pixels of the box stick out of the map."""
+    half_width, half_height = half_size
+    sides = (-half_width - box[0], -half_height - box[1], box[2] - half_width, box[3] - half_height)
+    return sum(max(side, 0.0) for side in sides)
 
 
 def _overlap(box: Box, other: Box) -> float:

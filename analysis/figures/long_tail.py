@@ -13,7 +13,14 @@ from analysis.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 
 
 def plot_accuracy_by_count(
-    by_step: pd.DataFrame, by_place: pd.DataFrame, metric: str, *, eta: int, reference: str, palette: Palette
+    by_step: pd.DataFrame,
+    by_place: pd.DataFrame,
+    metric: str,
+    *,
+    eta: int,
+    reference: str,
+    titles: tuple[str, str],
+    palette: Palette,
 ) -> go.Figure:
     """Bars by transition count and by destination count side by side on one y axis; a tick marks the baseline.
 
@@ -23,6 +30,7 @@ def plot_accuracy_by_count(
         by_step, by_place: from `accuracy_by_count`, with a reference.
         eta: tail bins stand on a grey band and in the full colour.
         reference: the baseline's name.
+        titles: of the two panels.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, column_widths=[0.58, 0.42], horizontal_spacing=0.07)
     panels = ((by_step, "transition_count", eta), (by_place, "destination_count", None))
@@ -30,11 +38,24 @@ def plot_accuracy_by_count(
         _add_bars(figure, column, table, by, metric, tail_up_to, reference, palette)
     names = ("Times this step occurred in training", "Times this place was visited in training")
     for column, name in enumerate(names, start=1):
-        figure.update_xaxes(title_text=name, title_standoff=34, type="category", row=1, col=column)
-    styled(figure, palette, height=370, margin={"l": 8, "t": 12, "b": 8})
+        figure.update_xaxes(title_text=name, title_standoff=30, type="category", row=1, col=column)
+    styled(figure, palette, height=400, margin={"l": 46, "t": 40, "b": 78})
     top = max(float(by_step["upper"].max()), float(by_place["upper"].max()), 0.05)
     top = 1.0 if not math.isfinite(top) or top > 0.5 else top * 1.15
     figure.update_yaxes(range=[0, top * 1.06], tickformat=".2f", nticks=6)
+    for axis, title in (("x domain", titles[0]), ("x2 domain", titles[1])):
+        figure.add_annotation(
+            x=0,
+            xref=axis,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            yshift=8,
+            xanchor="left",
+            text=title,
+            showarrow=False,
+            font={"size": 15, "color": palette.ink},
+        )
     tail_bins = int(((by_step["high"] >= 0) & (by_step["high"] <= eta)).sum())
     if tail_bins:
         figure.add_vrect(
@@ -104,7 +125,7 @@ def _add_bars(
             x=position,
             y=0,
             yanchor="top",
-            yshift=-26,
+            yshift=-22,
             text=f"{n:,}",
             showarrow=False,
             font={"size": 11, "color": palette.quiet},
@@ -208,7 +229,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
         )
         top = float(hops[name].max()) if len(hops) else 1.0
         figure.update_yaxes(range=[-0.06 * (top or 1), 1.22 * (top or 1)], visible=False, row=1, col=column)
-    styled(figure, palette, height=290, margin={"t": 34})
+    styled(figure, palette, height=290, margin={"t": 34, "b": 48})
     figure.update_xaxes(title_text="Hops N", dtick=1, range=[0.5, 5.6], showline=True)
     figure.update_annotations(font={"size": 14, "color": palette.ink})
     return figure
@@ -258,7 +279,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
             hoverinfo="text",
         )
     figure.add_vline(x=1, line={"color": palette.ink, "width": 1})
-    styled(figure, palette, height=320, margin={"b": 8})
+    styled(figure, palette, height=320, margin={"b": 52, "l": 128})
     figure.update_xaxes(
         type="log",
         title_text="times as often as by chance",

@@ -64,7 +64,7 @@ def plot_lollipops(table: pd.DataFrame, palette: Palette) -> go.Figure:
             col=column,
         )
         _add_lead(figure, column, rows, palette)
-    styled(figure, palette, height=96 + 44 * len(names))
+    styled(figure, palette, height=96 + 44 * len(names), margin={"l": 118})
     figure.update_xaxes(visible=False, range=[-0.05, 1.64])
     figure.update_yaxes(
         range=[-0.35, len(names) + 1.2],
@@ -117,7 +117,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
             fill="toself",
             fillcolor=colour,
             line={"width": 0.3, "color": colour},
-            hovertext=f"{count} in training: {row['pairs']:,} distinct steps ({row['share']:.1%}), {row['cases']:,} cases",
+            hovertext=f"{count} in training: {row['pairs']:,} distinct steps, {row['cases']:,} cases",
             hoverinfo="text",
             hoveron="fills",
         )
@@ -125,7 +125,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     top = math.sqrt(float(distribution["transition_count"].max())) if pairs else 1.0
     top = max(top, 2.0)
     head = 100 * float(distribution.loc[distribution["transition_count"] > eta, "share"].sum())
-    styled(figure, palette, height=316, margin={"b": 4, "l": 4})
+    styled(figure, palette, height=316, margin={"b": 48, "l": 56})
     for left, right, text, colour in ((0.0, head, "Head", palette.quiet), (head, 100.0, "Tail", palette.ink)):
         if right - left > 8:
             figure.add_annotation(
@@ -186,7 +186,7 @@ def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> 
         },
         hoverinfo="skip",
     )
-    styled(figure, palette, height=60 + 34 * max(len(table), 1), margin={"b": 8})
+    styled(figure, palette, height=60 + 34 * max(len(table), 1), margin={"b": 48, "l": 150})
     figure.add_vline(x=0, line={"color": palette.ink, "width": 1})
     figure.update_xaxes(title_text=f"Drop in {metric_label} without it", showgrid=True, gridcolor=palette.grid)
     figure.update_yaxes(autorange="reversed", tickfont={"color": palette.ink}, showgrid=False)

@@ -43,6 +43,7 @@ def walk_deck(
         *(_path_layers(opened, prediction, shown, palette, show_truth) if show_paths else []),
         *_walked_layers(opened, walk, int(prediction.case["case"]), palette),
         *_candidate_layers(discs, palette),
+        _source_layer(opened, walk, int(prediction.case["case"]), palette),
         *(_truth_layers(opened, prediction, discs, palette) if show_truth else []),
         _label_layer(opened, prediction, discs, camera, palette, show_truth),
     ]
@@ -124,7 +125,7 @@ def _truth_layers(
 
 
 def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette) -> list[pdk.Layer]:
-    """The path so far: segments that darken towards now, numbered stops, the source as a full dot."""
+    """The path so far: segments that darken towards now, and numbered stops."""
     stops = walk.stops.iloc[: walk.stop_of(case)]
     at = _positions(opened, stops["poi"].to_numpy())
     steps = len(stops) - 1
@@ -137,7 +138,6 @@ def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette)
     )
     numbered = pd.DataFrame({"at": at[:-1], "stop": stops["stop"].iloc[:-1].astype(str), "tip": _stop_tips(stops)[:-1]})
     numbered = numbered.drop_duplicates(subset="stop")
-    source = pd.DataFrame({"at": at[-1:], "r": [8.0], "tip": _stop_tips(stops)[-1:]})
     small = numbered.assign(r=8.0)
     return [
         pdk.Layer(
@@ -153,8 +153,14 @@ def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette)
         ),
         _scatter("stops", small[["at", "r", "tip"]], fill=rgb(palette.land), line=rgb(palette.ink, 220), line_px=1.5),
         _text("stop-numbers", numbered[["at", "stop"]], "stop", rgb(palette.ink), size=10, weight=600),
-        _scatter("source", source, fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0),
     ]
+
+
+def _source_layer(opened: OpenDataset, walk: Walk, case: int, palette: Palette) -> pdk.Layer:
+    """Where the walker is now: a full dot on top of everything but names."""
+    stop = walk.stops.iloc[[walk.stop_of(case) - 1]]
+    table = pd.DataFrame({"at": _positions(opened, stop["poi"].to_numpy()), "r": [8.0], "tip": _stop_tips(stop)})
+    return _scatter("source", table, fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0)
 
 
 def _path_layers(
@@ -209,7 +215,7 @@ def _label_layer(
     wanted: dict[int, tuple[str, float]] = {source: (palette.ink, 10.0)}
     if show_truth:
         mine = discs.loc[discs["poi"] == target, "r"]
-        wanted[target] = (palette.truth.text, float(mine.iloc[0]) + 6 if len(mine) else 14.0)
+        wanted[target] = (palette.truth.text, float(mine.iloc[0]) + 6 if len(mine) else 18.0)
     for poi, radius in zip(discs["poi"].head(NAMED_CANDIDATES), discs["r"], strict=False):
         wanted.setdefault(int(poi), (palette.model.text, float(radius) + 2))
     pois = np.array(list(wanted))

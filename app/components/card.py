@@ -32,7 +32,8 @@ def _card(source: Source) -> None:
     }
     st.table(facts, border="horizontal")
     st.caption(
-        "Predictions about single people can expose their routines: use aggregates, ask for consent, decide nothing about persons by them."
+        "Predictions about single people can expose their routines: use aggregates, ask for consent, "
+        "and decide nothing about persons by them."
     )
     path = source.checkpoint_folder / CARD
     if path.is_file():

@@ -8,10 +8,10 @@ from analysis.walks import Walk
 from app import cache, words
 from app.sources import Source
 
-EVIDENCE = {"revisit": "Revisit", "within_two_hops": "2 hops", "in_token": "Token"}
+CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
 EVIDENCE_HELP = (
-    "Revisit: this walker was there before. 2 hops: at most two training steps away (the candidate set). "
-    "Token: exactly two steps away, so part of what the graph token holds."
+    "Revisit: this walker was there before. 2 hops: exactly two training steps away, so in the graph token. "
+    "1 hop: in the candidate set by a direct training step alone, not in the token."
 )
 
 
@@ -58,11 +58,19 @@ def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else listed["score"],
             "evidence": [
-                [label for column, label in EVIDENCE.items() if row[column]] for row in listed.to_dict(orient="records")
+                _chips(revisit, near, exact)
+                for revisit, near, exact in zip(
+                    listed["revisit"], listed["within_two_hops"], listed["in_token"], strict=True
+                )
             ],
             "km": listed["distance_km"],
         }
     )
+
+
+def _chips(revisit: bool, within_two_hops: bool, in_token: bool) -> list[str]:
+    path = ["2 hops"] if in_token else ["1 hop"] if within_two_hops else []
+    return (["Revisit"] if revisit else []) + path
 
 
 def _columns(listed: pd.DataFrame) -> dict:
@@ -76,17 +84,13 @@ def _columns(listed: pd.DataFrame) -> dict:
         else st.column_config.NumberColumn("Score", format="%.2f", width=105, help="A count, not a probability.")
     )
     return {
-        "rank": st.column_config.TextColumn("#", width=45, alignment="right"),
-        "name": st.column_config.TextColumn("Place", width=170),
+        "rank": st.column_config.TextColumn("#", width=42, alignment="right"),
+        "name": st.column_config.TextColumn("Place", width=162),
         "value": value,
         "evidence": st.column_config.MultiselectColumn(
-            "Evidence",
-            options=list(EVIDENCE.values()),
-            color=["violet", "green", "gray"],
-            width=165,
-            help=EVIDENCE_HELP,
+            "Evidence", options=list(CHIPS), color=list(CHIPS.values()), width=120, help=EVIDENCE_HELP
         ),
-        "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
+        "km": st.column_config.NumberColumn("km", format="%.1f", width=46, help="From the current place."),
     }
 
 

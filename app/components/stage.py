@@ -12,15 +12,17 @@ from analysis.walks import Walk
 from app import cache, state, words
 from app.components.guard import guarded
 from app.components.predictions import show_predictions
-from app.components.toolbar import downloads
+from app.components.toolbar import downloads, legend
 from app.sources import Source
 
 MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
 LEGEND = (
-    ":small[**━** :gray[Path so far]]   :small[:blue[●] :gray[Prediction, area is probability]]   "
-    ":small[:orange[◯] :gray[True next place]]   :small[:violet[●] :gray[Revisit]]   "
-    ":small[:green[━] :gray[Two-hop path]]"
+    "**━** :gray[Path so far]",
+    ":blue[●] :gray[Prediction, area is probability]",
+    ":orange[◯] :gray[True next place]",
+    ":violet[●] :gray[Revisit]",
+    ":green[━] :gray[Two-hop path]",
 )
 
 
@@ -50,7 +52,7 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
     with grid.cell(column_span=3):
         picked = _map(source, walk, prediction, show_truth)
         _controls(walk, case)
-        st.markdown(LEGEND)
+        legend(*LEGEND)
     with grid.cell(column_span=2):
         show_predictions(source, walk, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -64,15 +66,13 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
 def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: bool) -> int | None:
     """The map; returns the place whose disc was clicked."""
     palette = state.theme_palette()
-    online = st.session_state.get("tiles", False)
+    own_ground = cache.map_style(source.dataset_hash, palette.theme, source)
     deck = walk_deck(
         cache.open_dataset(source),
         walk,
         prediction,
         camera=cache.walk_camera(source, walk),
-        map_style=ONLINE_STYLES[palette.theme]
-        if online
-        else cache.map_style(source.dataset_hash, palette.theme, source),
+        map_style=ONLINE_STYLES[palette.theme] if st.session_state.get("tiles") else own_ground,
         palette=palette,
         show_truth=show_truth,
         show_paths=st.session_state.get("paths", True),

@@ -14,7 +14,7 @@ from app.sources import Source, find_sources
 SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 
 
-def source_picker(source: Source) -> None:
+def source_picker(source: Source, width: int = 360) -> None:
     """Choose among all datasets and checkpoints on offer."""
     sources = {item.token: item for item in find_sources(Settings.from_environment())}
     st.session_state["picked_source"] = source.token
@@ -24,7 +24,7 @@ def source_picker(source: Source) -> None:
         key="picked_source",
         format_func=lambda token: sources[token].label if token in sources else token,
         label_visibility="collapsed",
-        width=360,
+        width=width,
         on_change=lambda: state.choose_source(st.session_state["picked_source"]),
         help="From the bundled city, your own folder, and what the app was started with.",
     )
@@ -43,6 +43,13 @@ def metric_control() -> str:
         label_visibility="collapsed",
     )
     return chosen or "hr20"
+
+
+def legend(*items: str) -> None:
+    """Small words under a figure that say what its marks mean; Markdown without data in it."""
+    with st.container(horizontal=True, gap="medium"):
+        for item in items:
+            st.markdown(f":small[{item}]", width="content")
 
 
 def downloads(tables: Mapping[str, pd.DataFrame], *, key: str) -> None:

@@ -12,7 +12,7 @@ from analysis.selection import Selection
 from app import cache, state, tables
 from app.components.empty import no_source
 from app.components.guard import guarded
-from app.components.toolbar import downloads, metric_control, source_picker
+from app.components.toolbar import downloads, legend, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap.baselines import BASELINES, COUNTING_BASELINES
@@ -29,7 +29,7 @@ def view() -> None:
     opened = cache.open_dataset(source)
     own = cache.model_key(source)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source)
+        source_picker(source, width=250)
         metric = metric_control()
         unit = st.segmented_control(
             "Mean over",
@@ -49,7 +49,7 @@ def view() -> None:
             format_func=lambda name: cache.model_label(source) if name is None else MODEL_LABELS[name],
             bind="query-params",
             label_visibility="collapsed",
-            width=150,
+            width=125,
         )
         beside = st.selectbox(
             "Baseline beside it",
@@ -59,7 +59,7 @@ def view() -> None:
             format_func=lambda name: f"with {MODEL_LABELS[name]}",
             bind="query-params",
             label_visibility="collapsed",
-            width=200,
+            width=170,
         )
         st.space("stretch")
         data = st.container(width="content")
@@ -72,25 +72,32 @@ def view() -> None:
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     palette = state.theme_palette()
     label = cache.model_label(source, model)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.markdown(f"**By step**: {findings.trend_words(by_step)}", width="content")
-        st.space("stretch")
-        st.markdown(f"**By place**: {findings.trend_words(by_place)}", width="content")
+    trends = [findings.trend_words(table) for table in (by_step, by_place)]
+    figure = plot_accuracy_by_count(
+        by_step,
+        by_place,
+        metric,
+        eta=eta,
+        reference=MODEL_LABELS[beside],
+        titles=(f"<b>By step</b>: {trends[0]}", f"<b>By place</b>: {trends[1]}"),
+        palette=palette,
+    )
     event = st.plotly_chart(
-        plot_accuracy_by_count(by_step, by_place, metric, eta=eta, reference=MODEL_LABELS[beside], palette=palette),
+        figure,
         theme=None,
         config=PLOT_CONFIG,
         key="bars",
         on_select="rerun",
         selection_mode="points",
-        alt=f"{label} by how often the step occurred in training: {findings.trend_words(by_step)}; "
-        f"by how often the place was visited: {findings.trend_words(by_place)}",
+        alt=f"{label} by how often the step occurred in training: {trends[0]}; "
+        f"by how often the place was visited: {trends[1]}",
     )
     open_selected(source, event)
     over = "cases" if unit == "cases" else "distinct steps"
-    st.markdown(
-        f":small[:blue[■] :gray[{label}, 95 % interval over walkers]]   :small[**–** :gray[{MODEL_LABELS[beside]}]]   "
-        f":small[:gray[Small numbers: {over} in the bin. Click a bar to open its cases.]]"
+    legend(
+        f":blue[■] :gray[{label}, 95 % interval over walkers]",
+        f"**–** :gray[{MODEL_LABELS[beside]}]",
+        f":gray[Small numbers: {over} in the bin. Click a bar to open its cases.]",
     )
     show_evidence(source, model, beside, metric, unit, eta)
     distribution = tables.distribution(source)
@@ -128,7 +135,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         open_selected(source, event, eta)
         over = "cases" if unit == "cases" else "distinct steps"
         st.caption(
-            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Click a cell to open its cases."
+            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. "
+            "Click a cell to open its cases."
         )
     with halves.cell():
         st.subheader("What one more hop buys", anchor=False)

@@ -36,7 +36,8 @@ def view() -> None:
     opened = cache.open_dataset(source)
     with facts:
         st.caption(
-            f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test cases",
+            f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, "
+            f"{len(opened.cases):,} test cases",
             width="content",
         )
         model_card(source)
@@ -53,7 +54,7 @@ def view() -> None:
         )
     elif source.checkpoint_folder is None:
         st.caption(
-            "No model was trained on this dataset yet. Until then a counting baseline predicts: `recap train` makes a model."
+            "No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes a model."
         )
     halves = st.grid(2, min_column_width=480, gap="medium")
     with halves.cell():
