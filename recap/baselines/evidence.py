@@ -23,7 +23,7 @@ from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores
 from recap.tensor_files import load_tensors, save_tensors
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 """Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""
 
 _CASES_PER_BLOCK: Final = 1024
@@ -181,12 +181,12 @@ def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: T
         shape = (len(batch), features.others.num_pois)
         every = [evidence.dense[name].expand(shape) for name in DENSE_FEATURES]
         case.append(evidence.case_C + start)
-        packed.append(evidence.packed_CF.float())
-        dense.append(torch.stack([values[evidence.case_C, evidence.poi_C] for values in every], dim=1).float())
+        packed.append(evidence.packed_CF)
+        dense.append(torch.stack([values[evidence.case_C, evidence.poi_C] for values in every], dim=1))
         index_B, target_B = torch.arange(len(batch)), batch.target_B
-        dense_target.append(torch.stack([values[index_B, target_B] for values in every], dim=1).float())
+        dense_target.append(torch.stack([values[index_B, target_B] for values in every], dim=1))
         hit_C = evidence.poi_C == target_B[evidence.case_C]
-        target_BF = torch.zeros(len(batch), evidence.packed_CF.shape[1])
+        target_BF = torch.zeros(len(batch), evidence.packed_CF.shape[1], dtype=torch.float64)
         packed_target.append(target_BF.index_add_(0, evidence.case_C[hit_C], packed[-1][hit_C]))
     source_S, source_N = torch.unique(checkins.poi_T[row_N], return_inverse=True)
     return RankingProblem(

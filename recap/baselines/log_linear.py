@@ -23,13 +23,13 @@ class RankingProblem:
 
     Attributes:
         case_C: case of each candidate.
-        packed_CF: candidates' packed features, float32.
-        dense_CD: candidates' dense features, float32.
+        packed_CF: candidates' packed features, float64.
+        dense_CD: candidates' dense features, float64.
         packed_NF: the target's packed features (zero where it is no candidate).
         dense_ND: the target's dense features.
         source_N: index into the distinct sources.
         dense_blocks: the dense features of every POI for consecutive distinct sources, each D tensors that broadcast
-            to (block, P).
+            to (block, P); float32, the one place where memory counts.
     """
 
     case_C: Tensor
@@ -43,21 +43,19 @@ class RankingProblem:
     def loss_and_gradient(self, dense_D: Tensor, packed_F: Tensor) -> tuple[float, Tensor, Tensor]:
         """Mean cross-entropy over the catalogue and its gradient, summed in float64."""
         sum_S, moment_SD = self._sum_catalogue(dense_D)
-        base_C = torch.exp((self.dense_CD @ dense_D.float()).double())
-        lifted_C = base_C * torch.exp((self.packed_CF @ packed_F.float()).double())
+        base_C = torch.exp(self.dense_CD @ dense_D)
+        lifted_C = base_C * torch.exp(self.packed_CF @ packed_F)
         num_cases = len(self.source_N)
         catalogue_N = sum_S[self.source_N].index_add(0, self.case_C, lifted_C - base_C)
-        target_N = self.dense_ND.double() @ dense_D + self.packed_NF.double() @ packed_F
+        target_N = self.dense_ND @ dense_D + self.packed_NF @ packed_F
         loss = float((torch.log(catalogue_N) - target_N).mean())
 
         inverse_N = 1.0 / (catalogue_N * num_cases)
         probability_C = lifted_C * inverse_N[self.case_C]
         change_C = (lifted_C - base_C) * inverse_N[self.case_C]
         inverse_S = torch.zeros_like(sum_S).index_add(0, self.source_N, inverse_N)
-        packed_gradient_F = (probability_C.float() @ self.packed_CF).double() - self.packed_NF.double().mean(0)
-        dense_gradient_D = (
-            inverse_S @ moment_SD + (change_C.float() @ self.dense_CD).double() - self.dense_ND.double().mean(0)
-        )
+        packed_gradient_F = probability_C @ self.packed_CF - self.packed_NF.mean(0)
+        dense_gradient_D = inverse_S @ moment_SD + change_C @ self.dense_CD - self.dense_ND.mean(0)
         return loss, dense_gradient_D, packed_gradient_F
 
     def _sum_catalogue(self, dense_D: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,7 +102,7 @@ def fit_log_linear(problem: RankingProblem, *, l2: float, max_iterations: int) -
         start,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "ftol": 1e-10, "gtol": 1e-5},
+        options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "ftol": 1e-9, "gtol": 1e-5},
     )
     weight = torch.from_numpy(found.x / scale)
     loss, _, _ = problem.loss_and_gradient(weight[:num_dense], weight[num_dense:])
@@ -113,5 +111,5 @@ def fit_log_linear(problem: RankingProblem, *, l2: float, max_iterations: int) -
 
 def _scales(problem: RankingProblem) -> np.ndarray:
     """Standard deviation of each feature over the candidates; 1 where it never varies."""
-    deviation = torch.cat([problem.dense_CD.double().std(0), problem.packed_CF.double().std(0)]).nan_to_num().numpy()
+    deviation = torch.cat([problem.dense_CD.std(0), problem.packed_CF.std(0)]).nan_to_num().numpy()
     return np.where(deviation > 1e-6, deviation, 1.0)

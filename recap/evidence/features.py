@@ -1,10 +1,11 @@
 """Named additive evidence for the next POI: what the user's own past and other users' transitions say.
 
 Everything about the user comes from the batch's check-ins up to and including the source row t, so an edited history
-gives edited evidence; everything about others excludes the user (see `others`), so it is the same in training and in
-use. No loop over cases.
+gives edited evidence; everything about others excludes the user (see `others`), so a feature means the same in
+training and in use, and a case's own transition is never part of its evidence. No loop over cases.
 
-Shape suffixes: B cases, P POIs, H past check-ins of all cases, C packed candidates, F packed features.
+Shape suffixes: B cases, P POIs, H past check-ins of all cases, E transitions out of all sources, C packed candidates,
+F packed features.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from math import pi
 from typing import Final
 
 import torch
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 from torch import Tensor
 
 from recap.config import Config
@@ -20,32 +21,50 @@ from recap.data.dataset import Dataset
 from recap.evidence.others import OtherUsers
 from recap.evidence.places import Places
 from recap.graph import TransitionGraph
-from recap.history import SECONDS_PER_DAY, local_hour_fraction, local_weekday
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch
 
 DENSE_FEATURES: Final = ("popularity", "distance")
+"""Features that every POI has, given the source: log(1 + training check-ins), log(1 + km)."""
 
 
 class EvidenceConfig(Config):
-    """Time scales of the evidence."""
+    """Scales of the evidence, chosen on NYC's validation cases."""
 
-    recency_steps: tuple[float, ...] = Field((2.0, 10.0, 50.0), description="Decay lengths of recency, in check-ins.")
-    recency_days: tuple[float, ...] = Field((1.0, 14.0), description="Decay lengths of recency, in days.")
-    hour_width: float = Field(2.0, gt=0, description="How far from an hour a visit still counts for it, in hours.")
+    recency_days: tuple[PositiveFloat, ...] = Field(
+        (0.25, 1.0, 14.0), description="Decay lengths of the time since the last visit, in days; one feature each."
+    )
+    memory_steps: float = Field(50.0, gt=0, description="Decay length of recent visits, in check-ins.")
+    memory_days: float = Field(60.0, gt=0, description="Decay length of habits (hour, day, transitions), in days.")
+    hour_width: float = Field(1.0, gt=0, description="How far from an hour a visit still counts for it, in hours.")
+    next_hour_width: float = Field(2.0, gt=0, description="The same for what was visited next after an hour.")
+    gain: float = Field(5.0, gt=0, description="Factor on decayed counts inside log(1 + gain x count).")
 
     @property
     def packed_features(self) -> tuple[str, ...]:
-        """Names of the candidates' features, in order."""
+        """Names of the candidates' features, in order.
+
+        ``known``: the user was there before (or is there now); ``stay``: it is the source; ``once``: exactly one
+        visit; ``visits``: log(1 + visits). Decayed counts, each as log(1 + gain x count): ``recent_visits`` (by
+        check-ins), ``visits_at_hour`` (at the source's local hour), ``visits_on_day`` (on a workday or a weekend day,
+        like the source's), ``next_at_hour`` (right after a check-in at the source's hour), ``own_transitions`` (right
+        after one at the source, in one trajectory), ``own_pairs`` (right after the previous POI and the source).
+        ``recency_<days>_days``: exp(-days since the last visit / scale). ``others_transitions``: log(1 + others'
+        training transitions from the source); ``others_share``: their share of all such. ``known_popularity`` and
+        ``known_distance``: the dense features again, where known.
+        """
         return (
             "known",
             "stay",
+            "once",
             "visits",
+            "recent_visits",
             "visits_at_hour",
-            "visits_on_weekday",
-            *(f"recency_{scale:g}_steps" for scale in self.recency_steps),
-            *(f"recency_{scale:g}_days" for scale in self.recency_days),
+            "visits_on_day",
+            "next_at_hour",
+            *(f"recency_{days:g}_days" for days in self.recency_days),
             "own_transitions",
-            "own_share",
+            "own_pairs",
             "others_transitions",
             "others_share",
             "known_popularity",
@@ -55,11 +74,11 @@ class EvidenceConfig(Config):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Features of a batch of cases.
+    """Features of a batch of cases, float64.
 
     Attributes:
         case_C, poi_C: candidates, sorted by (case, POI), each pair once: the user's past POIs (the source included)
-            and the destinations of training transitions from the source.
+            and the destinations of other users' training transitions from the source.
         packed_CF: their features, in the order of `EvidenceConfig.packed_features`.
         dense: feature of every POI by name, (B, P) or (P,) where all cases share it.
     """
@@ -87,97 +106,137 @@ class EvidenceFeatures:
         """The same features computed on another device."""
         return EvidenceFeatures(self.config, self.others.to(device), self.places.to(device))
 
-    def of(self, batch: CaseBatch) -> Evidence:
-        """Evidence of every case of a batch, float64."""
-        checkins, row_B, source_B = batch.checkins, batch.row_B, batch.source_B
-        num_pois = self.others.num_pois
-        case_H, q_H = past_rows(batch)
-        edge_case, edge_poi, edge_count = self.others.transitions_from(source_B)
-        key_C, slot = torch.unique(
-            torch.cat([case_H * num_pois + checkins.poi_T[q_H], edge_case * num_pois + edge_poi]), return_inverse=True
-        )
-        slot_H, slot_E = slot[: len(q_H)], slot[len(q_H) :]
-        case_C = torch.div(key_C, num_pois, rounding_mode="floor")
-        poi_C = key_C - case_C * num_pois
-        row_C = row_B[case_C]
-        stay_C = poi_C == source_B[case_C]
-
-        def sum_H(value_H: Tensor) -> Tensor:
-            return torch.zeros(len(key_C), dtype=torch.float64, device=key_C.device).index_add_(0, slot_H, value_H)
-
-        # The user's own past.
-        is_last_H = checkins.next_visit_T[q_H] > row_B[case_H]
-        last_C = torch.full_like(row_C, -1)
-        last_C[slot_H[is_last_H]] = q_H[is_last_H]
-        known_C = last_C >= 0
-        last_C = torch.where(known_C, last_C, row_C)
-        visits_C = torch.where(known_C, checkins.visit_number_T[last_C], 0).double()
-        steps_C = (row_C - last_C).double()
-        days_C = (checkins.seconds_T[row_C] - checkins.seconds_T[last_C]).double() / SECONDS_PER_DAY
-        local_T = checkins.local_seconds_T
-        hours_H = 24.0 * (local_hour_fraction(local_T[q_H]) - local_hour_fraction(local_T[row_B])[case_H]).double()
-        near_hour_H = _circular_kernel(hours_H, self.config.hour_width)
-        same_weekday_H = (local_weekday(local_T[q_H]) == local_weekday(local_T[row_B])[case_H]).double()
-        follows_source_H = _follows(batch, case_H, q_H)
-        own_C = sum_H(follows_source_H.double())
-        own_total_B = own_C.new_zeros(len(batch)).index_add_(0, case_C, own_C)
-
-        # Other users' transitions.
-        user_B = batch.user_B
-        others_E = edge_count - self.others.own_count(user_B[edge_case], source_B[edge_case], edge_poi)
-        others_C = torch.zeros_like(visits_C)
-        others_C[slot_E] = others_E.double()
-        others_total_B = (self.others.out_total_P[source_B] - self.others.own_out_total(user_B, source_B)).double()
-
-        dense = self.dense_of(source_B)
-        log_popularity_P, log_distance_BP = dense["popularity"], dense["distance"]
-        known = known_C.double()
-        values = [
-            known,
-            stay_C.double(),
-            torch.log1p(visits_C),
-            torch.log1p(sum_H(near_hour_H)),
-            torch.log1p(sum_H(same_weekday_H)),
-            *(known * torch.exp(-steps_C / scale) for scale in self.config.recency_steps),
-            *(known * torch.exp(-days_C / scale) for scale in self.config.recency_days),
-            torch.log1p(own_C),
-            own_C / own_total_B[case_C].clamp_min(1.0),
-            torch.log1p(others_C),
-            others_C / others_total_B[case_C].clamp_min(1.0),
-            known * log_popularity_P[poi_C],
-            known * log_distance_BP[case_C, poi_C],
-        ]
-        return Evidence(case_C, poi_C, torch.stack(values, dim=1), dense)
-
     def dense_of(self, source_B: Tensor) -> dict[str, Tensor]:
-        """Features of every POI given the source alone, by name in the order of `DENSE_FEATURES`, float64."""
+        """Features of every POI given the source alone, by name in the order of `DENSE_FEATURES`."""
         return {
             "popularity": torch.log1p(self.places.popularity_P),
             "distance": torch.log1p(self.places.distance_km(source_B)),
         }
 
+    def of(self, batch: CaseBatch) -> Evidence:
+        """Evidence of every case of a batch."""
+        source_B, num_pois = batch.source_B, self.others.num_pois
+        past = PastRows.of(batch)
+        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(batch.user_B, source_B)
+        key_H = past.case_H * num_pois + batch.checkins.poi_T[past.row_H]
+        key_C, slot = torch.unique(torch.cat([key_H, edge_case_E * num_pois + edge_poi_E]), return_inverse=True)
+        slot_H, slot_E = slot[: len(key_H)], slot[len(key_H) :]
+        case_C = torch.div(key_C, num_pois, rounding_mode="floor")
+        poi_C = key_C - case_C * num_pois
 
-def past_rows(batch: CaseBatch) -> tuple[Tensor, Tensor]:
-    """Every check-in of each case's user up to and including the source: case (H,) and row (H,)."""
-    first_B = batch.checkins.first_T[batch.row_B]
-    length_B = batch.row_B - first_B + 1
-    case_H = torch.repeat_interleave(torch.arange(len(batch), device=batch.row_B.device), length_B)
-    offset_B = torch.cumsum(length_B, 0) - length_B
-    return case_H, torch.arange(len(case_H), device=batch.row_B.device) - offset_B[case_H] + first_B[case_H]
+        values = self._own_evidence(batch, past, slot_H, case_C)
+        others_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_C.device)
+        others_C[slot_E] = count_E.double()
+        others_total_B = others_C.new_zeros(len(batch)).index_add_(0, case_C, others_C)
+        dense = self.dense_of(source_B)
+        values |= {
+            "stay": (poi_C == source_B[case_C]).double(),
+            "others_transitions": torch.log1p(others_C),
+            "others_share": others_C / others_total_B[case_C].clamp_min(1.0),
+            "known_popularity": values["known"] * dense["popularity"][poi_C],
+            "known_distance": values["known"] * dense["distance"][case_C, poi_C],
+        }
+        packed_CF = torch.stack([values[name] for name in self.config.packed_features], dim=1)
+        return Evidence(case_C, poi_C, packed_CF, dense)
+
+    def _own_evidence(self, batch: CaseBatch, past: "PastRows", slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
+        """Features of the candidates in the user's own past; ``slot_H`` is each past check-in's candidate."""
+        checkins, config, row_B = batch.checkins, self.config, batch.row_B
+        case_H, q_H = past.case_H, past.row_H
+
+        def total(value_H: Tensor) -> Tensor:
+            return torch.zeros(len(case_C), dtype=torch.float64, device=row_B.device).index_add_(0, slot_H, value_H)
+
+        # Row q <= t is the last visit of its POI up to t exactly when next_visit[q] > t.
+        is_last_H = checkins.next_visit_T[q_H] > row_B[case_H]
+        last_C = torch.full_like(case_C, -1)
+        last_C[slot_H[is_last_H]] = q_H[is_last_H]
+        known_C = last_C >= 0
+        known = known_C.double()
+        last_C = torch.where(known_C, last_C, row_B[case_C])
+        visits_C = known * checkins.visit_number_T[last_C]
+        days_C = _days(checkins, last_C, row_B[case_C])
+
+        habit_H = torch.exp(-_days(checkins, q_H, row_B[case_H]) / config.memory_days)
+        follows_H = past.is_after_source_H.double() * habit_H
+        counts = {
+            "recent_visits": torch.exp((q_H - row_B[case_H]).double() / config.memory_steps),
+            "visits_at_hour": habit_H * _same_hour(checkins, q_H, row_B[case_H], config.hour_width),
+            "visits_on_day": habit_H * (_is_weekend(checkins, q_H) == _is_weekend(checkins, row_B)[case_H]),
+            "next_at_hour": habit_H
+            * past.has_previous_H
+            * _same_hour(checkins, past.previous_H, row_B[case_H], config.next_hour_width),
+            "own_transitions": follows_H,
+            "own_pairs": follows_H * past.is_after_same_pair_H,
+        }
+        return {
+            "known": known,
+            "once": (visits_C == 1).double(),
+            "visits": torch.log1p(visits_C),
+            **{name: torch.log1p(config.gain * total(value_H)) for name, value_H in counts.items()},
+            **{f"recency_{days:g}_days": known * torch.exp(-days_C / days) for days in config.recency_days},
+        }
 
 
-def _follows(batch: CaseBatch, case_H: Tensor, q_H: Tensor) -> Tensor:
-    """Whether each past check-in came right after one at the case's source, in one trajectory."""
-    checkins = batch.checkins
-    previous_H = (q_H - 1).clamp_min(0)
-    return (
-        (q_H > checkins.first_T[q_H])
-        & (checkins.trajectory_T[previous_H] == checkins.trajectory_T[q_H])
-        & (checkins.poi_T[previous_H] == batch.source_B[case_H])
-    )
+@dataclass(frozen=True, eq=False)
+class PastRows:
+    """Every check-in of each case's user up to and including the source, packed.
+
+    Attributes:
+        case_H, row_H: position in the batch, and row.
+        previous_H: the row before, or the row itself where it is the user's first.
+        has_previous_H: whether there is a row before.
+        is_after_source_H: the row before is at the case's source and in the same trajectory.
+        is_after_same_pair_H: the two rows before, and the two rows up to the source, are in one trajectory each and
+            the earlier of the two are at the same POI.
+    """
+
+    case_H: Tensor
+    row_H: Tensor
+    previous_H: Tensor
+    has_previous_H: Tensor
+    is_after_source_H: Tensor
+    is_after_same_pair_H: Tensor
+
+    @classmethod
+    def of(cls, batch: CaseBatch) -> "PastRows":
+        """Expand the batch's histories."""
+        checkins, row_B = batch.checkins, batch.row_B
+        first_B = checkins.first_T[row_B]
+        length_B = row_B - first_B + 1
+        case_H = torch.repeat_interleave(torch.arange(len(row_B), device=row_B.device), length_B)
+        offset_B = torch.cumsum(length_B, 0) - length_B
+        row_H = torch.arange(len(case_H), device=row_B.device) - offset_B[case_H] + first_B[case_H]
+        previous_H, goes_on_H = _step_back(checkins, row_H)
+        earlier_H, went_on_H = _step_back(checkins, previous_H)
+        before_B, walked_B = _step_back(checkins, row_B)
+        return cls(
+            case_H=case_H,
+            row_H=row_H,
+            previous_H=previous_H,
+            has_previous_H=previous_H < row_H,
+            is_after_source_H=goes_on_H & (checkins.poi_T[previous_H] == batch.source_B[case_H]),
+            is_after_same_pair_H=(went_on_H & walked_B[case_H])
+            & (checkins.poi_T[earlier_H] == checkins.poi_T[before_B][case_H]),
+        )
 
 
-def _circular_kernel(hours: Tensor, width: float) -> Tensor:
-    """1 at the same hour of the day, falling off like a Gaussian of this width around the clock."""
-    angle = 2.0 * pi / 24.0
-    return torch.exp((torch.cos(angle * hours) - 1.0) / (angle * width) ** 2)
+def _step_back(checkins: CheckinTensors, row: Tensor) -> tuple[Tensor, Tensor]:
+    """The user's row before (the row itself if it is the first), and whether it belongs to the same trajectory."""
+    previous = torch.maximum(row - 1, checkins.first_T[row])
+    return previous, (previous < row) & (checkins.trajectory_T[previous] == checkins.trajectory_T[row])
+
+
+def _days(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:
+    return (checkins.seconds_T[later] - checkins.seconds_T[earlier]).double() / SECONDS_PER_DAY
+
+
+def _same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
+    """1 at the same hour of the local day, falling off like a Gaussian of this width, around the clock."""
+    local_T = checkins.local_seconds_T
+    angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
+    return torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
+
+
+def _is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:
+    return local_weekday(checkins.local_seconds_T[row]) >= 5

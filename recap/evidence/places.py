@@ -48,5 +48,6 @@ class Places:
         """Great-circle distance from each source to every POI, float64 (B, P)."""
         # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
         source_B3 = self.position_P3[source_B]
-        squared_BP = sum((source_B3[:, axis, None] - self.position_P3[:, axis]).square() for axis in range(3))
-        return 2.0 * EARTH_RADIUS_KM * torch.asin((squared_BP.sqrt() / 2.0).clamp_max_(1.0))
+        x_BP, y_BP, z_BP = (source_B3[:, axis, None] - self.position_P3[:, axis] for axis in range(3))
+        chord_BP = (x_BP.square_() + y_BP.square_() + z_BP.square_()).sqrt_()
+        return 2.0 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2.0).clamp_max_(1.0))
