@@ -1,6 +1,7 @@
 """Predictors for tests of explanations: small cities with shaken weights, and worlds where the evidence is known."""
 
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -51,3 +52,20 @@ def untrained_predictor(num_users: int = 0, num_walks: int = 0, **changes: Any) 
 def small_predictor(**changes: Any) -> Predictor:
     """`untrained_predictor` of `small_city`, made once."""
     return untrained_predictor(**changes)
+
+
+def predictor_with(dataset: Dataset, change: Callable[[Recap], None], **changes: Any) -> Predictor:
+    """A predictor of any dataset whose fresh small model was changed by hand; every enabled part is active."""
+    config = small_training(model=changes, curriculum={"staged": False}, epochs=1, batch_size=4096)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = train_checkpoint(dataset, config, Path(folder) / "checkpoint")
+    graph = TransitionGraph.from_dataset(dataset)
+    model = Recap.for_dataset(checkpoint.manifest.train.model, dataset, graph, torch.float64)
+    change(model)
+    return Predictor(checkpoint, dataset, model)
+
+
+def trained_predictor(dataset: Dataset, config: TrainConfig) -> Predictor:
+    """Train for good and load the result."""
+    with tempfile.TemporaryDirectory() as folder:
+        return Predictor(train_checkpoint(dataset, config, Path(folder) / "checkpoint"), dataset, None)
