@@ -82,9 +82,10 @@ class Group:
             self._from_writer(True)
 
     def _from_writer(self, value: bool) -> bool:
-        said = [value]
-        distributed.broadcast_object_list(said, src=0)
-        return said[0]
+        # A tensor: torch's object messages are pickled.
+        said = torch.tensor([int(value)], device="cuda" if distributed.get_backend() == "nccl" else "cpu")
+        distributed.broadcast(said, src=0)
+        return bool(said.item())
 
 
 def join_group(device: torch.device) -> Group:
