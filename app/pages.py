@@ -30,5 +30,6 @@ class View:
 OVERVIEW: Final = View("overview", "Overview")
 WALK: Final = View("walk", "Walk")
 LONG_TAIL: Final = View("long_tail", "Long tail")
+RUNS: Final = View("runs", "Runs")
 
-PAGES: Final = (OVERVIEW, WALK, LONG_TAIL)
+PAGES: Final = (OVERVIEW, WALK, LONG_TAIL, RUNS)

@@ -99,6 +99,7 @@ def _checkpoints(settings: Settings) -> Iterator[dict]:
         inner = [folder for folder in _subfolders(bundle) if (folder / CHECKPOINT_MANIFEST).is_file()]
         folders += sorted(inner, key=lambda folder: (folder.name != "checkpoint", folder.name))
     folders += [*_subfolders(settings.bundles), *_subfolders(_home() / "checkpoints")]
+    folders += [folder for run in _subfolders(_home() / "runs") for folder in _subfolders(run / "checkpoints")]
     for folder in folders:
         manifest = _read_json(folder / CHECKPOINT_MANIFEST)
         if manifest and isinstance(manifest.get("dataset_hash"), str) and (folder / SUMS).is_file():

@@ -1,0 +1,140 @@
+"""A training as tables and words: its curriculum's stages, its curves, its place in the queue."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from recap.model.config import Stage
+from recap.training.config import TrainConfig
+
+Meaning = Literal["core", "paths", "revisits", "model"]
+Curve = Literal["hr20", "mrr", "loss", "learning_rate"]
+
+CURVES: Final[dict[Curve, str]] = {
+    "hr20": "Validation Hit@20",
+    "mrr": "Validation MRR",
+    "loss": "Loss",
+    "learning_rate": "Learning rates",
+}
+GROUPS: Final = {"all": "All", "head": "Head", "tail": "Tail"}
+
+
+@dataclass(frozen=True)
+class StageSpan:
+    """Epochs ``first`` to ``last`` in which nothing new is switched on, named by what was switched on at ``first``."""
+
+    name: str
+    meaning: Meaning
+    first: int
+    last: int
+
+
+def stage_spans(config: TrainConfig) -> list[StageSpan]:
+    """The curriculum of a configuration, stage by stage; parts that the model lacks have no stage."""
+    spans: list[StageSpan] = []
+    before: list[tuple[str, Meaning]] = []
+    for epoch in range(1, config.epochs + 1):
+        acting = _acting(config.curriculum.at(epoch), config)
+        new = [part for part in acting if part not in before]
+        if not spans or new:
+            names = [name for name, _ in new] or ["Core"]
+            meaning: Meaning = new[-1][1] if new else "core"
+            prefix = "+ " if spans and new else ""
+            spans.append(StageSpan(prefix + " + ".join(names), meaning, epoch, epoch))
+        else:
+            spans[-1] = StageSpan(spans[-1].name, spans[-1].meaning, spans[-1].first, epoch)
+        before = acting
+    return spans
+
+
+def headline(described: dict[str, Any], spans: list[StageSpan]) -> str:
+    """A run's finding in one or two sentences."""
+    name, state, epoch, epochs = (described[key] for key in ("id", "state", "epoch", "epochs"))
+    if state == "queued":
+        return f"Run {name} waits for its turn."
+    if state in ("running", "stopping"):
+        if epoch == 0:
+            return f"Run {name} is starting." if state == "running" else f"Run {name} is stopping."
+        span = next((span for span in spans if span.first <= epoch <= span.last), None)
+        what = "" if span is None or span.meaning == "core" else f" {span.name.removeprefix('+ ')} is on."
+        return f"Run {name} is at epoch {epoch} of {epochs}.{what}"
+    if state == "finished":
+        return f"Run {name} has finished its {epochs} epochs."
+    words = {"stopped": "was stopped", "failed": "failed", "lost": "was lost"}
+    return f"Run {name} {words[state]} after {epoch} of {epochs or '?'} epochs."
+
+
+def curve_table(metrics: list[dict[str, Any]], curve: Curve) -> pd.DataFrame:
+    """One row for each epoch and series: ``epoch, series, value``; epochs without validation are absent."""
+    rows: list[dict[str, Any]] = []
+    for line in metrics:
+        values: dict[str, float | None]
+        if curve in ("loss", "learning_rate"):
+            values = dict(line[curve])
+            if curve == "loss" and not line["stage"]["warm_weight"]:
+                values.pop("warm", None)
+        else:
+            groups = line.get("val") or {}
+            values = {GROUPS[group]: groups[group][curve] for group in GROUPS if group in groups}
+        rows += [{"epoch": line["epoch"], "series": name, "value": value} for name, value in values.items()]
+    return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
+
+
+def queue_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The list of runs, the youngest first: ``run, what, state, progress`` (share of epochs), ``hr20, note``."""
+    table = pd.DataFrame(
+        [
+            {
+                "run": row["id"],
+                "what": row["title"],
+                "state": row["state"],
+                "progress": row["epoch"] / row["epochs"] if row["epochs"] else 0.0,
+                "hr20": "" if row["best"] is None else f"{row['best']['hr20']:.3f}",
+                "note": " ".join((row["error"] or row["notes"]).split()),
+            }
+            for row in rows
+        ],
+        columns=["run", "what", "state", "progress", "hr20", "note"],
+    )
+    return table.iloc[::-1].reset_index(drop=True)
+
+
+def duration(seconds: float | None) -> str:
+    """A time as people say it.
+
+    >>> [duration(seconds) for seconds in (None, 8, 95, 5400, 200_000)]
+    ['–', '8 s', '2 min', '1.5 h', '2.3 days']
+    """
+    if seconds is None:
+        return "–"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def size(count: float | None) -> str:
+    """A number of bytes as people say it.
+
+    >>> [size(count) for count in (None, 350_000_000, 3_100_000_000)]
+    ['–', '350 MB', '3.1 GB']
+    """
+    if count is None:
+        return "–"
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def _acting(stage: Stage, config: TrainConfig) -> list[tuple[str, Meaning]]:
+    inactive = stage.inactive_parts(config.model)
+    parts: list[tuple[str, Meaning]] = []
+    if "graph_token" not in inactive:
+        parts.append(("Graph token", "paths"))
+    if "prior" not in inactive:
+        parts.append(("Revisit prior", "revisits"))
+    if "correction" not in inactive:
+        parts.append(("Correction", "revisits"))
+    if stage.warm_weight > 0 and config.model.use_history:
+        parts.append(("Warm holdout", "model"))
+    return parts

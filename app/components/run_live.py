@@ -1,0 +1,87 @@
+"""One run as it goes: numbers, curves over the curriculum, log; polled only while something runs."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.training_curves import plot_training
+from analysis.training_progress import CURVES, curve_table, duration, size, stage_spans
+from app import run_store, state, words
+from recap.errors import RecapError
+from recap.runs.description import best_epoch, describe_run
+from recap.runs.estimates import seconds_left
+from recap.runs.logs import read_log
+from recap.runs.run_folder import RunFolder
+from recap.runs.state import ACTIVE
+from recap.runs.store import RunStore
+
+POLL_SECONDS = 1.0
+
+
+def show_live(store: RunStore, run_id: str) -> None:
+    """Draw the run, and again every second while it is active."""
+    run = store.get(run_id)
+    active = run.read_state().state in ACTIVE
+    st.fragment(_draw, run_every=POLL_SECONDS if active else None)(store, run_id, active)
+
+
+def _draw(store: RunStore, run_id: str, was_active: bool) -> None:
+    try:
+        run = store.get(run_id)
+        described = describe_run(run)
+    except RecapError as error:
+        st.warning(words.plain(str(error)))
+        return
+    if was_active and described["state"] not in ACTIVE:
+        st.rerun()
+    _show_numbers(run, described)
+    if described["error"]:
+        st.warning(words.plain(described["error"]), icon=":material/info:")
+    if described["spec"] is not None:
+        _show_curves(run, described)
+    with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
+        text, _ = read_log(run, lines=40)
+        st.code(text or "Nothing written yet.", language=None, height=220)
+
+
+def _show_numbers(run: RunFolder, described: dict[str, Any]) -> None:
+    metrics = described["metrics"]
+    best = best_epoch(metrics)
+    with st.container(horizontal=True):
+        st.metric("Best val Hit@20", "–" if best is None else f"{best['val']['all']['hr20']:.3f}", width="content")
+        st.metric("Train loss", f"{metrics[-1]['loss']['main']:.2f}" if metrics else "–", width="content")
+        if described["state"] in ("running", "stopping"):
+            st.metric("Time left", duration(seconds_left(run)), width="content")
+        else:
+            st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
+        uuids = set((run.read_state().device.gpu_uuids) if run.read_state().device else ())  # type: ignore[union-attr]
+        for gpu in [gpu for gpu in run_store.gpus() if gpu.uuid in uuids]:
+            st.metric("GPU use", "–" if gpu.busy is None else f"{gpu.busy:.0%}".replace("%", " %"), width="content")
+            used = gpu.total_bytes - gpu.free_bytes
+            st.metric("GPU memory", f"{size(used)} of {size(gpu.total_bytes)}", width="content")
+        if not uuids:
+            st.metric("Device", "CPU" if described["device"] else "–", width="content")
+
+
+def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
+    curve = st.segmented_control(
+        "Curve",
+        list(CURVES),
+        default="hr20",
+        required=True,
+        format_func=CURVES.__getitem__,
+        key="run_curve",
+        label_visibility="collapsed",
+    )
+    try:
+        config = run.read_spec().train_config()
+    except RecapError as error:
+        st.caption(words.plain(str(error)))
+        return
+    table = curve_table(described["metrics"], curve or "hr20")
+    figure = plot_training(table, stage_spans(config), config.epochs, state.theme_palette())
+    last = f"epoch {described['epoch']} of {config.epochs}"
+    st.plotly_chart(
+        figure, theme=None, config=PLOT_CONFIG, key="run_chart", alt=f"{CURVES[curve or 'hr20']} up to {last}, by stage"
+    )

@@ -1,0 +1,87 @@
+"""Runs: configure, estimate, launch, watch, stop, resume, compare, open."""
+
+import streamlit as st
+
+from analysis.training_progress import headline, queue_table, stage_spans
+from app import run_store, words
+from app.components.guard import guarded
+from app.components.run_actions import show_actions, show_comparison
+from app.components.run_form import show_form
+from app.components.run_live import show_live
+from recap.errors import RecapError
+from recap.runs.description import describe_run
+from recap.runs.state import ACTIVE
+from recap.runs.store import RunStore
+
+
+@guarded
+def view() -> None:
+    store = run_store.open_store()
+    rows = run_store.list_rows(store)
+    chosen = _chosen(rows)
+    st.title(_title(store, chosen), anchor=False)
+    refusal = st.session_state.pop("run_refusal", None)
+    if refusal:
+        st.warning(words.plain(refusal))
+    grid = st.grid(3, min_column_width=380)
+    if not store.read_only:
+        with grid.cell(), st.container(border=True):
+            guarded(show_form)(store)
+    with grid.cell(column_span=3 if store.read_only else 2):
+        if chosen is None:
+            st.markdown("No run yet. Runs go on when this page, or the whole app, is closed.")
+            return
+        show_live(store, chosen)
+        show_queue(store, rows, chosen)
+        show_comparison(store, rows, store.get(chosen), next(row for row in rows if row["id"] == chosen))
+
+
+def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
+    """All runs; picking one shows it."""
+    st.subheader("Queue", anchor=False)
+    table = queue_table(rows)
+    event = st.dataframe(
+        table,
+        hide_index=True,
+        key="run_queue",
+        on_select="rerun",
+        selection_mode="single-cell",
+        column_config={
+            "run": st.column_config.TextColumn("Run", width=50),
+            "what": st.column_config.TextColumn("What", width=200),
+            "state": st.column_config.TextColumn("State", width=80),
+            "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
+            "hr20": st.column_config.TextColumn("Val Hit@20", width=90, alignment="right"),
+            "note": st.column_config.TextColumn("Note", width=220),
+        },
+    )
+    cells = event["selection"]["cells"]
+    if cells and (picked := str(table["run"].iloc[cells[0][0]])) != chosen and picked != st.session_state.get("seen"):
+        st.session_state["run"] = st.session_state["seen"] = picked
+        st.rerun()
+    show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))
+
+
+def _chosen(rows: list[dict]) -> str | None:
+    numbers = [row["id"] for row in rows]
+    asked = st.session_state.get("run", st.query_params.get("run"))
+    active = [row["id"] for row in rows if row["state"] in ACTIVE and row["state"] != "queued"]
+    chosen = asked if asked in numbers else (active or numbers or [None])[-1]
+    if chosen is not None:
+        st.query_params["run"] = chosen
+    return chosen
+
+
+def _title(store: RunStore, chosen: str | None) -> str:
+    if chosen is None:
+        return "Nothing has been trained here yet"
+    run = store.get(chosen)
+    described = describe_run(run)
+    try:
+        spans = stage_spans(run.read_spec().train_config())
+    except RecapError:
+        spans = []
+    return headline(described, spans)
+
+
+view()
