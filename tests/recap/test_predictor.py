@@ -1,0 +1,106 @@
+"""The predictor: a checkpoint that answers for single cases exactly what the batched evaluation says."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.errors import CaseError, ChecksumError, ScoreError, VocabularyError
+from recap.evaluation.evaluate import evaluate
+from recap.predictor import Predictor
+from tests.checkins import small_dataset
+from tests.worlds import habit_rows
+
+
+@pytest.fixture(scope="module")
+def predictor(city_checkpoint: Path, city_folder: Path) -> Predictor:
+    return Predictor.load(city_checkpoint, city_folder)
+
+
+@pytest.fixture(scope="module")
+def records(predictor: Predictor) -> pd.DataFrame:
+    scorer = predictor.checkpoint.scorer(predictor.dataset, predictor.graph)
+    return evaluate(scorer, predictor.dataset, predictor.graph).records
+
+
+def test_cases_are_the_records_rows(predictor: Predictor, records: pd.DataFrame) -> None:
+    """Case N is row N of the records: same user, source, target, counts and evidence."""
+    shared = list(predictor.cases.columns)
+    pd.testing.assert_frame_equal(predictor.cases, records[shared])
+    for number in (0, 7, len(records) - 1):
+        assert predictor.case(number)["target"] == records["target"][number]
+
+
+def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records: pd.DataFrame) -> None:
+    """Score, parts and rank of every test case's target, to 1e-12."""
+    for number in range(len(records)):
+        case = predictor.case(number)
+        scores = predictor.score(predictor.batch([int(case["row"])]))
+        target, record = int(case["target"]), records.iloc[number]
+        assert scores.total[0, target].item() == pytest.approx(record["score"], abs=1e-12)
+        for name, part in scores.parts.items():
+            assert part[0, target].item() == pytest.approx(record[f"part_{name}"], abs=1e-12)
+        assert int((scores.total[0] > scores.total[0, target]).sum()) == record["num_better"]
+
+
+def test_parts_are_recomputed_apart(predictor: Predictor) -> None:
+    """Core, prior and correction asked for one by one add up to the total."""
+    batch = predictor.batch(predictor.cases["row"].tolist())
+    state, core = predictor.core_scores(batch)
+    parts = predictor.revisit_parts(batch, state)
+    assert parts is not None and parts.correction_C is not None
+    total = core.clone()
+    total[parts.candidates.case_C, parts.candidates.poi_C] += parts.terms.prior_C + parts.correction_C
+    torch.testing.assert_close(total, predictor.score(batch).total, rtol=0, atol=1e-12)
+
+
+def test_works_in_float64_without_gradients(predictor: Predictor) -> None:
+    """Nobody can train it by accident."""
+    assert {parameter.dtype for parameter in predictor.model.parameters()} == {torch.float64}
+    assert not any(parameter.requires_grad for parameter in predictor.model.parameters())
+    assert not predictor.model.training
+
+
+@pytest.mark.parametrize("number", [-1, 24, 10**9])
+def test_refuses_an_unknown_case(predictor: Predictor, number: int) -> None:
+    """Named with the range there is."""
+    with pytest.raises(CaseError, match=f"no test case {number}; this dataset has cases 0 to 23"):
+        predictor.case(number)
+
+
+def test_refuses_a_case_of_a_split_without_any(predictor: Predictor) -> None:
+    """A dataset whose test period is empty says so."""
+    dataset = predictor.dataset
+    train_only = dataset.checkins.assign(**{c.SPLIT: c.TRAIN}).astype({c.SPLIT: "int8"})
+    emptied = Dataset(train_only, dataset.pois, dataset.users, dataset.manifest)
+    with pytest.raises(CaseError, match="no test case 0; this dataset has no test case"):
+        Predictor(predictor.checkpoint, emptied).case(0)
+
+
+def test_refuses_another_dataset(predictor: Predictor) -> None:
+    """A city of other people is not what it was trained on."""
+    with pytest.raises(VocabularyError):
+        Predictor(predictor.checkpoint, small_dataset(habit_rows(seed=1)))
+
+
+def test_refuses_a_dataset_edited_by_hand(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Both folders are verified when they are loaded."""
+    copy = tmp_path / "data"
+    Dataset.load(city_folder).save(copy)
+    (copy / "users.parquet").write_bytes((copy / "users.parquet").read_bytes()[:-1] + b"x")
+    with pytest.raises(ChecksumError, match=r"users\.parquet"):
+        Predictor.load(city_checkpoint, copy)
+
+
+def test_refuses_to_score_with_nan(city_checkpoint: Path, predictor: Predictor) -> None:
+    """Weights that went wrong are named before anything is explained with them."""
+    broken = Checkpoint.load(city_checkpoint).build_model(predictor.dataset, predictor.graph)
+    with torch.no_grad():
+        broken.core.output.bias[2] = torch.nan
+    other = Predictor(predictor.checkpoint, predictor.dataset, broken)
+    with pytest.raises(ScoreError, match="NaN"):
+        other.score(other.batch([5]))

@@ -1,0 +1,67 @@
+"""Scores: named parts, packed or dense, that add up to what ranks."""
+
+import pytest
+import torch
+
+from recap.scores import CaseBatch, Scores
+from tests.worlds import batch_of, small_city
+
+
+def example() -> Scores:
+    """Two cases, three POIs: a dense core and two packed parts for POI 2 of case 0 and POIs 0 and 1 of case 1."""
+    return Scores(
+        {"core": torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])},
+        {"prior": torch.tensor([10.0, 20.0, 30.0]), "correction": torch.tensor([0.5, -1.0, 0.0])},
+        case_C=torch.tensor([0, 1, 1]),
+        poi_C=torch.tensor([2, 0, 1]),
+    )
+
+
+def test_parts_and_total_by_hand() -> None:
+    """3 + 10 + 0.5 for the one candidate of case 0; 4 + 20 - 1 and 5 + 30 for those of case 1."""
+    scores = example()
+    assert scores.names == ["core", "prior", "correction"]
+    assert scores.total.tolist() == [[1.0, 2.0, 13.5], [23.0, 35.0, 6.0]]
+    assert scores.prior.tolist() == [[0.0, 0.0, 10.0], [20.0, 30.0, 0.0]]
+    assert scores.correction.tolist() == [[0.0, 0.0, 0.5], [-1.0, 0.0, 0.0]]
+    assert scores.core is scores.dense["core"]
+
+
+def test_parts_at_chosen_pois() -> None:
+    """Only the asked POI of each case, zero where it is no candidate."""
+    values = example().parts_at(torch.tensor([1, 0]))
+    assert {name: value.tolist() for name, value in values.items()} == {
+        "core": [2.0, 4.0],
+        "prior": [0.0, 20.0],
+        "correction": [0.0, -1.0],
+    }
+
+
+def test_several_dense_parts_add_up() -> None:
+    """A log-linear ranker has one dense part for each feature, and may have no packed part."""
+    part = torch.tensor([[1.0, 2.0]])
+    assert Scores({"a": part, "b": 10 * part, "c": 100 * part}).total.tolist() == [[111.0, 222.0]]
+    assert Scores({"a": part}).parts.keys() == {"a"}
+
+
+def test_no_candidate_at_all() -> None:
+    """First check-ins of users: packed parts are empty, the total is the core."""
+    empty = torch.zeros(0, dtype=torch.int64)
+    core = torch.tensor([[1.0, 2.0]])
+    scores = Scores({"core": core}, {"prior": torch.zeros(0)}, empty, empty)
+    assert torch.equal(scores.total, core) and not scores.prior.any()
+
+
+def test_a_batch_reads_source_user_and_target_from_the_table() -> None:
+    """Row t is the source, row t + 1 the target."""
+    dataset = small_city()
+    rows = torch.from_numpy(dataset.cases(2))
+    batch = batch_of(dataset, rows)
+    table = dataset.checkins
+    assert len(batch) == 24
+    assert batch.source_B.tolist() == table["poi"].to_numpy()[rows].tolist()
+    assert batch.target_B.tolist() == table["poi"].to_numpy()[rows + 1].tolist()
+    assert batch.user_B.tolist() == table["user"].to_numpy()[rows].tolist()
+    with pytest.raises(AttributeError):
+        batch.row_B = rows  # type: ignore[misc]  # frozen: that is the point
+    assert isinstance(batch, CaseBatch)
