@@ -67,7 +67,7 @@ def current_case(num_cases: int) -> int:
     """The chosen case; a link's bad case gets a sentence and the first case."""
     asked = incoming("case")
     if asked is not None:
-        if asked.isdigit() and len(asked) <= 12 and int(asked) < num_cases:
+        if asked.isascii() and asked.isdigit() and len(asked) <= 12 and int(asked) < num_cases:
             st.session_state["case"] = int(asked)
             st.session_state["case_missing"] = None
         else:

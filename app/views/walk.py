@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from analysis.mining import FILTER_LABELS, FILTERS, MISSED_ABOVE, cases_at_place, filter_cases
+from analysis.mining import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
 from analysis.selection import Selection
 from analysis.walks import Walk, read_walk, trajectories_of, users_of
 from app import cache, state, words
@@ -25,15 +25,20 @@ def view() -> None:
         st.info("This dataset has no test case, so there is nothing to walk through.")
         return
     case = state.current_case(len(opened.cases))
-    numbers = chosen_cases(source)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        walk_slot = st.container(horizontal=True, width="content")
+        selection = current_selection()
+        filter_controls(source, selection)
+        st.space("stretch")
+        count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
+    numbers = chosen_cases(source, selection)
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)
     walk = read_walk(opened, case)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with walk_slot:
         pick_walk(source, walk, numbers)
-        filter_controls(source)
-        st.space("stretch")
+    with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
     if len(numbers) == 0:
         st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
@@ -42,16 +47,14 @@ def view() -> None:
     show_stage(source, walk)
 
 
-def chosen_cases(source: Source) -> np.ndarray:
-    """The cases that pass the pills, the bar or cell of a link, and the search."""
+def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
+    """The cases that pass the pills, the bar or cell, and the search."""
     opened = cache.open_dataset(source)
-    names = [name for name in st.session_state.get("show") or st.query_params.get_all("show") if name in FILTERS]
-    missed_above = st.session_state.get("k", MISSED_ABOVE)
-    numbers = filter_cases(cache.read_records(source), cache.read_records(source, "markov"), names, k=missed_above)
-    selection = current_selection()
+    records, markov = cache.read_records(source), cache.read_records(source, "markov")
+    numbers = filter_cases(records, markov, list(st.session_state["show"]), k=st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
-    search = str(st.session_state.get("find") or st.query_params.get("find") or "")
+    search = st.session_state["find"]
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
 
 
@@ -122,7 +125,7 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
     )
 
 
-def filter_controls(source: Source) -> None:
+def filter_controls(source: Source, selection: Selection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
     st.pills(
         "Show cases",
@@ -134,11 +137,13 @@ def filter_controls(source: Source) -> None:
         label_visibility="collapsed",
         on_change=filters_changed,
     )
-    text = st.session_state.get("selection")
-    if text:
-        label = Selection.parse(text).label
+    if selection is not None:
         st.button(
-            label, icon=":material/close:", icon_position="right", on_click=clear_selection, help="Show all cases again"
+            selection.label,
+            icon=":material/close:",
+            icon_position="right",
+            on_click=clear_selection,
+            help="Show all cases again",
         )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         st.text_input(

@@ -1,0 +1,42 @@
+"""Opening the app in a test: a view of the real entry file, on given folders, without a browser."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE, READ_ONLY_VARIABLE
+
+MAIN = Path(__file__).parents[2] / "app" / "main.py"
+
+
+def point_app_at(
+    patch: pytest.MonkeyPatch, data: Path | None, checkpoint: Path | None, *, read_only: bool = True
+) -> None:
+    """Let the app offer these folders and nothing else."""
+    patch.setenv(DATA_VARIABLE, str(data or ""))
+    patch.setenv(CHECKPOINT_VARIABLE, str(checkpoint or ""))
+    patch.setenv(BUNDLES_VARIABLE, "/nonexistent")
+    patch.setenv(READ_ONLY_VARIABLE, "1" if read_only else "")
+
+
+def open_view(name: str, **params: str) -> AppTest:
+    """Run a view with query parameters, as a link does."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    for key, value in params.items():
+        app.query_params[key] = value
+    if name != "overview":
+        app.switch_page(f"views/{name}.py")
+    return app.run()
+
+
+def check_calm(app: AppTest) -> None:
+    """Nothing crashed, nothing was refused."""
+    assert not app.exception, app.exception[0].message
+    assert not app.error, app.error[0].value
+
+
+def texts(app: AppTest) -> str:
+    """All words that the app shows outside tables and charts."""
+    elements = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    return "\n".join(str(element.value) for element in elements)

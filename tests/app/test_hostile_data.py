@@ -1,0 +1,100 @@
+"""Someone else's data can be anything: no crash, no injection, a sentence instead of an empty chart."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.components.toolbar import to_csv
+from app.words import plain
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.data.preparation import prepare_dataset
+from tests.app.opening import check_calm, open_view, point_app_at, texts
+from tests.checkins import LENIENT, raw_table
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import habit_rows
+
+NASTY = (
+    "<script>alert(1)</script>",
+    "![x](https://evil.example/pixel.png)",
+    "[click](javascript:alert(1))",
+    ":red-badge[fake] $\\frac{1}{0}$ **bold**",
+    "=cmd|' /C calc'!A0",
+    "A" * 500,
+    "\u202eright to left\x00\t\n",
+)
+
+
+def change_names(raw: pd.DataFrame) -> None:
+    names = raw[c.POI_ID].astype(str).map(lambda poi: NASTY[sum(map(ord, poi)) % len(NASTY)])
+    raw[c.CATEGORY] = pd.Categorical(names)
+
+
+def change_to_one_point(raw: pd.DataFrame) -> None:
+    raw[c.LATITUDE], raw[c.LONGITUDE] = 12.5, 45.25
+
+
+def change_to_no_category(raw: pd.DataFrame) -> None:
+    raw[c.CATEGORY], raw[c.CATEGORY_ID] = pd.Categorical([""] * len(raw)), pd.Categorical([""] * len(raw))
+
+
+def change_to_date_line(raw: pd.DataFrame) -> None:
+    shift = raw[c.LATITUDE] - raw[c.LATITUDE].mean()
+    raw[c.LONGITUDE] = np.where(shift > 0, 179.95 - shift / 10, -179.95 + shift / 10)
+
+
+def change_to_poles(raw: pd.DataFrame) -> None:
+    raw[c.LATITUDE] = np.where(np.arange(len(raw)) % 2 == 0, 90.0, -90.0)
+
+
+def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: list[tuple[str, str, float]]) -> Dataset:
+    """The rows as a dataset, with some columns made nasty."""
+    raw = raw_table(rows)
+    if change is not None:
+        change(raw)
+    return prepare_dataset(raw, LENIENT, name="<b>nasty</b> ![x](https://evil.example/a.png)", source_format="test")
+
+
+CASES = {
+    "names that are markup": (change_names, habit_rows()),
+    "all at one point": (change_to_one_point, habit_rows()),
+    "no categories": (change_to_no_category, habit_rows()),
+    "across the date line": (change_to_date_line, habit_rows()),
+    "at the poles": (change_to_poles, habit_rows()),
+    "one user": (None, habit_rows(num_users=1, num_walks=12)),
+    "five check-ins": (None, [("u", poi, hour) for hour, poi in enumerate("abaab")]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("view", ["overview", "walk", "long_tail"])
+def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each view draws, or says in a sentence why there is nothing; nothing from the data is read as markup."""
+    dataset = hostile_dataset(*CASES[name])
+    dataset.save(tmp_path / "data")
+    point_app_at(monkeypatch, tmp_path / "data", write_untrained_checkpoint(dataset, tmp_path / "checkpoint"))
+    app = open_view(view)
+    check_calm(app)
+    assert app.title or app.info
+    shown = texts(app)
+    assert "<script>" not in shown and "![x](" not in shown and "](javascript" not in shown
+    if view == "walk":
+        for chart in app.get("deck_gl_json_chart"):
+            assert "NaN" not in chart.proto.json
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_plain_text_stays_text(text: str) -> None:
+    """Every character that Markdown reads is escaped."""
+    escaped = plain(text)
+    for special in "*_[]()<>!`$:#|":
+        assert all(escaped[i - 1] == "\\" for i, ch in enumerate(escaped) if ch == special)
+
+
+def test_csv_runs_no_formula() -> None:
+    """A cell that a spreadsheet would run is text; numbers stay numbers."""
+    table = pd.DataFrame({"name": ["=1+1", "@x", "fine"], "n": [-1.5, 2.0, 3.0]})
+    assert to_csv(table).decode().splitlines() == ["name,n", "'=1+1,-1.5", "'@x,2.0", "fine,3.0"]

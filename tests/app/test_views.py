@@ -1,0 +1,201 @@
+"""Every view on a small trained city: complete, empty, filtered, and opened from good and bad links."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.long_tail import accuracy_by_count
+from analysis.opened import OpenDataset, OpenModel, evaluation_records
+from analysis.predictions import predict_case
+from recap.checkpoint import Checkpoint
+from tests.app.opening import check_calm, open_view, point_app_at, texts
+
+VIEWS = ("overview", "walk", "long_tail")
+
+
+@pytest.fixture
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> OpenDataset:
+    """The app pointed at the small city and its checkpoint."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    return OpenDataset.load(city_folder)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
+    """Without any dataset the app says how to make one."""
+    point_app_at(monkeypatch, None, None)
+    app = open_view(view)
+    check_calm(app)
+    assert app.title[0].value == "Nothing to open yet"
+    assert "recap prepare" in app.code[0].value
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path, view: str) -> None:
+    """A dataset alone is enough: a counting baseline predicts, and no probability is made up."""
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view(view)
+    check_calm(app)
+    if view == "walk":
+        assert "score" in app.dataframe[0].columns or app.dataframe[0].value["value"].max() > 1
+    if view == "overview":
+        assert "recap train" in texts(app)
+
+
+def test_overview_shows_the_finding_and_its_numbers(city: OpenDataset) -> None:
+    """The heading is the finding; every case is counted; cards lead to cases."""
+    app = open_view("overview")
+    check_calm(app)
+    assert app.title[0].value.startswith("RECAP finds")
+    assert f"{len(city.cases):,} test cases" in texts(app)
+    charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    labels = [note["text"] for note in charts[0]["layout"]["annotations"]]
+    assert any(f"n = {len(city.cases):,}" in label for label in labels)
+
+
+def test_overview_metric_in_the_link(city: OpenDataset) -> None:
+    """?metric=MRR opens the view in MRR; a bad value falls back."""
+    assert "MRR" in open_view("overview", metric="MRR").title[0].value
+    assert "20 guesses" in open_view("overview", metric="bliss").title[0].value
+
+
+def test_walk_shows_what_the_library_predicts(city: OpenDataset, city_checkpoint: Path) -> None:
+    """Ranks and probabilities in the list are the library's, to the last digit."""
+    app = open_view("walk", case="3")
+    check_calm(app)
+    model = OpenModel.of_checkpoint(Checkpoint.load(city_checkpoint), city)
+    expected = predict_case(city, model, 3)
+    shown = app.dataframe[0].value
+    assert shown["value"].tolist() == pytest.approx((100 * expected.candidates["probability"]).tolist(), abs=1e-9)
+    assert shown["name"].str.contains("◎").sum() == 1
+    assert len(app.get("deck_gl_json_chart")) == 1
+
+
+def test_walk_map_needs_no_network(city: OpenDataset) -> None:
+    """The ground is inline and no address is in the deck, unless the visitor asks for online tiles."""
+    app = open_view("walk", case="0")
+    deck = app.get("deck_gl_json_chart")[0].proto.json
+    assert json.loads(deck)["mapStyle"].startswith("data:application/json;base64,")
+    assert "http" not in deck
+    app.toggle(key="tiles").set_value(True).run()
+    check_calm(app)
+    assert "basemaps.cartocdn.com" in app.get("deck_gl_json_chart")[0].proto.json
+
+
+def test_walk_steps_along_the_trajectory(city: OpenDataset) -> None:
+    """Next and Back move one case within the trajectory and the camera stays where it is."""
+    trajectory = city.cases["trajectory"]
+    first = int(city.cases["case"][trajectory == trajectory.value_counts().index[0]].iloc[0])
+    app = open_view("walk", case=str(first))
+    before = json.loads(app.get("deck_gl_json_chart")[0].proto.json)["initialViewState"]
+    app.button(key="next").click().run()
+    check_calm(app)
+    assert app.session_state["case"] == first + 1
+    assert json.loads(app.get("deck_gl_json_chart")[0].proto.json)["initialViewState"] == before
+    app.button(key="back").click().run()
+    assert app.session_state["case"] == first
+    assert app.button(key="back").disabled
+
+
+def test_walk_filters(city: OpenDataset) -> None:
+    """A filter shows how many cases pass and moves to one of them; filters that fit none say so."""
+    app = open_view("walk", case="0")
+    app.pills(key="show").set_value(["unseen"]).run()
+    check_calm(app)
+    unseen = city.cases["case"][city.cases["transition_count"] == 0]
+    assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
+    assert app.session_state["case"] in unseen.tolist()
+    app.text_input(key="find").set_value("no such place").run()
+    check_calm(app)
+    assert "No case passes" in texts(app)
+
+
+def test_walk_filter_in_the_link(city: OpenDataset) -> None:
+    """A link carries the filters and the case, and shows both."""
+    unseen = city.cases["case"][city.cases["transition_count"] == 0]
+    app = open_view("walk", show="Unseen", case=str(unseen.iloc[-1]))
+    check_calm(app)
+    assert app.session_state["case"] == unseen.iloc[-1]
+    assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
+
+
+def test_walk_from_a_bar(city: OpenDataset) -> None:
+    """A link with a bar's cases shows them, names them, and lets them go."""
+    inside = city.cases["case"][city.cases["transition_count"] == 0]
+    app = open_view("walk", cases="step:0:0", case=str(inside.iloc[0]))
+    check_calm(app)
+    assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
+    chip = next(button for button in app.button if button.label == "Step seen 0 times")
+    chip.click().run()
+    assert f"{len(city.cases):,} of {len(city.cases):,} cases" in texts(app)
+
+
+@pytest.mark.parametrize("case", ["99999999", "-1", "1e3", "<script>", "٣", "²", "0x1"])
+def test_walk_bad_case(city: OpenDataset, case: str) -> None:
+    """A link to a case that is not there gets a sentence and the first case."""
+    app = open_view("walk", case=case)
+    check_calm(app)
+    assert "There is no case" in app.warning[0].value
+    assert "<script>" not in texts(app)
+    assert app.session_state["case"] == 0
+
+
+def test_bad_selection_and_foreign_source(city: OpenDataset) -> None:
+    """An unreadable choice of cases, and a link from another checkpoint: a banner each, never a wrong picture."""
+    assert "cannot be read" in open_view("walk", cases="step:x:y").warning[0].value
+    app = open_view("overview", source="0123456789ab")
+    check_calm(app)
+    assert "another model or dataset" in app.warning[0].value
+
+
+def test_truth_can_be_hidden(city: OpenDataset) -> None:
+    """With the truth hidden neither heading, nor list, nor map gives it away."""
+    app = open_view("walk", case="0")
+    app.toggle(key="truth").set_value(False).run()
+    check_calm(app)
+    assert app.title[0].value.endswith(":orange[?]")
+    assert not app.dataframe[0].value["name"].str.contains("◎").any()
+    layers = [layer["id"] for layer in json.loads(app.get("deck_gl_json_chart")[0].proto.json)["layers"]]
+    assert "truth" not in layers and "candidates" in layers
+
+
+def test_long_tail_bars_are_the_tables(city: OpenDataset, city_checkpoint: Path) -> None:
+    """Bar heights and n are those of the command-line twin's function."""
+    app = open_view("long_tail")
+    check_calm(app)
+    checkpoint = Checkpoint.load(city_checkpoint)
+    records = evaluation_records(city, checkpoint.hash, lambda: OpenModel.of_checkpoint(checkpoint, city), keep=False)
+    expected = accuracy_by_count(records, "transition_count", "hr20")
+    bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+    assert [entry[0] for entry in bars["customdata"]] == ["transition_count"] * 11
+    shown = bars["y"] if isinstance(bars["y"], list) else None
+    if shown is not None:
+        assert shown == pytest.approx(expected["value"].fillna(0).tolist())
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"unit": "Unique pairs"}, {"metric": "MRR", "eta": "0"}, {"model": "Markov"}, {"eta": "99"}, {"unit": "steps"}],
+)
+def test_long_tail_links(city: OpenDataset, params: dict[str, str]) -> None:
+    """Good links open the choice, bad ones fall back; nothing crashes."""
+    check_calm(open_view("long_tail", **params))
+
+
+def test_bar_leads_to_its_cases(city: OpenDataset) -> None:
+    """A clicked bar opens Walk with the bin's cases."""
+    app = open_view("long_tail")
+    app.session_state["bars"] = {
+        "selection": {
+            "points": [{"customdata": ["transition_count", 0, 0]}],
+            "point_indices": [],
+            "box": [],
+            "lasso": [],
+        }
+    }
+    app.run()
+    check_calm(app)
+    inside = city.cases["case"][city.cases["transition_count"] == 0]
+    assert app.session_state["case"] == inside.iloc[0]
+    assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
