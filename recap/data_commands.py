@@ -19,9 +19,10 @@ from recap.reading_options import (
     SkipOption,
     TimeFormatOption,
     ZoneOption,
+    confirm_mapping,
     read_options,
     settle_format,
-    settle_mapping,
+    spell_mapping,
 )
 
 commands = typer.Typer()
@@ -69,8 +70,9 @@ def prepare(
         multiline=multiline,
         skip_bad_rows=skip_bad_rows,
     )
-    source_format = settle_format(path, source_format, options, quiet=as_json)
-    settle_mapping(path, source_format, options, quiet=as_json, confirm=not yes)
+    source_format, why = settle_format(path, source_format, options)
+    if not (as_json or yes):
+        confirm_mapping(path, source_format, options)
     check_target(out, MANIFEST)
     with progress_console.status(f"Reading {path.name}"):
         read = read_checkins(path, source_format, options)
@@ -122,6 +124,9 @@ def prepare(
     flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
     flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
     console.print(pairs_table(f"Dataset {out}", flat))
+    console.print(f"Read as {source_format}, because {why}.", markup=False)
+    if account.columns:
+        console.print(f"Columns: --map {spell_mapping(account.columns)}", markup=False)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False)
     console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")

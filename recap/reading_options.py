@@ -79,35 +79,35 @@ def read_options(
     )
 
 
-def settle_format(path: Path, source_format: str, options: "ReadOptions", *, quiet: bool) -> str:
-    """The format named, or the one told from the content, which people are shown."""
+def settle_format(path: Path, source_format: str, options: "ReadOptions") -> tuple[str, str]:
+    """The format named, or the one told from the content, with the reason."""
     if source_format != "auto":
-        return source_format
+        return source_format, "you named the format"
     from recap.data.sources import detect_format
 
     found = detect_format(path, options.encoding)
-    if not quiet:
-        progress_console.print(f"Reading {path.name} as {found.source_format}, because {found.why}.")
-    return found.source_format
+    return found.source_format, found.why
 
 
-def settle_mapping(path: Path, source_format: str, options: "ReadOptions", *, quiet: bool, confirm: bool) -> None:
-    """Show which columns of the user's own table were guessed; ask on a terminal, unless told not to.
+def confirm_mapping(path: Path, source_format: str, options: "ReadOptions") -> None:
+    """On a terminal, show which columns of the user's own table were guessed, and ask; elsewhere do nothing.
 
     Raises:
         typer.Abort: the answer is no.
         DataError: a needed column can be neither found nor guessed.
     """
-    if source_format not in ("csv", "parquet"):
+    if source_format not in ("csv", "parquet") or not sys.stdin.isatty():
         return
     from recap.data.sources.guess import complete_mapping
     from recap.data.sources.own_table import column_names
 
     mapping = complete_mapping(options.columns, column_names(path, options), path.name)
     guessed = {field: column for field, column in mapping.items() if field not in options.columns}
-    if not guessed or quiet:
-        return
-    pairs = ",".join(f"{field}={column}" for field, column in guessed.items())
-    progress_console.print(f"Columns guessed by their names: --map {pairs}", markup=False)
-    if confirm and sys.stdin.isatty():
+    if guessed:
+        progress_console.print(f"Columns guessed by their names: --map {spell_mapping(guessed)}", markup=False)
         typer.confirm("Read the file this way?", default=True, abort=True, err=True)
+
+
+def spell_mapping(mapping: dict[str, str]) -> str:
+    """A mapping as `--map` takes it."""
+    return ",".join(f"{field}={column}" for field, column in mapping.items())

@@ -1,6 +1,8 @@
 """Run the real `recap` command as a shell does."""
 
 import json
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,3 +31,13 @@ def assert_refused(result: subprocess.CompletedProcess[str], *parts: str) -> Non
     assert result.stderr.startswith("recap: ") and result.stderr.count("\n") == 1, result.stderr
     for part in parts:
         assert part in result.stderr
+
+
+def limit_files_to(size: int) -> Any:
+    """A process that may write no file larger than ``size`` bytes, and that is told so by an error."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit

@@ -1,20 +1,17 @@
 """The `recap` command as a shell sees it: exit codes, one line on stderr, one JSON object on stdout."""
 
 import gzip
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from recap.data.dataset import Dataset
 from tests.checkins import foursquare_lines, write_foursquare
-from tests.shell import RECAP, assert_refused, recap, recap_json
+from tests.shell import RECAP, assert_refused, limit_files_to, recap, recap_json
 
 ROWS = [
     (user, poi, hour + 5 * shift)
@@ -142,16 +139,6 @@ def test_refuses_to_write_over_other_peoples_files(tmp_path: Path) -> None:
     assert (tmp_path / "thesis" / "chapter.tex").read_text() == "dear"
 
 
-def limit_files_to(size: int) -> Any:
-    """A process that may write no file larger than ``size`` bytes, and that is told so by an error."""
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
-
-
 def test_a_disk_that_fills_up_leaves_nothing(tmp_path: Path) -> None:
     """The write fails half-way: one line, no folder, and an older dataset in its place stays whole."""
     source = write_foursquare(tmp_path / "city.txt", ROWS)
@@ -177,3 +164,21 @@ def test_help_needs_no_heavy_library() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
     assert shutil.which(str(RECAP)) is not None
+
+
+def test_own_tables_show_their_mapping_and_ask_only_on_a_terminal(tmp_path: Path) -> None:
+    """Guessed columns are in the JSON and in the text; a refusal says which option to add."""
+    lines = [f"{user},{poi},{1_333_440_000 + int(3600 * hour)},40.7,-74.0" for user, poi, hour in ROWS]
+    source = tmp_path / "own.csv"
+    source.write_text("\n".join(["person,place,visited_at,lat,lng", *lines]))
+    out = tmp_path / "out"
+    assert_refused(recap("prepare", source, "--out", out), "own.csv", "--timezone")
+    summary = recap_json("prepare", source, "--out", out, "--timezone", "America/New_York")
+    mapping = {"user": "person", "poi": "place", "time": "visited_at", "lat": "lat", "lon": "lng"}
+    assert summary["format"] == "csv" and summary["reading"]["columns"] == mapping
+    named = recap("prepare", source, "--out", out, "--timezone", "UTC", "--map", "user=person,poi=place", "--yes")
+    assert named.returncode == 0 and "--map user=person,poi=place,time=visited_at" in named.stdout.replace("\n", "")
+    assert_refused(recap("prepare", source, "--out", out, "--map", "user=who"), "--map user=who")
+    source.write_text("\n".join(["a,b,c,d,e", *lines]))
+    assert_refused(recap("prepare", source, "--out", out), "--map user=COLUMN,poi=COLUMN,time=COLUMN,lat=COLUMN")
+    assert "--map" in recap("prepare", "--help").stdout

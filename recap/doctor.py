@@ -1,0 +1,207 @@
+"""`recap doctor`: what this installation and machine have, what is missing, and the command that mends it."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+import psutil
+from packaging.requirements import Requirement
+from pydantic import Field
+
+from recap.config import Config
+from recap.data.dataset import MANIFEST as DATASET_MANIFEST
+from recap.errors import RecapError
+from recap.sealed_folder import verify_sums
+from recap.user_folder import HOME_VARIABLE, user_folder
+
+DISTRIBUTION: Final = "recap-mobility"
+CHECKPOINT_MANIFEST: Final = "checkpoint.json"
+ENOUGH_DISK_BYTES: Final = 5 << 30
+ENOUGH_MEMORY_BYTES: Final = 4 << 30
+BUNDLES: Final = Path(__file__).resolve().parents[1] / "checkpoints"
+
+
+class Check(Config):
+    """One thing looked at."""
+
+    name: str = Field(description="What.")
+    status: Literal["ok", "note", "missing"] = Field(
+        description="`missing` keeps something from working, `note` does not."
+    )
+    found: str = Field(description="What is there.")
+    mend: str = Field("", description="The command or step that helps; empty where nothing is wrong.")
+
+
+def examine(places: list[Path] | None = None) -> list[Check]:
+    """Look at versions, devices, disk, time zones, and at datasets and checkpoints in the usual places.
+
+    Args:
+        places: further folders in which to look for datasets and checkpoints.
+    """
+    checks: list[Check] = []
+    for look in (_python, _packages, _processor, _devices, _zones, _home):
+        checks.extend(look())
+    checks.extend(_found_folders([BUNDLES, Path.cwd(), *(places or [])]))
+    return checks
+
+
+def _python() -> Iterator[Check]:
+    version = platform.python_version()
+    is_new = sys.version_info >= (3, 11)
+    mend = "" if is_new else "install Python 3.11 or newer, then: make setup PYTHON=python3.11"
+    yield Check(
+        name="python", status="ok" if is_new else "missing", found=f"{version} on {platform.platform()}", mend=mend
+    )
+
+
+def _packages() -> Iterator[Check]:
+    try:
+        required = importlib.metadata.requires(DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:
+        yield Check(
+            name="recap", status="missing", found="not installed", mend="make setup, or: pip install --editable ."
+        )
+        return
+    yield Check(name="recap", status="ok", found=importlib.metadata.version(DISTRIBUTION))
+    for text in required:
+        requirement = Requirement(text)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            version = importlib.metadata.version(requirement.name)
+        except importlib.metadata.PackageNotFoundError:
+            yield Check(
+                name=requirement.name,
+                status="missing",
+                found="not installed",
+                mend=f'pip install "{requirement.name}{requirement.specifier}"',
+            )
+            continue
+        fits = requirement.specifier.contains(version, prereleases=True)
+        yield Check(
+            name=requirement.name,
+            status="ok" if fits else "missing",
+            found=version if fits else f"{version}, needs {requirement.specifier}",
+            mend="" if fits else f'pip install "{requirement.name}{requirement.specifier}"',
+        )
+
+
+def _processor() -> Iterator[Check]:
+    memory = psutil.virtual_memory()
+    enough = memory.available >= ENOUGH_MEMORY_BYTES
+    yield Check(name="cpu", status="ok", found=f"{psutil.cpu_count() or 1} logical cores")
+    yield Check(
+        name="memory",
+        status="ok" if enough else "note",
+        found=f"{_gb(memory.available)} of {_gb(memory.total)} free",
+        mend="" if enough else "close other programs before training; New York needs about 2 GB",
+    )
+
+
+def _devices() -> Iterator[Check]:
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        yield Check(
+            name="torch", status="missing", found=f"does not load: {error}", mend="make setup, or reinstall torch"
+        )
+        return
+    if torch.cuda.is_available():
+        for index in range(torch.cuda.device_count()):
+            device = torch.cuda.get_device_properties(index)
+            yield Check(name=f"gpu {index}", status="ok", found=f"{device.name}, {_gb(device.total_memory)}")
+    elif torch.backends.mps.is_available():
+        yield Check(name="gpu", status="ok", found="Apple Metal (mps)")
+    elif shutil.which("nvidia-smi"):
+        yield Check(
+            name="gpu",
+            status="note",
+            found=f"an NVIDIA driver, but torch {torch.__version__} sees no GPU",
+            mend="install a torch build for CUDA that fits the driver",
+        )
+    else:
+        yield Check(name="gpu", status="note", found="none: everything runs on the CPU, slower")
+
+
+def _zones() -> Iterator[Check]:
+    try:
+        ZoneInfo("America/New_York")
+        yield Check(name="time zones", status="ok", found="known")
+    except (KeyError, OSError):
+        yield Check(name="time zones", status="missing", found="no zone data", mend="pip install tzdata")
+
+
+def _home() -> Iterator[Check]:
+    home = user_folder()
+    existing = home
+    while not existing.exists():
+        existing = existing.parent
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+        yield Check(name="user folder", status="ok", found=str(home))
+    except OSError as error:
+        yield Check(
+            name="user folder",
+            status="missing",
+            found=f"{home} cannot be written: {error.strerror}",
+            mend=f"export {HOME_VARIABLE}=/path/to/a/folder/of/yours",
+        )
+    free = shutil.disk_usage(existing).free
+    enough = free >= ENOUGH_DISK_BYTES
+    yield Check(
+        name="disk",
+        status="ok" if enough else "note",
+        found=f"{_gb(free)} free at {existing}",
+        mend="" if enough else f"make room, or move the user's folder: export {HOME_VARIABLE}=/path/to/a/folder",
+    )
+
+
+def _found_folders(places: list[Path]) -> Iterator[Check]:
+    """Datasets and checkpoints two levels below the places and in the user's folder, each verified by its hashes."""
+    home = user_folder()
+    roots = [home / "datasets", home / "checkpoints", *places]
+    kinds: tuple[tuple[str, str, str], ...] = (
+        ("dataset", DATASET_MANIFEST, "recap prepare FILE --out DIR, or: recap fetch nyc"),
+        ("checkpoint", CHECKPOINT_MANIFEST, "recap train DIR --preset quick --out CKPT"),
+    )
+    for kind, manifest, mend in kinds:
+        folders = sorted({file.parent.resolve() for root in roots for file in _manifests(root, manifest)})
+        for folder in folders:
+            yield _verify(kind, folder, manifest)
+        if not folders:
+            yield Check(name=kind, status="note", found="none in the usual places", mend=mend)
+
+
+def _manifests(root: Path, manifest: str) -> Iterator[Path]:
+    for pattern in (manifest, f"*/{manifest}", f"*/*/{manifest}"):
+        try:
+            yield from root.glob(pattern)
+        except OSError:  # a folder that may not be looked into holds nothing for us
+            continue
+
+
+def _verify(kind: str, folder: Path, manifest: str) -> Check:
+    again: Callable[[str], str] = {"dataset": "recap prepare FILE --out {}", "checkpoint": "recap train DIR --out {}"}[
+        kind
+    ].format
+    try:
+        verify_sums(folder, [manifest])
+        values = json.loads((folder / manifest).read_text(encoding="utf-8"))
+        name = values.get("name") or values.get("dataset_name") or folder.name
+        digest = str(values.get("dataset_hash", ""))[:12]
+        return Check(name=kind, status="ok", found=f"{name} ({digest}…) in {folder}")
+    except (RecapError, ValueError, AttributeError, OSError) as error:
+        return Check(name=kind, status="missing", found=str(error), mend=again(os.fspath(folder)))
+
+
+def _gb(size: int) -> str:
+    return f"{size / (1 << 30):.1f} GB"

@@ -1,0 +1,67 @@
+"""`recap doctor`: what it finds, what it misses, and that each missing thing comes with a command."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recap import doctor
+from recap.doctor import Check, examine
+from tests.checkins import small_dataset
+from tests.shell import recap, recap_json
+
+ROWS = [("ann", poi, float(hour)) for hour, poi in enumerate("abababababab")]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty user's folder, away from the developer's own."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(doctor, "BUNDLES", tmp_path / "bundles")
+    return tmp_path / "home"
+
+
+def by_name(checks: list[Check]) -> dict[str, Check]:
+    return {check.name: check for check in checks}
+
+
+def test_a_good_installation(home: Path) -> None:
+    """Every declared library is there; without data it says how to get some; nothing is written."""
+    checks = by_name(examine())
+    assert {"python", "recap", "torch", "pyarrow", "streamlit", "cpu", "memory", "disk", "time zones"} <= checks.keys()
+    assert [check for check in checks.values() if check.status == "missing"] == []
+    assert "recap prepare" in checks["dataset"].mend and "recap train" in checks["checkpoint"].mend
+    assert not home.exists()
+
+
+def test_datasets_are_found_and_verified(home: Path) -> None:
+    """In the user's folder and in places named; one edited by hand is missing, with the command to make it anew."""
+    dataset = small_dataset(ROWS)
+    dataset.save(home / "datasets" / "good")
+    dataset.save(home.parent / "elsewhere" / "bad")
+    (home.parent / "elsewhere" / "bad" / "dataset.json").write_text("{}")
+    checks = [check for check in examine([home.parent / "elsewhere"]) if check.name == "dataset"]
+    assert sorted(check.status for check in checks) == ["missing", "ok"]
+    bad = next(check for check in checks if check.status == "missing")
+    assert "was changed" in bad.found and "recap prepare" in bad.mend and "bad" in bad.mend
+
+
+def test_missing_and_old_libraries(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that is not there, one that is too old, and one that only developers need."""
+    wanted = ["surely-not-installed>=1.2", "numpy>=999", 'developers-only; extra == "dev"']
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: wanted)
+    checks = by_name(examine())
+    assert checks["surely-not-installed"].mend == 'pip install "surely-not-installed>=1.2"'
+    assert checks["numpy"].status == "missing" and "needs >=999" in checks["numpy"].found
+    assert "developers-only" not in checks
+
+
+def test_the_command(home: Path, tmp_path: Path) -> None:
+    """Exit 0 and one object; exit 1 where something is missing; a user's folder that is a file is refused."""
+    environment = {**os.environ, "RECAP_HOME": str(home)}
+    assert recap_json("doctor")["ok"] is True
+    (home / "datasets" / "broken").mkdir(parents=True)
+    (home / "datasets" / "broken" / "dataset.json").write_text("{}")
+    result = recap("doctor", env=environment, cwd=tmp_path)
+    assert result.returncode == 1 and "Something is missing" in result.stdout and "broken" in result.stdout
