@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from analysis.geography import distance_km
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.predictor import Predictor
@@ -27,7 +28,6 @@ Miss = Literal["no_evidence", "outvoted_by_core", "gate_against", "clipped", "ne
 MISSES: Final = get_args(Miss)
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
-_EARTH_RADIUS_METRES: Final = 6_371_008.8
 _BATCH: Final = 256
 
 
@@ -80,14 +80,6 @@ def count_misses(labels: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"label": list(MISSES), "n": counts.to_numpy(np.int64), "share": shares.to_numpy(np.float64)})
 
 
-def distance_metres(latitude: np.ndarray, longitude: np.ndarray, other: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Great-circle distances between points given in degrees (haversine)."""
-    lat, lon = np.radians(latitude), np.radians(longitude)
-    other_lat, other_lon = np.radians(other[0]), np.radians(other[1])
-    chord = np.sin((other_lat - lat) / 2) ** 2 + np.cos(lat) * np.cos(other_lat) * np.sin((other_lon - lon) / 2) ** 2
-    return 2 * _EARTH_RADIUS_METRES * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
-
-
 def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
     target = torch.tensor(cases["target"].to_numpy(np.int64))
     batch = predictor.batch(cases["row"].tolist())
@@ -123,7 +115,7 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
             "rank_by_evidence": by_evidence,
             "rank_without_correction": ungated,
             "rank_unclipped": unclipped,
-            "first_distance_m": distance_metres(latitude[first], longitude[first], (latitude[goal], longitude[goal])),
+            "first_distance_m": 1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
             "first_same_category": category[first] == category[goal],
         }
     )

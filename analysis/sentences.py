@@ -200,5 +200,8 @@ def _without(told: Told, register: Register) -> list[Sentence]:
         if entry.item.kind == "graph_token":
             what = "the two-hop token" if register == "researcher" else "knowing where people go from here in two steps"
             verb = "rank" if register == "researcher" else "come"
-            sentences.append(_sentence("without", f"Without {what} it would {verb} {ordinal(entry.outcome.rank)}."))
+            still = "still " if entry.outcome.rank == told.target.rank else ""
+            sentences.append(
+                _sentence("without", f"Without {what} it would {still}{verb} {ordinal(entry.outcome.rank)}.")
+            )
     return sentences

@@ -29,7 +29,8 @@ class View:
 
 OVERVIEW: Final = View("overview", "Overview")
 WALK: Final = View("walk", "Walk")
+EXPLAIN: Final = View("explain", "Explain")
 LONG_TAIL: Final = View("long_tail", "Long tail")
 RUNS: Final = View("runs", "Runs")
 
-PAGES: Final = (OVERVIEW, WALK, LONG_TAIL, RUNS)
+PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, RUNS)

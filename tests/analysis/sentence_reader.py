@@ -36,8 +36,8 @@ FORMS = {
     r"strongest goes through PLACE \((?P<in>[\d,]+) and (?P<out>[\d,]+) transitions, share (?P<share>\d\.\d{3})\)\.",
     "walked": rf"People went from there to PLACE {TIMES.format('in')}, and from PLACE on to this place "
     rf"{TIMES.format('out')}\.",
-    "without": rf"Without the two-hop token it would rank {ORDINAL.format('rank')}\.",
-    "without_knowing": r"Without knowing where people go from here in two steps it would come "
+    "without": rf"Without the two-hop token it would (?P<still>still )?rank {ORDINAL.format('rank')}\.",
+    "without_knowing": r"Without knowing where people go from here in two steps it would (?P<still>still )?come "
     rf"{ORDINAL.format('rank')}\.",
 }
 NEEDS = {
@@ -115,6 +115,9 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
             assert number(value) == int(token.outcome.rank), text
         case "rank":
             assert number(value) == int(e.target_rank), text
+        case "still":
+            token = next(entry for entry in e.leave_one_out or [] if entry.item.kind == "graph_token")
+            assert token.outcome.rank_change == 0, text
         case "side":
             assert (value == "ahead") == (e.contrast.margin < 0), text
         case "verb":

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.misses import HIT, MISSES, count_misses, describe_misses, distance_metres, label_misses
+from analysis.misses import HIT, MISSES, count_misses, describe_misses, label_misses
 from recap.errors import ConfigError
 from recap.evaluation.records import score_cases
 from recap.model.recap import RecapScorer
@@ -74,11 +74,3 @@ def test_what_ifs_of_the_taxonomy() -> None:
             total = scores.total[case].clone()
             total[target] -= correction
             assert row["rank_without_correction"] == int((total > total[target]).sum()) + 1
-
-
-def test_distance_by_hand() -> None:
-    """A degree of latitude is 111.195 km; across the date line the short way counts."""
-    one = distance_metres(np.array([0.0]), np.array([0.0]), (np.array([1.0]), np.array([0.0])))
-    assert one[0] == pytest.approx(111_195, rel=1e-4)
-    across = distance_metres(np.array([0.0]), np.array([179.5]), (np.array([0.0]), np.array([-179.5])))
-    assert across[0] == pytest.approx(111_195, rel=1e-4)

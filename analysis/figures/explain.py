@@ -1,0 +1,232 @@
+"""Figures of one explanation: the ledger as a waterfall, the clickable two-hop graph, the visits over time."""
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from analysis.explanation import CandidateLedger
+from analysis.figures.case_layout import LEDGER_ROWS, ledger_rows, part_is_active, place_paths, place_visits, waterfall
+from analysis.figures.charts import styled
+from analysis.figures.palette import Hue, Palette, translucent
+from analysis.full_explanation import FullExplanation
+from analysis.words import MINUS, points, signed_points
+
+_ROW_PX = 44
+_LONGEST_NAME = 24
+
+
+def plot_ledger(explanation: FullExplanation, palette: Palette) -> go.Figure:
+    """Target, rival and their difference on shared rows; numbers stand in a column of their own."""
+    a, b = explanation.contrast.a, explanation.contrast.b
+    parts = ledger_rows(explanation)
+    labels = [_row_label(part, explanation) for part in parts]
+    rows = [*labels, "Total"]
+    figure = make_subplots(
+        rows=1,
+        cols=3,
+        shared_yaxes=True,
+        column_widths=[0.38, 0.38, 0.24],
+        horizontal_spacing=0.05,
+        subplot_titles=[_short(a.name), _short(b.name), "Difference"],
+    )
+    for column, (entry, hue) in enumerate(((a, palette.truth), (b, palette.model)), start=1):
+        _waterfall_column(figure, entry, explanation, rows, hue, palette, column)
+    differences = [explanation.contrast.parts[part] for part in parts]
+    favour = [palette.truth.fill if value > 0 else palette.model.fill for value in differences]
+    total_hue = palette.truth.fill if explanation.contrast.margin > 0 else palette.model.fill
+    figure.add_bar(
+        y=rows,
+        x=[*differences, explanation.contrast.margin],
+        orientation="h",
+        marker={"color": [*(translucent(colour, 0.35) for colour in favour), total_hue]},
+        text=[signed_points(value) for value in (*differences, explanation.contrast.margin)],
+        textposition="outside",
+        textfont={"color": palette.ink},
+        cliponaxis=False,
+        hoverinfo="skip",
+        row=1,
+        col=3,
+    )
+    styled(figure, palette, height=90 + _ROW_PX * len(rows), margin={"t": 34, "l": 132, "r": 8})
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": palette.ink, "size": 14})
+    figure.update_xaxes(showticklabels=False, zeroline=True, zerolinecolor=palette.grid)
+    for column in (1, 2, 3):
+        low, high = _range(figure, column)
+        span = max(high - low, 1e-6)
+        figure.update_xaxes(range=[low - 0.28 * span * (low < 0), high + 0.34 * span], row=1, col=column)
+    for annotation, colour in zip(
+        figure.layout.annotations, (palette.truth.text, palette.model.text, palette.quiet), strict=False
+    ):
+        annotation.font = {"color": colour, "size": 15, "weight": 600}
+    return figure
+
+
+def _waterfall_column(
+    figure: go.Figure,
+    entry: CandidateLedger,
+    explanation: FullExplanation,
+    rows: list[str],
+    hue: Hue,
+    palette: Palette,
+    column: int,
+) -> None:
+    bars = waterfall(entry, explanation)
+    colours = [palette.baseline if bar.part == "core" else palette.revisits.fill for bar in bars]
+    hatched = ["/" if bar.part in ("correction", "clip_loss") else "" for bar in bars]
+    shown = [points(bar.value) if bar.part == "core" else signed_points(bar.value) for bar in bars]
+    figure.add_bar(
+        y=rows,
+        x=[*(bar.value for bar in bars), entry.total],
+        base=[*(bar.start for bar in bars), 0.0],
+        orientation="h",
+        marker={
+            "color": [*colours, hue.fill],
+            "pattern": {"shape": [*hatched, ""], "fgcolor": palette.page, "size": 5, "solidity": 0.4},
+        },
+        text=[*shown, points(entry.total)],
+        textposition="none",
+        customdata=[*shown, points(entry.total)],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
+        row=1,
+        col=column,
+    )
+    for row, value in zip(rows, [*shown, points(entry.total)], strict=True):
+        figure.add_annotation(
+            x=1,
+            xref=f"x{'' if column == 1 else column} domain",
+            y=row,
+            yref="y",
+            text=f"<b>{value}</b>" if row == "Total" else value,
+            showarrow=False,
+            xanchor="right",
+            font={"color": hue.text if row == "Total" else palette.ink, "size": 14},
+        )
+
+
+def _row_label(part: str, explanation: FullExplanation) -> str:
+    label = LEDGER_ROWS[part]
+    return label if part_is_active(part, explanation) else f"{label} (inactive)"
+
+
+def _range(figure: go.Figure, column: int) -> tuple[float, float]:
+    axis = "x" if column == 1 else f"x{column}"
+    ends = [0.0]
+    for trace in figure.data:
+        if trace.xaxis == axis:
+            bases = trace.base if trace.base is not None else [0.0] * len(trace.x)
+            ends += [*bases, *(base + length for base, length in zip(bases, trace.x, strict=True))]
+    return min(ends), max(ends)
+
+
+def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None = None) -> go.Figure:
+    """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
+    placed = place_paths(explanation.path_evidence)
+    figure = go.Figure()
+    for item in placed:
+        is_cut = item.path.middle == cut
+        colour = palette.quiet if is_cut else palette.paths.fill
+        figure.add_scatter(
+            x=[0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
+            y=[0.5, (0.5 + 3 * item.y) / 4, item.y, (0.5 + 3 * item.y) / 4, 0.5],
+            mode="lines",
+            line={
+                "shape": "spline",
+                "width": 1.5 + 11 * item.path.share,
+                "color": translucent(colour, 0.45 if is_cut else 0.75),
+                "dash": "dot" if is_cut else "solid",
+            },
+            hoverinfo="skip",
+        )
+        for x, count in ((0.5 * item.x, item.path.count_in), ((1 + item.x) / 2, item.path.count_out)):
+            figure.add_annotation(
+                x=x,
+                y=(0.5 + 3 * item.y) / 4,
+                text=f"{count:,}×",
+                showarrow=False,
+                bgcolor=palette.page,
+                font={"size": 12, "color": palette.quiet},
+            )
+    figure.add_scatter(
+        x=[item.x for item in placed],
+        y=[item.y for item in placed],
+        mode="markers+text",
+        marker={"size": 15, "color": palette.paths.fill, "line": {"width": 2, "color": palette.page}},
+        text=[f"<b>{_short(item.path.name)}</b>" for item in placed],
+        textposition="top center",
+        textfont={"color": palette.ink, "size": 13},
+        customdata=[item.path.middle for item in placed],
+        hovertemplate="Click to cut this path<extra></extra>",
+    )
+    ends = (
+        (0, explanation.source_name, "circle", palette.ink, palette.ink),
+        (1, explanation.target_name, "circle-open", palette.truth.fill, palette.truth.text),
+    )
+    for x, name, symbol, colour, text_colour in ends:
+        figure.add_scatter(
+            x=[x],
+            y=[0.5],
+            mode="markers+text",
+            marker={"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}},
+            text=[_short(name)],
+            textposition="bottom center",
+            textfont={"color": text_colour, "size": 13},
+            hoverinfo="skip",
+        )
+    styled(figure, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
+    figure.update_xaxes(visible=False, range=[-0.16, 1.16])
+    figure.update_yaxes(visible=False, range=[1.12, -0.12])
+    return figure
+
+
+def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
+    """One line for the target, one for the rival; one dot per visit, stronger when fresher; now at the right."""
+    figure = go.Figure()
+    for row, (evidence, hue) in enumerate(zip(explanation.revisits, (palette.truth, palette.model), strict=True)):
+        dots = place_visits(evidence)
+        figure.add_scatter(
+            x=[0, 1], y=[row, row], mode="lines", line={"color": palette.grid, "width": 3}, hoverinfo="skip"
+        )
+        figure.add_scatter(
+            x=[dot.x for dot in dots],
+            y=[row] * len(dots),
+            mode="markers",
+            marker={
+                "size": 14,
+                "color": palette.revisits.fill,
+                "opacity": [dot.freshness for dot in dots],
+                "line": {"width": [2 if dot.in_recent_window else 0 for dot in dots], "color": palette.ink},
+            },
+            customdata=[dot.local_time.replace("T", " ")[:16] for dot in dots],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+        figure.add_annotation(
+            x=-0.02,
+            y=row,
+            text=f"<b>{_short(evidence.name)}</b>",
+            showarrow=False,
+            xanchor="right",
+            font={"color": hue.text, "size": 13},
+        )
+    figure.add_vline(x=1, line={"color": palette.ink, "width": 1.5})
+    figure.add_annotation(x=1, y=-0.62, text="now", showarrow=False, font={"color": palette.quiet, "size": 13})
+    first = (explanation.revisits[0].first_time or explanation.revisits[0].now_time)[:10]
+    figure.add_annotation(
+        x=0, y=1.62, text=first, showarrow=False, xanchor="left", font={"color": palette.quiet, "size": 13}
+    )
+    styled(figure, palette, height=170)
+    figure.update_xaxes(visible=False, range=[-0.36, 1.03])
+    figure.update_yaxes(visible=False, range=[1.85, -0.85])
+    return figure
+
+
+def _short(name: str) -> str:
+    """A name that fits, made harmless: plotly reads a few tags in texts."""
+    text = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def describe_ledger(explanation: FullExplanation) -> str:
+    """The waterfall in words, for those who cannot see it."""
+    contrast = explanation.contrast
+    parts = ", ".join(f"{LEDGER_ROWS[part]} {signed_points(contrast.parts[part])}" for part in ledger_rows(explanation))
+    text = f"{contrast.a.name} against {contrast.b.name}: {parts}; total difference {signed_points(contrast.margin)}"
+    return text.replace(MINUS, "minus ")

@@ -1,0 +1,62 @@
+"""What the Explain view opens and asks: the predictor of a source, one explanation, labels of missed cases."""
+
+import pandas as pd
+import streamlit as st
+
+from analysis.edits import Edit, parse_edits
+from analysis.full_explanation import FullExplanation, explain_fully
+from analysis.misses import describe_misses, label_misses
+from app import cache
+from app.sources import Source
+from recap.checkpoint import Checkpoint
+from recap.predictor import Predictor
+
+
+def open_predictor(source: Source) -> Predictor:
+    """The source's checkpoint, ready for single and edited cases; it must have one."""
+    assert source.checkpoint_hash is not None
+    return _open_predictor(source.checkpoint_hash, source)
+
+
+def explain(
+    source: Source, case: int, against: int | None, edits: str, *, counterfactuals: bool = True
+) -> FullExplanation:
+    """One case in full, as edited."""
+    assert source.checkpoint_hash is not None
+    return _explain(source.checkpoint_hash, case, against, edits, counterfactuals, source)
+
+
+def miss_labels(source: Source, k: int) -> pd.Series:
+    """One label per test case, see `analysis.misses`; Walk and Long tail filter by it."""
+    assert source.checkpoint_hash is not None
+    return label_misses(_describe_misses(source.checkpoint_hash, source), k)
+
+
+def fitting_edits(text: str) -> tuple[Edit, ...]:
+    """Edits of an address.
+
+    Raises:
+        EditError: they cannot be read.
+    """
+    return parse_edits(text)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Opening the model")
+def _open_predictor(checkpoint_hash: str, _source: Source) -> Predictor:
+    assert _source.checkpoint_folder is not None
+    return Predictor(Checkpoint.load(_source.checkpoint_folder), cache.open_dataset(_source).dataset)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _explain(
+    checkpoint_hash: str, case: int, against: int | None, edits: str, counterfactuals: bool, _source: Source
+) -> FullExplanation:
+    return explain_fully(
+        open_predictor(_source), case, against=against, edits=parse_edits(edits), counterfactuals=counterfactuals
+    )
+
+
+@st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed")
+def _describe_misses(checkpoint_hash: str, _source: Source) -> pd.DataFrame:
+    predictor = open_predictor(_source)
+    return describe_misses(predictor, predictor.cases)
