@@ -55,7 +55,9 @@ def plot_training(table: pd.DataFrame, spans: list[StageSpan], epochs: int, pale
         )
     _name_ends(figure, table, palette)
     styled(figure, palette, height=_HEIGHT, margin={"b": 36, "r": 8})
-    figure.update_xaxes(range=[0.5, epochs + 0.5], title_text="Epoch", dtick=None, tick0=1, tickformat="d")
+    figure.update_xaxes(
+        range=[0.5, epochs + 0.5], title_text="Epoch", dtick=max(1, round(epochs / 8)), tick0=1, tickformat="d"
+    )
     if not table.empty:
         low, high = table["value"].min(), table["value"].max()
         room = (high - low) or abs(high) or 1.0

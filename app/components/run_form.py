@@ -1,5 +1,6 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -53,21 +54,24 @@ def show_form(store: RunStore) -> None:
         "parent": st.session_state.get("run_parent"),
     }
     try:
-        specs = _checked(store, by_hash[chosen], request)
+        specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
     except RecapError as error:
         st.error(words.plain(str(error)))
         return
     _show_estimate(store, specs)
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"
     if st.button(label, icon=":material/play_arrow:", key="run_start", width="stretch", disabled=not seeds):
-        runs = control.submit(store, specs)
+        # The dataset may have changed since the form was drawn: what is queued is checked now.
+        runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
         st.session_state["run"] = runs[0].id
         st.session_state.pop("run_parent", None)
         st.rerun()
 
 
-def _checked(store: RunStore, source: Source, request: dict[str, Any]) -> list[RunSpec]:
-    return build_specs(source.dataset_folder, store=store, **request)
+@st.cache_data(max_entries=64, show_spinner=False)
+def _checked(dataset_hash: str, folder: Path, runs_folder: Path, **request: Any) -> list[RunSpec]:
+    """The specs of a request; reading a large dataset anew at every keystroke would be felt."""
+    return build_specs(folder, store=RunStore(runs_folder), **request)
 
 
 def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
@@ -79,7 +83,7 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
         st.metric("Time" if len(specs) == 1 else f"Time, all {len(specs)} runs", duration(total))
         st.metric("GPU memory" if kind == "cuda" else "Memory", size(max(g.bytes or 0 for g in guesses) or None))
     spread = max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses)
-    basis = guesses[0].basis + (f" ± {duration(spread)}" if total else "")
+    basis = guesses[0].basis + (f" ± {duration(spread)}." if total else "")
     st.caption(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
 
 

@@ -22,18 +22,23 @@ POLL_SECONDS = 1.0
 def show_live(store: RunStore, run_id: str) -> None:
     """Draw the run, and again every second while it is active."""
     run = store.get(run_id)
-    active = run.read_state().state in ACTIVE
-    st.fragment(_draw, run_every=POLL_SECONDS if active else None)(store, run_id, active)
+    seen = _moment(describe_run(run))
+    st.fragment(_draw, run_every=POLL_SECONDS if seen[0] in ACTIVE else None)(store, run_id, seen)
 
 
-def _draw(store: RunStore, run_id: str, was_active: bool) -> None:
+def _moment(described: dict[str, Any]) -> tuple[str, int]:
+    """What the whole page depends on: its heading and the queue change with state and epoch only."""
+    return described["state"], described["epoch"]
+
+
+def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
     try:
         run = store.get(run_id)
         described = describe_run(run)
     except RecapError as error:
         st.warning(words.plain(str(error)))
         return
-    if was_active and described["state"] not in ACTIVE:
+    if _moment(described) != seen and seen[0] in ACTIVE:
         st.rerun()
     _show_numbers(run, described)
     if described["error"]:
@@ -55,7 +60,8 @@ def _show_numbers(run: RunFolder, described: dict[str, Any]) -> None:
             st.metric("Time left", duration(seconds_left(run)), width="content")
         else:
             st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
-        uuids = set((run.read_state().device.gpu_uuids) if run.read_state().device else ())  # type: ignore[union-attr]
+        device = run.read_state().device
+        uuids = device.gpu_uuids if device is not None else ()
         for gpu in [gpu for gpu in run_store.gpus() if gpu.uuid in uuids]:
             st.metric("GPU use", "–" if gpu.busy is None else f"{gpu.busy:.0%}".replace("%", " %"), width="content")
             used = gpu.total_bytes - gpu.free_bytes

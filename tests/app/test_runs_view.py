@@ -95,18 +95,18 @@ def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: 
 
 
 def test_stages_curves_and_words() -> None:
-    """By hand: `quick` switches on at 1, 3, 5 and 7 of 12."""
-    spans = stage_spans(train_preset("quick"))
+    """The paper's curriculum switches on at epochs 60, 80 and 120 of 130."""
+    spans = stage_spans(train_preset("nyc"))
     assert [(span.name, span.first, span.last) for span in spans] == [
-        ("Core", 1, 2),
-        ("+ Graph token", 3, 4),
-        ("+ Revisit prior", 5, 6),
-        ("+ Correction + Warm holdout", 7, 12),
+        ("Core", 1, 59),
+        ("+ Graph token", 60, 79),
+        ("+ Revisit prior", 80, 119),
+        ("+ Correction + Warm holdout", 120, 130),
     ]
-    facts = {"id": "3", "state": "running", "epoch": 4, "epochs": 12}
-    assert headline(facts, spans) == "Run 3 is at epoch 4 of 12. Graph token is on."
-    assert headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 12."
-    assert headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 4 of 12 epochs."
+    facts = {"id": "3", "state": "running", "epoch": 64, "epochs": 130}
+    assert headline(facts, spans) == "Run 3 is at epoch 64 of 130. Graph token is on."
+    assert headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 130."
+    assert headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 64 of 130 epochs."
     line = {"epoch": 1, "loss": {"main": 2.0, "warm": 0.0}, "stage": {"warm_weight": 0.0}, "learning_rate": {"a": 0.1}}
     assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]
     assert curve_table([line], "hr20").empty

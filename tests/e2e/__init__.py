@@ -1,0 +1,1 @@
+"""Tests in a real browser against the real server; no request leaves the machine."""
