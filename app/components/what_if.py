@@ -141,7 +141,9 @@ def _visit_pills(
 ) -> None:
     """The last visits to both places; a click removes one."""
     visits = {
-        visit.visit: f"{evidence.name}, {visit.local_time[8:10]}/{visit.local_time[5:7]} {visit.local_time[11:16]}"
+        visit.visit: words.plain(
+            f"{evidence.name[:30]}, {visit.local_time[8:10]}/{visit.local_time[5:7]} {visit.local_time[11:16]}"
+        )
         for evidence in before.revisits
         for visit in evidence.visits[-4:]
     }

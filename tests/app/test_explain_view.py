@@ -1,0 +1,114 @@
+"""The Explain view: the library's numbers, edits and their undo, links good and bad, hostile names."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.full_explanation import FullExplanation, explain_fully
+from analysis.words import ordinal, points
+from recap import columns as c
+from recap.predictor import Predictor
+from tests.app.opening import check_calm, open_view, point_app_at, texts
+from tests.app.test_hostile_data import change_names, hostile_dataset
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import habit_rows
+
+
+@pytest.fixture
+def predictor(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Predictor:
+    """The app pointed at the small city and its checkpoint."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    return Predictor.load(city_checkpoint, city_folder)
+
+
+def expected(predictor: Predictor, case: int, edits: str = "") -> FullExplanation:
+    from analysis.edits import parse_edits
+
+    return explain_fully(predictor, case, edits=parse_edits(edits))
+
+
+def test_shows_what_the_library_explains(predictor: Predictor) -> None:
+    """Heading, ledger and tables are the library's numbers."""
+    app = open_view("explain", case="3")
+    check_calm(app)
+    explanation = expected(predictor, 3)
+    assert f"comes {ordinal(explanation.target_rank)} of {explanation.num_places:,}" in app.title[0].value
+    ledger = json.loads(app.get("plotly_chart")[0].proto.spec)
+    shown = [note["text"] for note in ledger["layout"]["annotations"]]
+    assert f"<b>{points(explanation.contrast.a.total)}</b>" in shown
+    assert f"<b>{points(explanation.contrast.b.total)}</b>" in shown
+    without = next(table.value for table in app.dataframe if "Without" in table.value.columns)
+    assert without["Without"].tolist() == [entry.item.label for entry in explanation.leave_one_out or []]
+
+
+def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:
+    """A part switched off in the link, undone, redone, reset; the address follows."""
+    explanation = expected(predictor, 3, "off:prior")
+    app = open_view("explain", case="3", edits="off:prior")
+    check_calm(app)
+    assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
+    assert "Inactive at this epoch or switched off" in texts(app)
+    before = ordinal(expected(predictor, 3).target_rank)
+    buttons = {button.label: button for button in app.button}
+    app = buttons["Undo"].click().run()
+    assert app.metric[0].value == f"{before} → {before}" and "edits" not in app.query_params
+    app = next(button for button in app.button if button.label == "Redo").click().run()
+    assert app.query_params["edits"] == "off:prior"
+    app = next(button for button in app.button if button.label == "Reset").click().run()
+    assert "edits" not in app.query_params
+    check_calm(app)
+
+
+def test_the_hour_slider_is_an_edit(predictor: Predictor) -> None:
+    """Moving the slider adds an edit that the library understands."""
+    app = open_view("explain", case="3")
+    hour = (int(app.slider[0].value) + 7) % 24
+    app = app.slider[0].set_value(hour).run()
+    check_calm(app)
+    assert app.query_params["edits"] == f"hour:{hour:02d}:00"
+    explanation = expected(predictor, 3, f"hour:{hour}")
+    assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
+
+
+@pytest.mark.parametrize(
+    ("params", "part"),
+    [
+        ({"edits": "edge:1-2:-1"}, "cannot be negative"),
+        ({"edits": "remove:9999"}, "there is no visit 9999"),
+        ({"edits": "nonsense"}, "unknown edit"),
+        ({"against": "99999"}, "not in this dataset"),
+        ({"case": "99999"}, "There is no case"),
+        ({"source": "0123456789ab"}, "made with another model or dataset"),
+    ],
+)
+def test_bad_links_get_a_sentence(predictor: Predictor, params: dict[str, str], part: str) -> None:
+    """A warning, and the case as it was."""
+    assert predictor
+    app = open_view("explain", **({"case": "3"} | params))
+    check_calm(app)
+    warnings = " ".join(warning.value for warning in app.warning).replace("\\", "")
+    assert part in warnings and app.title[0].value
+
+
+def test_without_a_model_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """A dataset alone cannot be explained."""
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("explain")
+    check_calm(app)
+    assert "recap train" in app.code[0].value
+    point_app_at(monkeypatch, None, None)
+    assert open_view("explain").title[0].value == "Nothing to open yet"
+
+
+def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Names that look like markup, links or images are shown as they are."""
+    dataset = hostile_dataset(change_names, habit_rows())
+    dataset.save(tmp_path / "data")
+    point_app_at(monkeypatch, tmp_path / "data", write_untrained_checkpoint(dataset, tmp_path / "checkpoint"))
+    app = open_view("explain", case="1")
+    check_calm(app)
+    assert dataset.pois[c.CATEGORY].str.contains("script").any()
+    for text in texts(app).splitlines():
+        assert "](" not in text.replace("\\]\\(", "").replace(":orange[", "").replace(":blue[", "") or "\\" in text
+        assert "<script" not in text.replace("\\<script", "")
