@@ -14,11 +14,12 @@ _RESERVE_BYTES: Final = 16 * 1024
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
-def write_json(path: Path, values: Any, *, use_reserve: bool = False) -> None:
+def write_json(path: Path, values: Any, *, use_reserve: bool = False, durable: bool = True) -> None:
     """Replace a JSON file atomically.
 
     Args:
         use_reserve: on a full disk, give the folder's reserve for it.
+        durable: wait until the disk has it; not for what is written again in a second.
 
     Raises:
         OSError: the disk refused; the old file stays.
@@ -28,7 +29,7 @@ def write_json(path: Path, values: Any, *, use_reserve: bool = False) -> None:
     reserve = path.with_name(RESERVE)
     try:
         try:
-            _write(temporary, payload, "wb")
+            _write(temporary, payload, "wb", durable)
         except OSError as error:
             if not use_reserve or error.errno not in _NO_SPACE or not reserve.is_file():
                 raise
@@ -73,9 +74,10 @@ def read_json(path: Path) -> dict[str, Any]:
     return values
 
 
-def _write(path: Path, payload: bytes, mode: str) -> None:
+def _write(path: Path, payload: bytes, mode: str, durable: bool = True) -> None:
     with path.open(mode) as file:
         file.write(payload)
         file.truncate()
         file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())

@@ -40,7 +40,7 @@ class ProgressWriter:
 
     def write(self, **values: Any) -> None:
         """Write now."""
-        write_json(self._path, {**self._fixed, "time": now(), **values})
+        write_json(self._path, {**self._fixed, "time": now(), **values}, durable=False)
 
 
 class StopQuestion:
