@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pydeck as pdk
 import streamlit as st
+import torch
 
-from analysis.figures.basemap import basemap_style
+from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.palette import Theme, palette_of
+from analysis.figures.walk_map import walk_deck
 from analysis.geography import Camera
 from analysis.opened import MODEL_LABELS, OpenDataset, OpenModel, evaluation_records
 from analysis.predictions import CasePrediction, predict_case
@@ -102,8 +105,9 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
     return records
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@st.cache_resource(max_entries=512, show_spinner=False)
 def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) -> CasePrediction:
+    torch.set_num_threads(1)  # of this thread: for a single case a second core costs more than it gives
     return predict_case(open_dataset(_source), open_model(_source), case, top=top)
 
 
@@ -157,3 +161,39 @@ def _walk_camera(dataset_hash: str, key: str, trajectory: int, _source: Source, 
     best = read_records(_source)["top_pois"].iloc[_walk.cases]
     extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
     return fit_walk(open_dataset(_source), _walk, extra)
+
+
+def deck_of(
+    source: Source,
+    walk: Walk,
+    prediction: CasePrediction,
+    theme: Theme,
+    online: bool,
+    show_truth: bool,
+    show_paths: bool,
+) -> pdk.Deck:
+    """The map of one case; kept, since stepping to and fro shows the same maps again."""
+    shown = (int(prediction.case["case"]), len(prediction.candidates), theme, online, show_truth, show_paths)
+    return _deck(source.dataset_hash, model_key(source), shown, source, walk, prediction)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _deck(
+    dataset_hash: str,
+    key: str,
+    shown: tuple[int, int, Theme, bool, bool, bool],
+    _source: Source,
+    _walk: Walk,
+    _prediction: CasePrediction,
+) -> pdk.Deck:
+    _, _, theme, online, show_truth, show_paths = shown
+    return walk_deck(
+        open_dataset(_source),
+        _walk,
+        _prediction,
+        camera=walk_camera(_source, _walk),
+        map_style=ONLINE_STYLES[theme] if online else map_style(dataset_hash, theme, _source),
+        palette=palette_of(theme),
+        show_truth=show_truth,
+        show_paths=show_paths,
+    )

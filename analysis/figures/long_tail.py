@@ -214,7 +214,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
                 f"<b>{text}</b>" if own else text
                 for text, own in zip(hops[name].map(pattern.format), mine, strict=True)
             ],
-            textposition="top center",
+            textposition=_beside_line(hops[name].tolist()),
             textfont={"size": 12, "color": [palette.ink if own else palette.quiet for own in mine]},
             line={"color": translucent(palette.paths.fill, 0.6), "width": 2},
             marker={
@@ -233,6 +233,15 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
     figure.update_xaxes(title_text="Hops N", dtick=1, range=[0.5, 5.6], showline=True)
     figure.update_annotations(font={"size": 14, "color": palette.ink})
     return figure
+
+
+def _beside_line(values: list[float]) -> list[str]:
+    """Where each number stands so that the line does not cross it."""
+    ahead = [*values[1:], values[-1]] if values else []
+    return [
+        "top right" if after < value else "top left" if value > values[0] else "top center"
+        for value, after in zip(values, ahead, strict=True)
+    ]
 
 
 def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:

@@ -212,7 +212,8 @@ def _label_layer(
 ) -> pdk.Layer:
     """Names of the source, the truth and the best places, on the side where they cover no disc."""
     source, target = int(prediction.case["source"]), int(prediction.case["target"])
-    wanted: dict[int, tuple[str, float]] = {source: (palette.ink, 10.0)}
+    under = discs.loc[discs["poi"] == source, "r"]
+    wanted: dict[int, tuple[str, float]] = {source: (palette.ink, float(under.iloc[0]) + 2 if len(under) else 11.0)}
     if show_truth:
         mine = discs.loc[discs["poi"] == target, "r"]
         wanted[target] = (palette.truth.text, float(mine.iloc[0]) + 6 if len(mine) else 18.0)

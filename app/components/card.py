@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app import words
+from app.components.text import quiet
 from app.sources import Source
 from recap.checkpoint import CARD, Checkpoint
 
@@ -31,7 +32,7 @@ def _card(source: Source) -> None:
         "Trained on data": f"`{manifest.dataset_hash[:12]}`",
     }
     st.table(facts, border="horizontal")
-    st.caption(
+    quiet(
         "Predictions about single people can expose their routines: use aggregates, ask for consent, "
         "and decide nothing about persons by them."
     )

@@ -6,6 +6,7 @@ import streamlit as st
 from analysis.predictions import CasePrediction
 from analysis.walks import Walk
 from app import cache, words
+from app.components.text import quiet
 from app.sources import Source
 
 CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
@@ -22,7 +23,7 @@ def show_predictions(
     case = prediction.case
     stop = walk.stop_of(int(case["case"]))
     when = walk.stops["local_time"].iloc[stop - 1]
-    st.caption(f"{words.day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
+    quiet(f"{words.day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
     markov = cache.read_records(source, "markov")["rank"].iloc[int(case["case"])]
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", words.ordinal(prediction.target_rank) if show_truth else "?", width="content")
@@ -46,7 +47,7 @@ def show_predictions(
     cells = event["selection"]["cells"] if event else []
     if cells and cells[0][0] < len(listed):
         picked = int(listed["poi"].iloc[cells[0][0]])
-    st.caption(_parts_sentence(prediction, picked, show_truth))
+    quiet(_parts_sentence(prediction, picked, show_truth))
 
 
 def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:

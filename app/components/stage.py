@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from analysis.figures.basemap import ONLINE_STYLES
-from analysis.figures.walk_map import walk_deck
 from analysis.predictions import CasePrediction
 from analysis.walks import Walk
 from app import cache, state, words
@@ -66,17 +64,9 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
 def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: bool) -> int | None:
     """The map; returns the place whose disc was clicked."""
     palette = state.theme_palette()
-    own_ground = cache.map_style(source.dataset_hash, palette.theme, source)
-    deck = walk_deck(
-        cache.open_dataset(source),
-        walk,
-        prediction,
-        camera=cache.walk_camera(source, walk),
-        map_style=ONLINE_STYLES[palette.theme] if st.session_state.get("tiles") else own_ground,
-        palette=palette,
-        show_truth=show_truth,
-        show_paths=st.session_state.get("paths", True),
-    )
+    online = bool(st.session_state.get("tiles"))
+    show_paths = bool(st.session_state.get("paths", True))
+    deck = cache.deck_of(source, walk, prediction, palette.theme, online, show_truth, show_paths)
     names = ", ".join(prediction.candidates["name"].head(3))
     event = st.pydeck_chart(
         deck,

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.accuracy import METRIC_LABELS
 from app import state
+from app.components.text import quiet
 from app.settings import Settings
 from app.sources import Source, find_sources
 
@@ -55,7 +56,7 @@ def legend(*items: str) -> None:
 def downloads(tables: Mapping[str, pd.DataFrame], *, key: str) -> None:
     """Every table of a view as CSV; pictures are downloaded from the charts' own corner."""
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
-        st.caption("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its upper right corner.")
+        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its upper right corner.")
         for name, table in tables.items():
             st.download_button(
                 name,

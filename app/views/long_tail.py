@@ -12,6 +12,7 @@ from analysis.selection import Selection
 from app import cache, state, tables
 from app.components.empty import no_source
 from app.components.guard import guarded
+from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
@@ -122,7 +123,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     distribution = tables.distribution(source)
     halves = st.grid(2, min_column_width=480, gap="medium")
     with halves.cell():
-        st.subheader("Which evidence a tail step has", anchor=False)
+        section("Which evidence a tail step has")
         event = st.plotly_chart(
             plot_cohorts(cohorts, MODEL_LABELS["visit_count"], palette),
             theme=None,
@@ -134,12 +135,12 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         )
         open_selected(source, event, eta)
         over = "cases" if unit == "cases" else "distinct steps"
-        st.caption(
+        quiet(
             f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. "
             "Click a cell to open its cases."
         )
     with halves.cell():
-        st.subheader("What one more hop buys", anchor=False)
+        section("What one more hop buys")
         hops = tables.hops(source)
         st.plotly_chart(
             plot_hops(hops, palette),
@@ -148,10 +149,10 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             key="hops",
             alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
         )
-        st.caption(findings.hop_finding(hops))
+        quiet(findings.hop_finding(hops))
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
-        st.subheader(f"{share:.0%} of distinct next steps are tail".replace("%", " %"), anchor=False)
+        section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
         st.plotly_chart(
             plot_distribution(distribution, palette, eta=eta),
             theme=None,
@@ -159,7 +160,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             key="distribution",
             alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
         )
-        st.caption(
+        quiet(
             f"Shares are over distinct test steps; over cases it is {over_cases:.0%}. Square-root scale.".replace(
                 "%", " %"
             )
@@ -171,7 +172,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
 @st.fragment
 def show_lift(source: Source) -> None:
     """The lift of each evidence, on demand: it looks at every place for a thousand cases."""
-    st.subheader("What evidence says beyond chance", anchor=False)
+    section("What evidence says beyond chance")
     group = st.segmented_control(
         "Cases",
         list(LIFT_GROUPS),
@@ -193,7 +194,7 @@ def show_lift(source: Source) -> None:
     st.markdown(
         ":small[○ :gray[any place]  □ :gray[given popularity]  ◇ :gray[and distance]  ● :gray[given own visits]]"
     )
-    st.caption(findings.lift_finding(lift))
+    quiet(findings.lift_finding(lift))
     with st.popover("Table", icon=":material/table_rows:", type="tertiary"):
         st.dataframe(lift, hide_index=True)
 

@@ -11,6 +11,7 @@ from app import cache, state, tables, words
 from app.components.card import model_card
 from app.components.empty import no_source
 from app.components.guard import guarded
+from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
@@ -35,7 +36,7 @@ def view() -> None:
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
     opened = cache.open_dataset(source)
     with facts:
-        st.caption(
+        quiet(
             f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, "
             f"{len(opened.cases):,} test cases",
             width="content",
@@ -49,16 +50,12 @@ def view() -> None:
     palette = state.theme_palette()
     st.title(findings.overview_finding(groups, metric), anchor=False)
     if source.synthetic:
-        st.caption(
-            "Saltmere is an invented city: nobody in it is real, and its people are more regular than real ones."
-        )
+        quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
     elif source.checkpoint_folder is None:
-        st.caption(
-            "No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes a model."
-        )
+        quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes a model.")
     halves = st.grid(2, min_column_width=480, gap="medium")
     with halves.cell():
-        st.subheader(f"{tables.metric_label(metric)} against counting baselines", anchor=False)
+        section(f"{tables.metric_label(metric)} against counting baselines")
         st.plotly_chart(
             plot_lollipops(groups, palette),
             theme=None,
@@ -66,10 +63,10 @@ def view() -> None:
             key="lollipops",
             alt=findings.overview_finding(groups, metric),
         )
-        st.caption("Tail: the step occurred at most once in training. Accuracies are over cases.")
+        quiet("Tail: the step occurred at most once in training. Accuracies are over cases.")
     with halves.cell():
         share = tail_share(distribution, 1)
-        st.subheader(f"{share:.0%} of distinct next steps are tail".replace("%", " %"), anchor=False)
+        section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
         st.plotly_chart(
             plot_distribution(distribution, palette),
             theme=None,
@@ -78,9 +75,7 @@ def view() -> None:
             alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
         )
         over_cases = tail_share(distribution, 1, "case_share")
-        st.caption(
-            f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %")
-        )
+        quiet(f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %"))
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
@@ -92,7 +87,7 @@ def show_notable(source: Source) -> None:
     if not cases:
         return
     counted = {1: "One case", 2: "Two cases", 3: "Three cases"}[len(cases)]
-    st.subheader(f"{counted} worth opening", anchor=False)
+    section(f"{counted} worth opening")
     cards = st.grid(3, min_column_width=300, border=True)
     for notable in cases:
         with cards.cell():
@@ -115,7 +110,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
     with st.container(horizontal=True):
         st.metric("Markov", words.ordinal(notable.markov_rank), width=150)
         st.metric(cache.model_label(source), words.ordinal(notable.rank), width=150)
-    st.caption(words.plain(notable.reason))
+    quiet(words.plain(notable.reason))
 
 
 view()

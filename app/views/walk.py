@@ -10,6 +10,7 @@ from app import cache, state, words
 from app.components.empty import no_source
 from app.components.guard import guarded
 from app.components.stage import show_stage
+from app.components.text import quiet
 from app.sources import Source
 from recap.errors import ConfigError
 
@@ -43,7 +44,7 @@ def view() -> None:
     if len(numbers) == 0:
         st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
-        st.caption(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
+        quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
     show_stage(source, walk)
 
 
@@ -199,7 +200,7 @@ def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
             on_click=state.set_case,
             args=(int(after[0]) if len(after) else case,),
         )
-    st.caption(f"{len(numbers):,} of {total:,} cases", width="content")
+    quiet(f"{len(numbers):,} of {total:,} cases", width="content")
 
 
 view()

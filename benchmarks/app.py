@@ -1,0 +1,182 @@
+"""Measure the app at its server: cold start, view change and step, for one client and for many.
+
+Clients speak Streamlit's own protocol over loopback, without a browser: a time is from the click to the end of the
+script run, with everything the page needs received. One JSON line: medians, 95th percentiles, versions, hardware.
+
+    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--steps 30]
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import psutil
+import streamlit
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+RECAP = Path(sys.executable).with_name("recap")
+MAX_CLIENTS = 40
+
+
+class Client:
+    """One visitor: remembers what the page holds, presses buttons, waits for the end of the script."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.buttons: dict[str, tuple[str, str]] = {}
+        self.states: dict[str, Any] = {}
+        self.page = ""
+        self.received = 0
+
+    async def open(self, page: str, query: str) -> float:
+        """Open a view; seconds until its script has finished."""
+        message = BackMsg()
+        message.rerun_script.page_name = page
+        message.rerun_script.query_string = query
+        message.rerun_script.page_script_hash = ""
+        return await self._run(message)
+
+    async def press(self, key: str) -> float:
+        """Press a button by its key; seconds until the script, or the button's fragment, has finished."""
+        widget, fragment = self.buttons[key]
+        message = BackMsg()
+        message.rerun_script.page_script_hash = self.page
+        message.rerun_script.fragment_id = fragment
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id = widget
+        state.trigger_value = True
+        return await self._run(message)
+
+    async def _run(self, message: BackMsg) -> float:
+        started = time.perf_counter()
+        await self.socket.send(message.SerializeToString())
+        while True:
+            answer = ForwardMsg()
+            data = await asyncio.wait_for(self.socket.recv(decode=False), timeout=120)
+            self.received += len(data)
+            answer.ParseFromString(data)
+            kind = answer.WhichOneof("type")
+            if kind == "new_session":
+                self.page = answer.new_session.page_script_hash
+            elif kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
+                self._remember(answer)
+            elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                return time.perf_counter() - started
+
+    def _remember(self, answer: ForwardMsg) -> None:
+        element = answer.delta.new_element
+        if element.WhichOneof("type") == "exception":
+            raise RuntimeError(element.exception.message)
+        if element.WhichOneof("type") == "button" and "-" in element.button.id:
+            self.buttons[element.button.id.rsplit("-", 1)[-1]] = (element.button.id, answer.delta.fragment_id)
+
+
+async def visit(url: str, case: int, steps: int) -> dict[str, list[float]]:
+    """One client's round: open each view, then step to and fro along a trajectory."""
+    times: dict[str, list[float]] = {"first_view": [], "view_change": [], "step": [], "step_kilobytes": []}
+    async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=url) as socket:
+        client = Client(socket)
+        times["first_view"].append(await client.open("", ""))
+        for page in ("long_tail", "walk", "overview", "walk"):
+            times["view_change"].append(await client.open(page, f"case={case}" if page == "walk" else ""))
+        for step in range(steps):
+            before = client.received
+            times["step"].append(await client.press("back" if step % 2 else "next"))
+            times["step_kilobytes"].append((client.received - before) / 1024)
+            await asyncio.sleep(0.5)  # a person looks before the next step
+    return times
+
+
+async def measure(url: str, server: psutil.Process, clients: int, case: int, steps: int) -> dict[str, Any]:
+    """All clients at once; medians and 95th percentiles of all their times in milliseconds.
+
+    The server's processor time per request is there because it does not depend on how busy the machine is.
+    """
+    before = sum(server.cpu_times()[:2])
+    rounds = await asyncio.gather(*(visit(url, case, steps) for _ in range(clients)))
+    used = sum(server.cpu_times()[:2]) - before
+    merged = {name: [value for times in rounds for value in times[name]] for name in rounds[0]}
+    kilobytes = statistics.median(merged.pop("step_kilobytes"))
+    return {name: summary(values) for name, values in merged.items()} | {
+        "step_kilobytes": round(kilobytes, 1),
+        "server_cpu_ms_per_request": round(1000 * used / (clients * (steps + 5)), 1),
+    }
+
+
+def summary(seconds: list[float]) -> dict[str, float]:
+    """Median and 95th percentile in milliseconds."""
+    ordered = sorted(seconds)
+    p95 = ordered[min(int(0.95 * len(ordered)), len(ordered) - 1)]
+    return {"n": len(ordered), "median_ms": round(1000 * statistics.median(ordered), 1), "p95_ms": round(1000 * p95, 1)}
+
+
+def start(arguments: argparse.Namespace, home: str) -> tuple["subprocess.Popen[bytes]", str, float]:
+    """Start the app; returns the process, its address and the seconds until it answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [str(RECAP), "app", "--port", str(port)]
+    for name in ("data", "checkpoint"):
+        if getattr(arguments, name):
+            command += [f"--{name}", str(getattr(arguments, name))]
+    started = time.perf_counter()
+    environment = os.environ | {"RECAP_HOME": home}
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)  # noqa: S603
+    url = f"http://127.0.0.1:{port}"
+    while True:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):  # noqa: S310  # our own server
+                return server, url, time.perf_counter() - started
+        except OSError:
+            if server.poll() is not None:
+                sys.exit(f"recap app ended with code {server.returncode}")
+            time.sleep(0.05)
+
+
+def main() -> None:
+    """Measure and print one JSON line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--case", type=int, default=0, help="a case that is not the last of its trajectory")
+    parser.add_argument("--clients", default="1,20")
+    parser.add_argument("--steps", type=int, default=30)
+    arguments = parser.parse_args()
+    counts = [min(int(count), MAX_CLIENTS) for count in arguments.clients.split(",")]
+    home = tempfile.mkdtemp(prefix="recap-bench-")
+    load_before = psutil.getloadavg()[0]
+    server, url, until_healthy = start(arguments, home)
+    try:
+        result: dict[str, Any] = {"server_answers_s": round(until_healthy, 2)}
+        started = time.perf_counter()
+        asyncio.run(visit(url, arguments.case, 0))
+        result["first_round_s"] = round(time.perf_counter() - started, 2)
+        for count in counts:
+            result[f"clients_{count}"] = asyncio.run(
+                measure(url, psutil.Process(server.pid), count, arguments.case, arguments.steps)
+            )
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+        shutil.rmtree(home, ignore_errors=True)
+    facts = {"cpus": os.cpu_count(), "load_before": round(load_before, 2), "machine": platform.machine()}
+    versions = {"python": platform.python_version(), "streamlit": streamlit.__version__}
+    print(json.dumps({"benchmark": "app", **result, **facts, **versions}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""A running app and a browser; skipped with a reason where there is no chromium, required where CI says so."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.settings import BUNDLES_VARIABLE
+from tests.shell import RECAP
+
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
+)
+Browser, BrowserContext, Page = playwright_api.Browser, playwright_api.BrowserContext, playwright_api.Page
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+]
+PATIENCE_MS = 60_000
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder drives a browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's program."""
+    named = os.environ.get("RECAP_CHROMIUM", "")
+    found = named or next((path for path in map(shutil.which, ("chromium", "chromium-browser")) if path), "")
+    if not found or not Path(found).exists():
+        reason = "no chromium here: install it or name it in RECAP_CHROMIUM"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """One browser for a module; every test opens its own window."""
+    with playwright_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
+    """A running `recap app` on the small city."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [RECAP, "app", "--data", city_folder, "--checkpoint", city_checkpoint, "--port", str(port)]
+    environment = os.environ | {BUNDLES_VARIABLE: "/nonexistent"}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as server:
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait_until_healthy(url, server)
+            yield url
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """Open a path of the app in a window of its own; outside requests are blocked and none may fail or be tried."""
+    windows: list[BrowserContext] = []
+    outside: list[str] = []
+    failed: list[str] = []
+
+    def open_path(path: str, *, theme: str = "light", width: int = 1440) -> Page:
+        window = browser.new_context(color_scheme=theme, viewport={"width": width, "height": 900})
+        windows.append(window)
+        window.set_default_timeout(PATIENCE_MS)
+        page = window.new_page()
+        page.route("**/*", lambda route: route.continue_() if _is_local(route.request.url) else route.abort())
+        page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
+        page.on("requestfailed", lambda request: failed.append(request.url) if _is_local(request.url) else None)
+        page.goto(address + path)
+        page.wait_for_selector("h1")
+        wait_until_idle(page)
+        return page
+
+    yield open_path
+    assert outside == [], "the app asked for something outside"
+    assert failed == [], "a request of the app failed"
+    for window in windows:
+        window.close()
+
+
+def wait_until_idle(page: Page) -> None:
+    """Until no script runs any more."""
+    page.wait_for_function("document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
+
+
+def _is_local(url: str) -> bool:
+    return url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
+
+
+def _wait_until_healthy(url: str, server: "subprocess.Popen[bytes]") -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            pytest.fail(f"recap app ended with code {server.returncode}")
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:  # noqa: S310  # our own server
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail("recap app did not answer within a minute")

@@ -1,0 +1,101 @@
+"""The app as a visitor uses it: open, walk by keyboard, click through, share a link, switch the theme."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.conftest import Page, playwright_api, wait_until_idle
+
+expect = playwright_api.expect
+Open = Callable[..., Page]
+
+
+@pytest.mark.parametrize("path", ["/", "/walk", "/long_tail"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_views_open_offline(open_page: Open, path: str, theme: str) -> None:
+    """Each view paints in both themes; the page's ground is the theme's."""
+    page = open_page(path, theme=theme)
+    expect(page.locator("h1")).not_to_have_text("")
+    ground = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
+    assert ground == ("rgb(18, 24, 29)" if theme == "dark" else "rgb(255, 255, 255)")
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_walk_by_keyboard(open_page: Open) -> None:
+    """The right arrow steps along the trajectory, the left arrow back; the address follows."""
+    page = open_page("/walk?case=1")
+    page.locator("[data-testid=stDeckGlJsonChart] canvas").first.wait_for(state="attached")
+    stop = page.get_by_text(re.compile(r"Stop \d+ of \d+"))
+    before = stop.inner_text()
+    first, second = ("Right", "Left") if page.locator(".st-key-next button").is_enabled() else ("Left", "Right")
+    page.keyboard.press(f"Arrow{first}")
+    expect(stop).not_to_have_text(before)
+    expect(page).not_to_have_url(re.compile(r"case=1$"))
+    page.keyboard.press(f"Arrow{second}")
+    expect(stop).to_have_text(before)
+    expect(page).to_have_url(re.compile(r"case=1$"))
+
+
+def test_bar_leads_to_its_cases(open_page: Open) -> None:
+    """A click on the bar of unseen steps opens Walk with exactly its cases."""
+    page = open_page("/long_tail")
+    bar = page.locator(".st-key-bars g.barlayer g.point path").first
+    box = bar.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_role("button", name="Step seen 0 times").wait_for()
+    assert "/walk" in page.url and "cases=step" in page.url
+    expect(page.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$"))).to_be_visible()
+
+
+def test_a_link_opens_the_same_view_elsewhere(open_page: Open) -> None:
+    """Filter, case and switches of one browser are those of another that gets the address."""
+    page = open_page("/walk?case=2")
+    page.get_by_role("button", name="Unseen", exact=True).click()
+    page.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$")).wait_for()
+    wait_until_idle(page)
+    page.locator(".st-key-paths label").click()
+    page.wait_for_url(re.compile("paths=false"))
+    wait_until_idle(page)
+    other = open_page(page.url.split("/", 3)[-1].join(["/", ""]))
+    for pattern in (r"Stop \d+ of \d+", r"^[\d,]+ of [\d,]+ cases$"):
+        expect(other.get_by_text(re.compile(pattern))).to_have_text(page.get_by_text(re.compile(pattern)).inner_text())
+    expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
+    expect(other.locator(".st-key-paths input")).not_to_be_checked()
+
+
+def test_play_walks_to_the_end(open_page: Open) -> None:
+    """Play takes steps by itself and stops at the last case."""
+    page = open_page("/walk?case=0")
+    play = page.locator(".st-key-play button")
+    if not play.is_enabled():
+        pytest.skip("the first trajectory of this city has a single case")
+    stop = page.get_by_text(re.compile(r"Stop \d+ of \d+"))
+    before = stop.inner_text()
+    play.click()
+    expect(stop).not_to_have_text(before)
+    expect(page.locator(".st-key-next button")).to_be_disabled()
+    expect(play).to_contain_text("Play")
+
+
+def test_narrow_window_keeps_everything(open_page: Open) -> None:
+    """At 800 pixels the list stands under the map and nothing is wider than the window."""
+    page = open_page("/walk", width=800)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
+    boxes = [page.locator(selector).first.bounding_box() for selector in (".st-key-map", ".st-key-list")]
+    assert boxes[0] is not None and boxes[1] is not None
+    assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"] / 2
+
+
+@pytest.mark.parametrize("path", ["/", "/walk", "/long_tail"])
+def test_no_accessibility_violation_of_ours(open_page: Open, path: str) -> None:
+    """axe-core finds nothing serious outside what Streamlit itself draws."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = open_page(path)
+    found = axe.Axe().run(page).response["violations"]
+    assert [(item["id"], item["nodes"][0]["html"][:200]) for item in found if item["id"] not in STREAMLITS_OWN] == []
+
+
+STREAMLITS_OWN: frozenset[str] = frozenset()
+"""Rules that Streamlit's own frame breaks, each with its reason."""
