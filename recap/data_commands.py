@@ -193,7 +193,7 @@ def stats(
     if as_json:
         print_json(statistics)
         return
-    hops = statistics.pop("hops")
+    hops, sample = statistics.pop("hops"), statistics.pop("hop_sample", None)
     console.print(pairs_table(f"Transitions of {data}", statistics))
     table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
     for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
@@ -208,3 +208,8 @@ def stats(
             f"{row['snr_x1000_all_pois']:.3f}",
         )
     console.print(table)
+    if sample is not None:
+        console.print(
+            f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
+            f"{sample['sources']:,} POIs, drawn with a fixed seed."
+        )

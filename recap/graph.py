@@ -18,6 +18,8 @@ TAIL_MAX_COUNT: Final = 1
 """Tail threshold eta: a transition is tail when it occurs at most this often in training."""
 
 _SOURCES_PER_BLOCK: Final = 512
+_CELLS_PER_BLOCK: Final = 1 << 25
+"""Reach is laid out for at most this many (source, POI) cells at a time."""
 
 
 def count_transitions(checkins: pd.DataFrame) -> pd.Series:
@@ -101,26 +103,48 @@ class TransitionGraph:
         Returns:
             int64, one per pair.
         """
+        if max_hops <= 2:  # sparse all the way: no reach of the sources is laid out
+            hops = np.where(self.two_step_probability(source, destination) > 0, 2, 0) if max_hops == 2 else 0
+            return np.where(self.count(source, destination) > 0, 1, hops)
+        hops, _ = self.explore(np.unique(source), source, destination, max_hops)
+        return hops
+
+    def explore(
+        self, sources: np.ndarray, source: np.ndarray, destination: np.ndarray, max_hops: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Hops of pairs and sizes of candidate sets in one breadth-first pass.
+
+        Args:
+            sources: distinct POIs in ascending order that hold every ``source``.
+            source, destination: pairs.
+
+        Returns:
+            hops: int64 per pair, see `hops_of`.
+            sizes: int64 (max_hops, len(sources)); ``sizes[n - 1, i]`` is the size of C_n(sources[i]).
+        """
         hops = np.zeros(len(source), dtype=np.int64)
-        uniques, inverse = np.unique(source, return_inverse=True)
-        order = np.argsort(inverse, kind="stable")
-        bounds = np.searchsorted(inverse[order], np.arange(len(uniques) + 1))
-        for start, reach in self.reach_blocks(uniques, max_hops):
-            pairs = order[bounds[start] : bounds[start + reach[0].shape[0]]]
-            local = inverse[pairs] - start
+        sizes = np.zeros((max_hops, len(sources)), dtype=np.int64)
+        position = np.searchsorted(sources, source)
+        order, bounds = _group(position, len(sources))
+        for start, reach in self.reach_blocks(sources, max_hops):
+            end = start + len(reach[0])
+            pairs = order[bounds[start] : bounds[end]]
+            local = position[pairs] - start
             for n in range(max_hops, 0, -1):
                 hops[pairs[reach[n - 1][local, destination[pairs]]]] = n
-        return hops
+                sizes[n - 1, start:end] = reach[n - 1].sum(axis=1)
+        return hops, sizes
 
     def two_step_probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """(A^2)_sd of pairs: float64; positive exactly where a two-step walk exists."""
         values = np.zeros(len(source))
-        uniques, inverse = np.unique(source, return_inverse=True)
+        uniques, position = np.unique(source, return_inverse=True)
+        order, bounds = _group(position, len(uniques))
         for start in range(0, len(uniques), _SOURCES_PER_BLOCK):
             block = uniques[start : start + _SOURCES_PER_BLOCK]
             squared = sparse.csr_array(self.adjacency[block] @ self.adjacency)
-            mine = np.flatnonzero((inverse >= start) & (inverse < start + len(block)))
-            values[mine] = _at(squared, inverse[mine] - start, destination[mine])
+            pairs = order[bounds[start] : bounds[start + len(block)]]
+            values[pairs] = _at(squared, position[pairs] - start, destination[pairs])
         return values
 
     def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
@@ -129,8 +153,9 @@ class TransitionGraph:
         Yields:
             (start, reach): ``reach[n - 1]`` is a bool array (block, P) of C_n of ``sources[start:start + block]``.
         """
-        for start in range(0, len(sources), _SOURCES_PER_BLOCK):
-            frontier = self._edges[sources[start : start + _SOURCES_PER_BLOCK]].toarray() > 0
+        size = max(1, min(_SOURCES_PER_BLOCK, _CELLS_PER_BLOCK // self.num_pois))
+        for start in range(0, len(sources), size):
+            frontier = self._edges[sources[start : start + size]].toarray() > 0
             reached = frontier.copy()
             reach = [reached]
             for _ in range(max_hops - 1):
@@ -177,6 +202,12 @@ class TransitionGraph:
     @cached_property
     def _incoming(self) -> sparse.csc_array:
         return self.counts.tocsc()
+
+
+def _group(position: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Order that brings equal positions together, and where each of ``size`` positions begins in it."""
+    order = np.argsort(position, kind="stable")
+    return order, np.searchsorted(position[order], np.arange(size + 1))
 
 
 def _at(matrix: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

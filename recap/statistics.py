@@ -1,6 +1,6 @@
 """What a dataset's transitions can say before any model: tail shares, hop coverage and SNR, evidence of test cases."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -8,12 +8,18 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 
+EXACT_EDGE_VISITS: Final = 4_000_000_000
+"""Up to this product of POIs and transitions every walk is taken: about a minute; the paper's cities are below."""
+SAMPLED_EDGE_VISITS: Final = 1_000_000_000
+SAMPLE_SEED: Final = 0
+
 
 def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
     """Coverage, candidates and SNR of the N-hop candidate sets (App. C.2, Table of graph hops).
 
     Coverage is over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
-    with multiplicity; the ``_all_pois`` forms run once over every POI.
+    with multiplicity; the ``_all_pois`` forms run once over every POI. Graphs too large for a walk from every POI are
+    sampled, see `sample_sizes`.
 
     Returns:
         One dict for each N = 1..max_hops: ``n, coverage, avg_candidates, snr_x1000, avg_candidates_all_pois,
@@ -22,27 +28,46 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     source, destination = unique_test_pairs(dataset)
     unseen = graph.count(source, destination) == 0
     source, destination = source[unseen], destination[unseen]
-    covered = graph.hops_of(source, destination, max_hops)
-    sizes = np.zeros((max_hops, graph.num_pois), dtype=np.int64)
-    for start, reach in graph.reach_blocks(np.arange(graph.num_pois), max_hops):
-        for n, reached in enumerate(reach):
-            sizes[n, start : start + len(reached)] = reached.sum(axis=1)
+    num_unseen = len(source)
+    everywhere = np.arange(graph.num_pois)
+    sample = sample_sizes(graph)
+    if sample is not None:
+        rng = np.random.default_rng(SAMPLE_SEED)
+        pairs = np.sort(rng.choice(num_unseen, min(num_unseen, sample["pairs"]), replace=False))
+        source, destination = source[pairs], destination[pairs]
+        everywhere = np.sort(rng.choice(graph.num_pois, sample["sources"], replace=False))
+    sources = np.union1d(source, everywhere)
+    hops, sizes = graph.explore(sources, source, destination, max_hops)
+    of_pairs, of_pois = np.searchsorted(sources, source), np.searchsorted(sources, everywhere)
     rows = []
     for n in range(1, max_hops + 1):
-        signal = int(((covered > 0) & (covered <= n)).sum())
-        candidates = int(sizes[n - 1][source].sum())
-        everywhere = int(sizes[n - 1].sum())
+        signal = int(((hops > 0) & (hops <= n)).sum())
+        candidates = int(sizes[n - 1, of_pairs].sum())
+        average_everywhere = _ratio(int(sizes[n - 1, of_pois].sum()), len(everywhere))
+        # In a sample, signal stands for its share of all unseen pairs; without one, the factor is 1.
+        all_signal = signal * _ratio(num_unseen, len(source))
         rows.append(
             {
                 "n": n,
                 "coverage": _ratio(signal, len(source)),
                 "avg_candidates": _ratio(candidates, len(source)),
                 "snr_x1000": 1000 * _ratio(signal, candidates - signal),
-                "avg_candidates_all_pois": _ratio(everywhere, graph.num_pois),
-                "snr_x1000_all_pois": 1000 * _ratio(signal, everywhere - signal),
+                "avg_candidates_all_pois": average_everywhere,
+                "snr_x1000_all_pois": 1000 * _ratio(all_signal, average_everywhere * graph.num_pois - all_signal),
             }
         )
     return rows
+
+
+def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
+    """How many unseen test pairs and POIs `hop_statistics` draws; None where it takes all.
+
+    A walk from one POI touches every transition at most once, so all walks cost POIs times transitions at most.
+    """
+    if graph.num_pois * graph.num_transitions <= EXACT_EDGE_VISITS:
+        return None
+    affordable = max(200, SAMPLED_EDGE_VISITS // (2 * graph.num_transitions))
+    return {"pairs": affordable, "sources": min(graph.num_pois, affordable)}
 
 
 def unique_test_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -95,17 +120,19 @@ def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float
 
 
 def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
-    """Everything `recap stats` prints."""
+    """Everything `recap stats` prints; ``hop_sample`` is there only where `hop_statistics` draws a sample."""
     graph = TransitionGraph.from_dataset(dataset)
+    sample = sample_sizes(graph)
     return {
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
         **evidence_shares(dataset, graph),
         "hops": hop_statistics(dataset, graph, max_hops),
+        **({"hop_sample": sample} if sample else {}),
     }
 
 
-def _ratio(part: int, whole: int) -> float:
+def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 

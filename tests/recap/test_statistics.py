@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from recap import statistics
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.statistics import dataset_statistics
@@ -68,6 +69,25 @@ def test_history_share_needs_a_visit_before_the_source() -> None:
     walks: Walks = [(0, [(2, 0), (2, 0)]), (0, [(0, 0), (0, 2)]), (0, [(2, 0), (1, 2)]), (0, [(2, 0), (0, 2)])]
     found = dataset_statistics(split_dataset(walks, 3))
     assert found["in_history_share"] == 1 / 3
+
+
+def test_a_large_graph_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample that holds everything gives the exact values; a smaller one is drawn with a fixed seed and said so."""
+    dataset = split_dataset(PAPER_SIZED, 4)
+    exact = dataset_statistics(dataset, max_hops=3)
+    assert "hop_sample" not in exact
+    monkeypatch.setattr(statistics, "EXACT_EDGE_VISITS", 0)
+    sampled = dataset_statistics(dataset, max_hops=3)
+    assert sampled.pop("hop_sample")["sources"] == 4
+    assert sampled == exact
+    walks: Walks = [(0, [(poi, 0), (poi + 1, 0)]) for poi in range(600)]
+    chain = split_dataset([*walks, *((0, [(poi, 0), (poi + 2, 2)]) for poi in range(500))], 601)
+    monkeypatch.setattr(statistics, "SAMPLED_EDGE_VISITS", 0)
+    first, second = dataset_statistics(chain, max_hops=2), dataset_statistics(chain, max_hops=2)
+    assert first == second and first["hop_sample"] == {"pairs": 200, "sources": 200}
+    assert [row["coverage"] for row in first["hops"]] == [0.0, 1.0]
+    # Every POI but the last reaches one at one hop: 600 of 601, about 1 in a sample of 200.
+    assert first["hops"][0]["avg_candidates_all_pois"] == pytest.approx(1, abs=0.01)
 
 
 steps = st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0, 0, 0, 2])), min_size=1, max_size=8)

@@ -1,0 +1,197 @@
+"""How cost grows with check-ins: prepare, the revisit history and the statistics, each in a process of its own.
+
+    python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--steps prepare stats]
+
+Draws that many synthetic check-ins (seeded; nothing about real people), writes them as a TSMC2014 text file or as
+Parquet, and prints one JSON line for each step: wall and processor seconds, peak memory, results, versions, hardware.
+The world follows the global Foursquare set of 2012-2013 in its proportions: 33 million check-ins of 267,000 users at
+3.7 million places, visits of a user concentrated on a few favourites, places of very unequal popularity.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from recap import columns as c
+
+FAVOURITES = 60
+EXPLORING = 0.2
+CHUNK = 1_000_000
+START = np.datetime64("2012-04-03T00:00:00", "s")
+SECONDS = 533 * 86_400
+
+
+def draw_checkins(count: int, seed: int = 0) -> Iterator[pa.Table]:
+    """Synthetic check-ins in time order, a chunk at a time; memory stays bounded by users and places.
+
+    Yields:
+        tables in the columns of `recap.columns`, times as ``timestamp[s, UTC]``.
+    """
+    rng = np.random.default_rng(seed)
+    users, pois = max(50, round(count * 266_909 / 33_278_683)), max(200, round(count * 3_680_126 / 33_278_683))
+    # A user's places lie around an anchor: place numbers are ordered by where they are.
+    anchor = rng.integers(0, pois, users)
+    reach = np.maximum(20, pois // 2_000)
+    favourites = ((anchor[:, None] + _skewed(rng, (users, FAVOURITES), reach)) % pois).astype(np.int32)
+    activity = np.cumsum(rng.lognormal(0, 1.2, users))
+    latitude, longitude = np.sort(rng.uniform(-50, 60, pois)), rng.uniform(-170, 170, pois)
+    categories = np.array([f"4bf58dd8d48988d{n:09d}" for n in range(400)])
+    poi_names = pa.array([f"4b{poi:022x}" for poi in range(pois)])
+    done = 0
+    while done < count:
+        size = min(CHUNK, count - done)
+        user = np.searchsorted(activity, rng.uniform(0, activity[-1], size)).astype(np.int32)
+        slot = np.minimum(rng.geometric(0.12, size) - 1, FAVOURITES - 1)
+        poi = favourites[user, slot]
+        exploring = rng.random(size) < EXPLORING
+        poi[exploring] = (anchor[user[exploring]] + _skewed(rng, int(exploring.sum()), reach * 5)) % pois
+        span = SECONDS * size // count
+        first = SECONDS * done // count
+        seconds = np.sort(rng.integers(first, first + max(span, 1), size))
+        category = pa.array(categories[poi % 400])
+        yield pa.table(
+            {
+                c.USER_ID: pa.array(user).cast(pa.string()),
+                c.POI_ID: pc.take(poi_names, pa.array(poi)),
+                c.CATEGORY_ID: category,
+                c.CATEGORY: category,
+                c.LATITUDE: pa.array(np.round(latitude[poi], 6)),
+                c.LONGITUDE: pa.array(np.round(longitude[poi], 6)),
+                c.TZ_OFFSET_MINUTES: pa.array(60 * np.round(longitude[poi] / 15).astype(np.int16)),
+                c.TIME: pa.array(START + seconds.astype("timedelta64[s]")).cast(pa.timestamp("s", "UTC")),
+            }
+        )
+        done += size
+
+
+def _skewed(rng: np.random.Generator, size: Any, limit: int) -> np.ndarray:
+    """Whole numbers from 0 below ``limit``, small ones far more often (density falls as 1 / sqrt)."""
+    return (limit * rng.random(size) ** 2).astype(np.int64)
+
+
+def write_checkins(path: Path, count: int, source_format: str) -> None:
+    """Write `draw_checkins` as a TSMC2014 file or as Parquet."""
+    if source_format == "parquet":
+        writer = None
+        for table in draw_checkins(count):
+            writer = writer or pq.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+        if writer is not None:
+            writer.close()
+        return
+    options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    with path.open("wb") as file:
+        for table in draw_checkins(count):
+            text = pc.strftime(table[c.TIME], format="%a %b %d %H:%M:%S +0000 %Y")
+            csv.write_csv(table.set_column(table.column_names.index(c.TIME), c.TIME, text), file, options)
+
+
+def measure(command: list[str]) -> dict[str, Any]:
+    """Run a command; its wall and processor seconds, peak resident memory, and last line of output.
+
+    Raises:
+        RuntimeError: it failed; its last lines are shown.
+    """
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)  # noqa: S603 - our own command
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        lines = output.read().decode(errors="replace").splitlines()
+    if process.returncode:
+        raise RuntimeError(f"{command[1:4]} ended with {process.returncode}: {' '.join(lines[-5:])}")
+    return {
+        "seconds": round(time.perf_counter() - started, 2),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "peak_gb": round(usage.ru_maxrss / (1 << 20), 3),
+        "output": lines[-1] if lines else "",
+    }
+
+
+HISTORY = """\
+import json, resource, sys, time
+from pathlib import Path
+from recap.data.dataset import Dataset
+from recap.history import CheckinTensors
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
+dataset = Dataset.load(Path(sys.argv[1]))
+before, started = peak(), time.perf_counter()
+checkins = CheckinTensors.from_dataset(dataset)
+print(json.dumps({"checkins": len(checkins.poi_T), "build_seconds": round(time.perf_counter() - started, 2),
+                  "peak_before_gb": round(before, 3), "peak_after_gb": round(peak(), 3)}))
+"""
+
+
+def run_step(step: str, raw: Path, dataset: Path, source_format: str) -> dict[str, Any]:
+    """One step in a process of its own, with the results worth keeping."""
+    recap = str(Path(sys.executable).with_name("recap"))
+    if step == "prepare":
+        result = measure([recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"])
+        summary = json.loads(result.pop("output"))
+        keys = ("raw", "checkins", "users", "pois", "cases", "transitions", "dropped")
+        return result | {key: summary[key] for key in keys}
+    if step == "history":
+        result = measure([sys.executable, "-c", HISTORY, str(dataset)])
+        return result | json.loads(result.pop("output"))
+    result = measure([recap, "stats", str(dataset), "--json"])
+    statistics = json.loads(result.pop("output"))
+    hops = [{key: row[key] for key in ("n", "coverage", "avg_candidates")} for row in statistics["hops"]]
+    return result | {"hops": hops, "hop_sample": statistics.get("hop_sample")}
+
+
+def main() -> None:
+    """Draw, write, measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("counts", nargs="+", type=int)
+    parser.add_argument("--format", dest="source_format", choices=("foursquare", "parquet"), default="foursquare")
+    parser.add_argument("--folder", type=Path, help="where the files are written; a temporary folder by default")
+    parser.add_argument(
+        "--steps", nargs="+", choices=("prepare", "history", "stats"), default=["prepare", "history", "stats"]
+    )
+    arguments = parser.parse_args()
+    hardware = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pyarrow": pa.__version__,
+        "processor": platform.machine(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+    }
+    folder = arguments.folder or Path(tempfile.mkdtemp(prefix="recap-scale-"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for count in arguments.counts:
+            raw = folder / f"{count}.{arguments.source_format}"
+            dataset = folder / f"{count}.dataset"
+            if not raw.exists():
+                write_checkins(raw, count, arguments.source_format)
+            for step in arguments.steps:
+                result = run_step(step, raw, dataset, arguments.source_format)
+                line = {"benchmark": "scale", "step": step, "count": count, "format": arguments.source_format}
+                load = {
+                    "load_at_end": round(os.getloadavg()[0], 1),
+                    "file_gb": round(raw.stat().st_size / (1 << 30), 3),
+                }
+                print(json.dumps(line | result | load | hardware), flush=True)
+    finally:
+        if arguments.folder is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
