@@ -36,6 +36,21 @@ class EvidenceSet(Config):
     k: int
 
 
+def describe_set(found: EvidenceSet) -> str:
+    """One sentence about a minimal set; a bound says that it is one."""
+    items = found.items
+    if items is None:
+        what = "no set of evidence" + ("" if found.is_exact else " found")
+    elif not items:
+        what = f"nothing at all (then rank {found.rank:g})"
+    else:
+        what = f"{'; '.join(item.label for item in items)} (then rank {found.rank:g})"
+    bound = "" if found.is_exact else f", a bound: at least {found.at_least} of {found.num_items} items are needed"
+    verb = "drops it from" if found.kind == "necessary" else "keeps it in"
+    lead = "Taking away" if found.kind == "necessary" else "Keeping only"
+    return f"{lead} {what} {verb} the top {found.k}{bound}."
+
+
 def minimal_sets(situation: Situation, candidate: int, k: int = 20) -> list[EvidenceSet]:
     """The smallest necessary and the smallest sufficient set for ``candidate`` within the top ``k``.
 

@@ -22,6 +22,7 @@ from analysis.figures.case_layout import (
 )
 from analysis.figures.palette import DARK, LIGHT
 from analysis.full_explanation import FullExplanation
+from analysis.minimal_sets import describe_set
 from analysis.paths import walker_name
 from recap.errors import RecapError
 
@@ -38,6 +39,7 @@ def _environment() -> Environment:
         "share": words.share,
         "percent": words.percent,
         "clock": words.clock,
+        "set": describe_set,
     }
     return environment
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.edits import Edit, parse_edits
+from analysis.edits import parse_edits
 from analysis.full_explanation import FullExplanation, explain_fully
 from analysis.misses import describe_misses, label_misses
 from app import cache
@@ -26,19 +26,16 @@ def explain(
     return _explain(source.checkpoint_hash, case, against, edits, counterfactuals, source)
 
 
+def search(source: Source, case: int, against: int, edits: str, sets_within: int | None) -> FullExplanation:
+    """The same with the smallest turning edit, faithfulness and, for a K, minimal evidence sets."""
+    assert source.checkpoint_hash is not None
+    return _search(source.checkpoint_hash, case, against, edits, sets_within, source)
+
+
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.misses`; Walk and Long tail filter by it."""
     assert source.checkpoint_hash is not None
     return label_misses(_describe_misses(source.checkpoint_hash, source), k)
-
-
-def fitting_edits(text: str) -> tuple[Edit, ...]:
-    """Edits of an address.
-
-    Raises:
-        EditError: they cannot be read.
-    """
-    return parse_edits(text)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model")
@@ -53,6 +50,15 @@ def _explain(
 ) -> FullExplanation:
     return explain_fully(
         open_predictor(_source), case, against=against, edits=parse_edits(edits), counterfactuals=counterfactuals
+    )
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _search(
+    checkpoint_hash: str, case: int, against: int, edits: str, sets_within: int | None, _source: Source
+) -> FullExplanation:
+    return explain_fully(
+        open_predictor(_source), case, against=against, edits=parse_edits(edits), search=True, sets_within=sets_within
     )
 
 

@@ -71,6 +71,17 @@ def test_the_hour_slider_is_an_edit(predictor: Predictor) -> None:
     assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
 
 
+def test_harder_questions_are_answered_when_asked(predictor: Predictor) -> None:
+    """The search button: smallest edit, minimal sets, faithfulness; nothing before it is pressed."""
+    app = open_view("explain", case="3")
+    assert "single edits" not in texts(app)
+    app = next(button for button in app.button if button.label == "Search").click().run()
+    check_calm(app)
+    explanation = explain_fully(predictor, 3, search=True, sets_within=20)
+    assert f"{explanation.contrast.tried} single edits" in texts(app)
+    assert "of evidence" in texts(app) or "the top 20" in texts(app)
+
+
 @pytest.mark.parametrize(
     ("params", "part"),
     [
