@@ -1,0 +1,133 @@
+"""Crashes at the worst moments, one by one, in this process: what the next start makes of them."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from recap.data.dataset import Dataset
+from recap.runs.files import RESERVE, make_reserve, read_json, write_json
+from recap.runs.process import ProcessIdentity
+from recap.runs.progress import ProgressWriter, StopQuestion
+from recap.runs.run_folder import RunFolder
+from recap.runs.settings import Settings
+from recap.runs.store import RunStore
+from recap.runs.supervision import Supervisor
+from recap.training import journal
+from recap.training.metrics_file import read_metrics
+from recap.training.run import train
+from tests.background import tiny_spec
+
+
+class Crash(BaseException):
+    """Nobody catches it, like kill -9."""
+
+
+def test_a_crash_between_state_and_journal_loses_no_epoch(
+    dataset_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state knows the line that was never written; the resumed run writes it first, once."""
+    dataset, config = Dataset.load(dataset_folder), tiny_spec(dataset_folder).train_config()
+    out, write = tmp_path / "out", journal.Journal.write
+
+    def crash_at_two(self: journal.Journal, line: dict) -> None:
+        if line["epoch"] == 2:
+            raise Crash
+        write(self, line)
+
+    monkeypatch.setattr(journal.Journal, "write", crash_at_two)
+    with pytest.raises(Crash):
+        train(dataset, config, out, device=torch.device("cpu"))
+    metrics = out / "training" / "metrics.jsonl"
+    assert [line["epoch"] for line in read_metrics(metrics)] == [1]
+    monkeypatch.setattr(journal.Journal, "write", write)
+    trained: list[int] = []
+    train(dataset, config, out, device=torch.device("cpu"), resume=True, watch=lambda step: trained.append(step.epoch))
+    assert set(trained) == {3, 4}, "epoch 2 is not trained again"
+    assert [line["epoch"] for line in read_metrics(metrics)] == [1, 2, 3, 4]
+
+
+def test_a_runner_that_died_while_starting_a_run(store: RunStore, dataset_folder: Path) -> None:
+    """The run waits again, and a process that comes up late finds itself not wanted."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    host = ProcessIdentity.current().host
+    state = run.change({"queued"}, "running", attempt=1, host=host)
+    assert state is not None
+    Supervisor(Settings()).look_after(run, state)
+    assert run.read_state().state == "queued"
+    assert not run.claim(1, ProcessIdentity.current())
+    run.change({"queued"}, "running", attempt=2, host=host)
+    assert not run.claim(1, ProcessIdentity.current())
+    assert run.claim(2, ProcessIdentity.current())
+
+
+def test_only_one_process_can_claim_a_start(store: RunStore, dataset_folder: Path) -> None:
+    """A second process of the same start backs off while the first lives."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    run.change({"queued"}, "running", attempt=1)
+    me = ProcessIdentity.current()
+    assert run.claim(1, me) and run.claim(1, me)
+    other = ProcessIdentity.of(1)
+    assert other is not None and not run.claim(1, other)
+
+
+def test_another_machines_run_is_left_to_it(store: RunStore, dataset_folder: Path) -> None:
+    """A shared folder: only the machine of a process can say whether it lives."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    far = ProcessIdentity(pid=2**22, start_time=1.0, boot_id="elsewhere", host="another-machine")
+    state = run.change({"queued"}, "running", attempt=1, process=far.model_dump(), host=far.host)
+    assert state is not None
+    Supervisor(Settings()).look_after(run, state)
+    assert run.read_state().state == "running"
+
+
+def test_the_training_asks_whether_to_stop(store: RunStore, dataset_folder: Path) -> None:
+    """A stopping state, another start, a deleted folder and a signal all end it; a running state does not."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    run.change({"queued"}, "running", attempt=1)
+    assert not StopQuestion(run, 1, [])()
+    assert StopQuestion(run, 1, [15])()
+    assert StopQuestion(run, 2, [])()
+    run.change({"running"}, "stopping")
+    assert StopQuestion(run, 1, [])()
+    assert StopQuestion(RunFolder(run.path.with_name("77")), 1, [])()
+
+
+def test_heartbeats_are_rare(store: RunStore, dataset_folder: Path) -> None:
+    """A thousand steps within a moment write once."""
+    from recap.training.trainer import StepReport
+
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    progress = ProgressWriter(run, 1, ProcessIdentity.current())
+    for step in range(1000):
+        progress.watch(StepReport(epoch=1, epochs=4, step=step, steps=1000, loss=0.5))
+    assert run.read_progress()["step"] == 0
+
+
+def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without room for a new file the reserve becomes the state; other files do not get it."""
+    import errno
+
+    from recap.runs import files
+
+    path = tmp_path / "state.json"
+    write_json(path, {"state": "running"})
+    make_reserve(tmp_path)
+    write = files._write
+
+    def no_new_files(target: Path, payload: bytes, mode: str, durable: bool = True) -> None:
+        if mode == "wb":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(target, payload, mode, durable)
+
+    monkeypatch.setattr(files, "_write", no_new_files)
+    with pytest.raises(OSError, match="No space left"):
+        write_json(tmp_path / "progress.json", {})
+    assert (tmp_path / RESERVE).is_file()
+    write_json(path, {"state": "failed"}, use_reserve=True)
+    assert read_json(path) == {"state": "failed"} and not (tmp_path / RESERVE).exists()
+    with pytest.raises(OSError, match="No space left"):
+        write_json(path, {"state": "lost"}, use_reserve=True)
+    assert read_json(path) == {"state": "failed"}
+    make_reserve(tmp_path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.json"], "nothing half written is left"
