@@ -93,7 +93,7 @@ def hop_finding(hops: pd.DataFrame) -> str:
     usable = hops[hops["coverage"] > 0]
     if usable.empty:
         return "No unseen step is reached at any number of hops."
-    best = usable.loc[usable["snr_x1000"].idxmax()]
+    best = usable.sort_values("snr_x1000", ascending=False, kind="stable").iloc[0]
     n, reached = int(best["n"]), float(best["coverage"])
     word = {1: "One hop has", 2: "Two hops have", 3: "Three hops have", 4: "Four hops have", 5: "Five hops have"}[n]
     return f"{word} the best signal to noise here and reach {reached:.0%} of unseen steps.".replace("%", " %")

@@ -1,5 +1,6 @@
 """The analysis tables a view asks for, computed once for each choice and kept."""
 
+import json
 from typing import cast
 
 import pandas as pd
@@ -7,12 +8,14 @@ import streamlit as st
 
 from analysis import lift as lift_analysis
 from analysis import long_tail, mining
+from analysis.ablations import ablation_table
 from analysis.accuracy import METRIC_LABELS
 from analysis.intervals import Unit
 from analysis.opened import MODEL_LABELS
 from app import cache
 from app.sources import Source
 from recap.baselines import COUNTING_BASELINES
+from recap.errors import DataError
 from recap.statistics import hop_statistics
 
 
@@ -92,6 +95,20 @@ def lift(source: Source, group: str) -> pd.DataFrame:
 @st.cache_data(max_entries=32, show_spinner="Comparing truths with chance")
 def _lift(dataset: str, group: str, _source: Source) -> pd.DataFrame:
     return lift_analysis.evidence_lift(cache.open_dataset(_source), group=group)
+
+
+def ablations(source: Source, metric: str) -> pd.DataFrame | None:
+    """The bundle's ablation results, or None where the source has none of its own."""
+    if source.bundle is None or source.checkpoint_hash is None:
+        return None
+    try:
+        content = json.loads((source.bundle / "ablations.json").read_text(encoding="utf-8"))
+        if content["checkpoint_hash"] != source.checkpoint_hash:
+            return None
+        table = ablation_table(content, metric)
+    except (OSError, ValueError, KeyError, TypeError, DataError):
+        return None
+    return table if len(table) else None
 
 
 def notable(source: Source) -> list[mining.NotableCase]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -60,7 +61,7 @@ def downloads(tables: Mapping[str, pd.DataFrame], *, key: str) -> None:
         for name, table in tables.items():
             st.download_button(
                 name,
-                data=lambda table=table: to_csv(table),
+                data=partial(to_csv, table),
                 file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.csv",
                 mime="text/csv",
                 on_click="ignore",

@@ -5,15 +5,17 @@ import streamlit as st
 from analysis import findings
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plot_hops, plot_lift
-from analysis.figures.overview import plot_distribution
+from analysis.figures.overview import plot_ablations, plot_distribution
 from analysis.long_tail import tail_share
 from analysis.opened import MODEL_LABELS
 from analysis.selection import Selection
 from app import cache, state, tables
 from app.components.empty import no_source
 from app.components.guard import guarded
+from app.components.misses import show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
+from app.figures import drawn
 from app.pages import WALK
 from app.sources import Source
 from recap.baselines import BASELINES, COUNTING_BASELINES
@@ -71,17 +73,16 @@ def view() -> None:
     by_place = tables.by_count(source, model, beside, "destination_count", metric, unit)
     st.title(findings.long_tail_finding(by_step, by_place), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
-    palette = state.theme_palette()
     label = cache.model_label(source, model)
     trends = [findings.trend_words(table) for table in (by_step, by_place)]
-    figure = plot_accuracy_by_count(
+    figure = drawn(
+        plot_accuracy_by_count,
         by_step,
         by_place,
-        metric,
+        metric=metric,
         eta=eta,
         reference=MODEL_LABELS[beside],
         titles=(f"<b>By step</b>: {trends[0]}", f"<b>By place</b>: {trends[1]}"),
-        palette=palette,
     )
     event = st.plotly_chart(
         figure,
@@ -101,6 +102,8 @@ def view() -> None:
         f":gray[Small numbers: {over} in the bin. Click a bar to open its cases.]",
     )
     show_evidence(source, model, beside, metric, unit, eta)
+    if model is None:
+        show_misses(source)
     distribution = tables.distribution(source)
     with data:
         downloads(
@@ -118,14 +121,13 @@ def view() -> None:
 
 def show_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> None:
     """Cohorts beside the hop sweep, then sorted counts beside the lift of evidence."""
-    palette = state.theme_palette()
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
     halves = st.grid(2, min_column_width=480, gap="medium")
     with halves.cell():
         section("Which evidence a tail step has")
         event = st.plotly_chart(
-            plot_cohorts(cohorts, MODEL_LABELS["visit_count"], palette),
+            drawn(plot_cohorts, cohorts, reference=MODEL_LABELS["visit_count"]),
             theme=None,
             config=PLOT_CONFIG,
             key="cohorts",
@@ -143,7 +145,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         section("What one more hop buys")
         hops = tables.hops(source)
         st.plotly_chart(
-            plot_hops(hops, palette),
+            drawn(plot_hops, hops),
             theme=None,
             config=PLOT_CONFIG,
             key="hops",
@@ -154,7 +156,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
         section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
         st.plotly_chart(
-            plot_distribution(distribution, palette, eta=eta),
+            drawn(plot_distribution, distribution, eta=eta),
             theme=None,
             config=PLOT_CONFIG,
             key="distribution",
@@ -167,6 +169,21 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         )
     with halves.cell():
         show_lift(source)
+    ablations = tables.ablations(source, metric)
+    if ablations is not None:
+        with halves.cell():
+            section("What each part adds")
+            st.plotly_chart(
+                drawn(plot_ablations, ablations, metric_label=tables.metric_label(metric)),
+                theme=None,
+                config=PLOT_CONFIG,
+                key="ablations",
+                alt=f"Drop in {tables.metric_label(metric)} without each part of the model",
+            )
+            quiet(
+                f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
+                "95 % interval over walkers. Left of the line the model does better without it."
+            )
 
 
 @st.fragment
@@ -185,7 +202,7 @@ def show_lift(source: Source) -> None:
     )
     lift = tables.lift(source, group or "unseen")
     st.plotly_chart(
-        plot_lift(lift, state.theme_palette()),
+        drawn(plot_lift, lift),
         theme=None,
         config=PLOT_CONFIG,
         key="lift",

@@ -13,6 +13,7 @@ from app.components.empty import no_source
 from app.components.guard import guarded
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
+from app.figures import drawn
 from app.pages import WALK
 from app.sources import Source
 
@@ -47,7 +48,6 @@ def view() -> None:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
     groups, distribution = tables.by_group(source, metric), tables.distribution(source)
-    palette = state.theme_palette()
     st.title(findings.overview_finding(groups, metric), anchor=False)
     if source.synthetic:
         quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
@@ -57,7 +57,7 @@ def view() -> None:
     with halves.cell():
         section(f"{tables.metric_label(metric)} against counting baselines")
         st.plotly_chart(
-            plot_lollipops(groups, palette),
+            drawn(plot_lollipops, groups),
             theme=None,
             config=PLOT_CONFIG,
             key="lollipops",
@@ -68,7 +68,7 @@ def view() -> None:
         share = tail_share(distribution, 1)
         section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
         st.plotly_chart(
-            plot_distribution(distribution, palette),
+            drawn(plot_distribution, distribution),
             theme=None,
             config=PLOT_CONFIG,
             key="distribution",
