@@ -22,7 +22,10 @@ def sha256_of(path: Path) -> str:
 def write_sums(folder: Path, names: list[str]) -> str:
     """Write SHA256SUMS over ``names`` (``sha256sum -c`` reads it) and return the hash of that file's text."""
     text = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names))
-    (folder / SUMS).write_text(text, encoding="utf-8")
+    # The list is what makes a folder whole, so it appears whole itself.
+    temporary = folder / f".{SUMS}.part"
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(folder / SUMS)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -74,7 +74,9 @@ def _why_stopped(run: RunFolder, received: list[int]) -> str | None:
 
 
 def _for_runs(message: str, run: RunFolder) -> str:
-    return message.replace("continue with --resume", f"continue with `recap runs resume {run.id}`")
+    message = message.replace("continue with --resume", f"continue with `recap runs resume {run.id}`")
+    remedy = f"when that is mended, continue with `recap runs resume {run.id}`"
+    return message if "recap runs" in message else f"{message}; {remedy}"
 
 
 if __name__ == "__main__":

@@ -22,6 +22,11 @@ if [ "${1:-start}" = stop ]; then
     exit 0
 fi
 
+if [ -f /etc/slurm/slurm.conf ] && ! grep -q '^ClusterName=recap$' /etc/slurm/slurm.conf; then
+    echo "this machine has a Slurm of its own (/etc/slurm/slurm.conf): left alone" >&2
+    exit 1
+fi
+
 if ! command -v slurmctld >/dev/null; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null
