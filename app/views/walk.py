@@ -9,6 +9,7 @@ from analysis.walks import Walk, read_walk, trajectories_of, users_of
 from app import cache, state, words
 from app.components.empty import no_source
 from app.components.guard import guarded
+from app.components.misses import missed_because, why_control
 from app.components.stage import show_stage
 from app.components.text import quiet
 from app.sources import Source
@@ -53,6 +54,7 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     opened = cache.open_dataset(source)
     records, markov = cache.read_records(source), cache.read_records(source, "markov")
     numbers = filter_cases(records, markov, list(st.session_state["show"]), k=st.session_state["k"])
+    numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
     search = st.session_state["find"]
@@ -158,6 +160,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             on_change=filters_changed,
             bind="query-params",
         )
+        why_control(source)
         st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
         opened = cache.open_dataset(source)
         st.session_state["typed_case"] = st.session_state["case"]

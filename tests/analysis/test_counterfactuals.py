@@ -18,6 +18,7 @@ from analysis.situation import apply_edit, build_situation
 from recap.errors import CaseError
 from recap.model.interventions import Interventions
 from recap.model.recap import RecapScorer
+from recap.variants import History
 from tests.analysis.planted import small_predictor
 
 
@@ -70,6 +71,20 @@ def test_a_masked_checkin_no_longer_speaks() -> None:
         variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (situation.variant, other)]  # type: ignore[arg-type]
         first, second = predictor.score_variants(variants)
         assert torch.allclose(first, second, rtol=0, atol=1e-12) == same
+
+
+def test_masking_the_oldest_equals_not_having_it() -> None:
+    """A masked slot weighs as much as one that a shorter history leaves empty: nothing."""
+    predictor = small_predictor()
+    length = predictor.model.config.suffix_length
+    situation = build_situation(predictor, 3)
+    history = situation.variant.history
+    columns = (history.poi_H, history.seconds_H, history.local_seconds_H, history.trajectory_H)
+    shorter = History(history.user, *(column[-length:] for column in columns))  # length - 1 check-ins and the target
+    masked = replace(situation.variant, masked=frozenset({1}), off=frozenset({"prior"}))
+    absent = replace(situation.variant, history=shorter, off=frozenset({"prior"}))
+    first, second = predictor.score_variants([masked, absent])
+    assert torch.allclose(first, second, rtol=0, atol=1e-12)
 
 
 def test_leave_one_out_of_a_term_by_hand() -> None:

@@ -29,7 +29,6 @@ from analysis.links import CaseLink
 from analysis.situation import Situation, apply_edit, build_situation
 from analysis.what_if import what_if
 from recap.errors import CaseError
-from recap.history import NEVER
 from recap.predictor import Predictor
 from recap.variants import COMPONENTS
 from tests.analysis.offline import rescore
@@ -134,7 +133,8 @@ def test_an_edit_touches_what_it_says() -> None:
     first = pd.Timestamp(int(history.local_seconds_H[0]), unit="s").to_pydatetime()
     added = apply_edit(situation, AddVisit(poi=7, local_time=first + timedelta(minutes=1)))
     assert added.variant.history.poi_H.tolist()[1] == 7 and added.visit_H.tolist()[1] == len(history) - 1
-    assert NEVER > 0  # tensors of edited copies use the same sentinel
+    same_second = apply_edit(situation, AddVisit(poi=7, local_time=first))
+    assert same_second.variant.history.poi_H.tolist()[:2] == [history.poi_H[0], 7]
 
 
 def random_edits(situation: Situation, generator: np.random.Generator, length: int) -> tuple[Edit, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.full_explanation import FullExplanation, explain_fully
+from analysis.misses import count_misses, describe_misses, label_misses
 from analysis.words import ordinal, points
 from recap import columns as c
 from recap.predictor import Predictor
@@ -123,3 +124,18 @@ def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     for text in texts(app).splitlines():
         assert "](" not in text.replace("\\]\\(", "").replace(":orange[", "").replace(":blue[", "") or "\\" in text
         assert "<script" not in text.replace("\\<script", "")
+
+
+def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> None:
+    """Walk counts the cases of a reason as the library does; Long tail's counts sum to the misses."""
+    described = describe_misses(predictor, predictor.cases)
+    counts = count_misses(label_misses(described, 1))
+    label, n = counts.loc[counts["n"].idxmax(), ["label", "n"]]
+    app = open_view("walk", case="3", why=str(label), k="1")
+    check_calm(app)
+    assert f"{n} of {len(predictor.cases)} cases" in texts(app)
+    app = open_view("long_tail")
+    check_calm(app)
+    table = next(table.value for table in app.dataframe if "Why" in table.value.columns)
+    expected_counts = count_misses(label_misses(described, 20))
+    assert table["Cases"].astype(int).tolist() == expected_counts["n"].tolist()

@@ -1,0 +1,77 @@
+"""Why cases are missed: a filter of Walk, and a table of Long tail whose rows open their cases there."""
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.misses import MISSES, count_misses
+from analysis.words import share
+from app import explaining
+from app.pages import WALK
+from app.sources import Source
+
+WHY_LABELS: Final = {
+    "no_evidence": "No evidence",
+    "outvoted_by_core": "Outvoted by core",
+    "gate_against": "Gate against it",
+    "clipped": "Clipped",
+    "near_miss": "Near miss, within 200 m",
+    "same_category": "Same category",
+    "other": "Other",
+}
+WHY_HELP: Final = (
+    "The first that applies: neither visited before nor within two hops; prior and correction alone would find it; "
+    "without its negative correction it would be found; without the clip it would; the first place lies within 200 m; "
+    "it has the truth's category."
+)
+
+
+def why_control(source: Source) -> None:
+    """Choose one reason; only for a checkpoint, since a baseline has no parts."""
+    if source.checkpoint_hash is None:
+        return
+    st.selectbox(
+        "Missed because",
+        (None, *MISSES),
+        key="why",
+        format_func=lambda name: "Any reason" if name is None else WHY_LABELS[name],
+        help=WHY_HELP,
+        on_change=lambda: st.session_state.update(filters_changed=True),
+        bind="query-params",
+    )
+
+
+def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
+    """Those of the cases that are missed at K for the chosen reason; all of them where none is chosen."""
+    why = st.session_state.get("why") or st.query_params.get("why")
+    if source.checkpoint_hash is None or why not in MISSES:
+        return numbers
+    return np.intersect1d(numbers, np.flatnonzero(explaining.miss_labels(source, k) == why))
+
+
+def show_misses(source: Source) -> None:
+    """Counts by reason for a chosen K; they sum to the misses. A click opens the cases."""
+    if source.checkpoint_hash is None:
+        return
+    st.subheader("Why cases are missed", anchor=False, help=WHY_HELP)
+    k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="miss_k") or 20
+    counts = count_misses(explaining.miss_labels(source, k))
+    table = pd.DataFrame(
+        {
+            "Why": [WHY_LABELS[label] for label in counts["label"]],
+            "Cases": [f"{n:,}" for n in counts["n"]],
+            "Share": [share(value) for value in counts["share"]],
+        }
+    )
+    event = st.dataframe(
+        table, hide_index=True, key="misses", on_select="rerun", selection_mode="single-cell", width=520
+    )
+    st.caption(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a row to open its cases.")
+    cells = event["selection"]["cells"] if event else []
+    if cells:
+        chosen = MISSES[int(cells[0][0])]
+        st.session_state["why"], st.session_state["k"] = chosen, k
+        st.session_state["filters_changed"] = True
+        st.switch_page(WALK.path, query_params={"why": chosen, "k": str(k)})
