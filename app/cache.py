@@ -13,6 +13,7 @@ import streamlit as st
 import torch
 
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
+from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.geography import Camera
@@ -196,4 +197,17 @@ def _deck(
         palette=palette_of(theme),
         show_truth=show_truth,
         show_paths=show_paths,
+    )
+
+
+def walk_image(source: Source, walk: Walk, prediction: CasePrediction, theme: Theme, show_truth: bool) -> bytes:
+    """The map of one case as a PNG, drawn when it is asked for."""
+    return draw_walk_image(
+        open_dataset(source),
+        walk,
+        prediction,
+        camera=walk_camera(source, walk),
+        palette=palette_of(theme),
+        basemap=read_basemap(source),
+        show_truth=show_truth,
     )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from app import cache, state, words
 from app.components.guard import guarded
 from app.components.predictions import show_predictions
 from app.components.toolbar import downloads, legend
+from app.pages import EXPLAIN
 from app.sources import Source
 
 MAP_HEIGHT = 540
@@ -54,11 +56,14 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
     with grid.cell(column_span=2):
         show_predictions(source, walk, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(
+                "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
+            ):
+                st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
             _stops_table(walk)
-            downloads(
-                {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": walk.stops},
-                key="walk",
-            )
+            shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": walk.stops}
+            draw = partial(cache.walk_image, source, walk, prediction, state.theme_palette().theme, show_truth)
+            downloads(shown, key="walk", pictures={"Map": draw})
 
 
 def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: bool) -> int | None:

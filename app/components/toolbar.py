@@ -1,7 +1,7 @@
 """The row of selectors on top of every view: source, metric, downloads."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pandas as pd
@@ -54,10 +54,12 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
-def downloads(tables: Mapping[str, pd.DataFrame], *, key: str) -> None:
-    """Every table of a view as CSV; pictures are downloaded from the charts' own corner."""
+def downloads(
+    tables: Mapping[str, pd.DataFrame], *, key: str, pictures: Mapping[str, Callable[[], bytes]] | None = None
+) -> None:
+    """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here."""
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
-        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its upper right corner.")
+        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner.")
         for name, table in tables.items():
             st.download_button(
                 name,
@@ -67,6 +69,17 @@ def downloads(tables: Mapping[str, pd.DataFrame], *, key: str) -> None:
                 on_click="ignore",
                 key=f"{key}-{name}",
                 icon=":material/table:",
+                width="stretch",
+            )
+        for name, draw in (pictures or {}).items():
+            st.download_button(
+                name,
+                data=draw,
+                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.png",
+                mime="image/png",
+                on_click="ignore",
+                key=f"{key}-{name}",
+                icon=":material/image:",
                 width="stretch",
             )
 
