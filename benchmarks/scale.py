@@ -1,6 +1,6 @@
 """How cost grows with check-ins: prepare, the revisit history and the statistics, each in a process of its own.
 
-    python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--steps prepare stats]
+    python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--keep-all]
 
 Draws that many synthetic check-ins (seeded; nothing about real people), writes them as a TSMC2014 text file or as
 Parquet, and prints one JSON line for each step: wall and processor seconds, peak memory, results, versions, hardware.
@@ -131,18 +131,23 @@ from recap.data.dataset import Dataset
 from recap.history import CheckinTensors
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
 dataset = Dataset.load(Path(sys.argv[1]))
-before, started = peak(), time.perf_counter()
+before, started, cpu = peak(), time.perf_counter(), time.process_time()
 checkins = CheckinTensors.from_dataset(dataset)
 print(json.dumps({"checkins": len(checkins.poi_T), "build_seconds": round(time.perf_counter() - started, 2),
+                  "build_cpu_seconds": round(time.process_time() - cpu, 2),
                   "peak_before_gb": round(before, 3), "peak_after_gb": round(peak(), 3)}))
 """
 
 
-def run_step(step: str, raw: Path, dataset: Path, source_format: str) -> dict[str, Any]:
+KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_checkins", "min_trajectory_length")]
+
+
+def run_step(step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool) -> dict[str, Any]:
     """One step in a process of its own, with the results worth keeping."""
     recap = str(Path(sys.executable).with_name("recap"))
     if step == "prepare":
-        result = measure([recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"])
+        command = [recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"]
+        result = measure([*command, *(KEEP_ALL if keep_all else [])])
         summary = json.loads(result.pop("output"))
         keys = ("raw", "checkins", "users", "pois", "cases", "transitions", "dropped")
         return result | {key: summary[key] for key in keys}
@@ -164,6 +169,7 @@ def main() -> None:
     parser.add_argument(
         "--steps", nargs="+", choices=("prepare", "history", "stats"), default=["prepare", "history", "stats"]
     )
+    parser.add_argument("--keep-all", action="store_true", help="lower every minimum of the protocol to 1")
     arguments = parser.parse_args()
     hardware = {
         "python": platform.python_version(),
@@ -181,8 +187,9 @@ def main() -> None:
             if not raw.exists():
                 write_checkins(raw, count, arguments.source_format)
             for step in arguments.steps:
-                result = run_step(step, raw, dataset, arguments.source_format)
+                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all)
                 line = {"benchmark": "scale", "step": step, "count": count, "format": arguments.source_format}
+                line["keep_all"] = arguments.keep_all
                 load = {
                     "load_at_end": round(os.getloadavg()[0], 1),
                     "file_gb": round(raw.stat().st_size / (1 << 30), 3),

@@ -8,9 +8,8 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 
-EXACT_EDGE_VISITS: Final = 4_000_000_000
-"""Up to this product of POIs and transitions every walk is taken: about a minute; the paper's cities are below."""
-SAMPLED_EDGE_VISITS: Final = 1_000_000_000
+MAX_EDGE_VISITS: Final = 4_000_000_000
+"""Up to this product of POIs and transitions every walk is taken (a minute at most); the paper's cities are below."""
 SAMPLE_SEED: Final = 0
 
 
@@ -64,9 +63,9 @@ def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
 
     A walk from one POI touches every transition at most once, so all walks cost POIs times transitions at most.
     """
-    if graph.num_pois * graph.num_transitions <= EXACT_EDGE_VISITS:
+    if graph.num_pois * graph.num_transitions <= MAX_EDGE_VISITS:
         return None
-    affordable = max(200, SAMPLED_EDGE_VISITS // (2 * graph.num_transitions))
+    affordable = max(200, MAX_EDGE_VISITS // (2 * graph.num_transitions))
     return {"pairs": affordable, "sources": min(graph.num_pois, affordable)}
 
 
