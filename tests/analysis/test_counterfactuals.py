@@ -16,10 +16,12 @@ from analysis.outcomes import outcomes
 from analysis.paths import cut_variants, path_evidence, two_hop_paths
 from analysis.situation import apply_edit, build_situation
 from recap.errors import CaseError
+from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions
 from recap.model.recap import RecapScorer
 from recap.variants import History
 from tests.analysis.planted import small_predictor
+from tests.analysis.sentence_reader import check
 
 
 def test_parts_off_equal_other_stages() -> None:
@@ -225,6 +227,23 @@ def test_contrast_splits_the_margin() -> None:
         contrast(build_situation(predictor, 0), 3, 3)
     with pytest.raises(CaseError, match="there is no POI 9999"):
         contrast(build_situation(predictor, 0), 3, 9999)
+
+
+def test_a_binding_clip_is_flagged_and_split() -> None:
+    """With a low b_max: parts still add up, the loss counts negatively in a contrast, sentences name it truly."""
+    predictor = small_predictor(prior=PriorConfig(max_prior=0.6))
+    clipped = 0
+    for number in range(10):
+        explanation = explain_fully(predictor, number, counterfactuals=False)
+        for entry in explanation.candidates:
+            raw = entry.count + entry.recency + entry.window
+            assert entry.prior == pytest.approx(min(max(raw, 0.0), 0.6)) and abs(entry.residual) < 1e-9
+            assert entry.is_clipped == (entry.prior != pytest.approx(raw))
+        split = explanation.contrast
+        assert split.margin == pytest.approx(sum(split.parts.values()) + split.residual, abs=1e-9)
+        clipped += split.a.clip_loss != split.b.clip_loss
+        assert check(explanation) >= 4
+    assert clipped >= 2
 
 
 def test_inactive_parts_are_told_and_never_items() -> None:
