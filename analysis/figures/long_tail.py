@@ -236,12 +236,16 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
 
 
 def _beside_line(values: list[float]) -> list[str]:
-    """Where each number stands so that the line does not cross it."""
-    ahead = [*values[1:], values[-1]] if values else []
-    return [
-        "top right" if after < value else "top left" if value > values[0] else "top center"
-        for value, after in zip(values, ahead, strict=True)
-    ]
+    """Where each number stands so that the line does not cross it: away from the steeper of its two sides."""
+    sides = []
+    for before, value, after in zip([None, *values[:-1]], values, [*values[1:], None], strict=True):
+        if before is None:
+            sides.append("top left")
+        elif after is not None and after < 0.8 * value:
+            sides.append("top right")
+        else:
+            sides.append("top left" if value > 1.2 * before else "top center")
+    return sides
 
 
 def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:

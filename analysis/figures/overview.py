@@ -126,13 +126,16 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     top = max(top, 2.0)
     head = 100 * float(distribution.loc[distribution["transition_count"] > eta, "share"].sum())
     styled(figure, palette, height=316, margin={"b": 48, "l": 56})
-    for left, right, text, colour in ((0.0, head, "Head", palette.quiet), (head, 100.0, "Tail", palette.ink)):
-        if right - left > 8:
+    for text, width, x, anchor, y, colour in (
+        ("Head", head, head - 1.5, "right", 0.98, palette.quiet),
+        ("Tail", 100 - head, head + 1.5, "left", 0.86, palette.ink),
+    ):
+        if width > 16:
             figure.add_annotation(
-                x=left + 2 if text == "Tail" else max(head / 2, 12),
-                y=top * (0.86 if text == "Tail" else 0.98),
-                xanchor="left",
-                text=f"<b>{text} {right - left:.0f} %</b>",
+                x=x,
+                y=top * y,
+                xanchor=anchor,
+                text=f"<b>{text} {width:.0f} %</b>",
                 showarrow=False,
                 font={"color": colour, "size": 15},
             )

@@ -208,9 +208,7 @@ def show_lift(source: Source) -> None:
         key="lift",
         alt="How many times as often each evidence holds for the truth as by chance, raw and controlled",
     )
-    st.markdown(
-        ":small[○ :gray[any place]  □ :gray[given popularity]  ◇ :gray[and distance]  ● :gray[given own visits]]"
-    )
+    legend("○ :gray[any place]", "□ :gray[given popularity]", "◇ :gray[and distance]", "● :gray[given own visits]")
     quiet(findings.lift_finding(lift))
     with st.popover("Table", icon=":material/table_rows:", type="tertiary"):
         st.dataframe(lift, hide_index=True)
