@@ -33,6 +33,7 @@ CHROMIUM_FLAGS = [
     "--ignore-gpu-blocklist",
 ]
 PATIENCE_MS = 60_000
+playwright_api.expect.set_options(timeout=PATIENCE_MS)  # a busy two-core machine is slow now and then
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
