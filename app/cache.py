@@ -86,13 +86,13 @@ def _open_baseline(dataset_hash: str, name: str, _source: Source) -> OpenModel:
     return OpenModel.of_baseline(name, open_dataset(_source))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model")
 def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None) -> pd.DataFrame:
     opened = open_dataset(_source)
     bar = st.empty()
 
     def show(done: int, total: int) -> None:
-        bar.progress(done / max(total, 1), f"Ranking {total:,} test cases, once for this model")
+        bar.progress(done / max(total, 1), f"{done:,} of {total:,} cases")
 
     with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
         records = evaluation_records(

@@ -40,10 +40,11 @@ def run_app(
 
     options = {"server.port": port, "server.address": address}
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
-    threading.Thread(target=_import_ahead, daemon=True).start()
+    threading.Thread(target=_warm_up, daemon=True).start()
     bootstrap.run(str(root / "app" / "main.py"), False, [], {})
 
 
-def _import_ahead() -> None:
-    """Load the heavy libraries while the browser is still opening."""
-    import app.cache  # noqa: F401
+def _warm_up() -> None:
+    from app.warming import warm_up
+
+    warm_up()

@@ -1,0 +1,26 @@
+"""Getting ready while the browser is still opening: libraries, the first source, its records."""
+
+import logging
+
+from recap.errors import RecapError
+
+
+def warm_up() -> None:
+    """Load what the first view needs; a failure here is shown by the view that meets it again."""
+    # Streamlit warns about every call outside a visitor's script; that is what this is.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+
+    from app import cache
+    from app.settings import Settings
+    from app.sources import find_sources
+    from recap.baselines import COUNTING_BASELINES
+
+    sources = find_sources(Settings.from_environment())
+    if not sources:
+        return
+    try:
+        cache.open_model(sources[0])
+        for baseline in (None, *COUNTING_BASELINES):
+            cache.read_records(sources[0], baseline)
+    except RecapError:
+        return
