@@ -42,8 +42,9 @@ def draw_walk_image(
     """
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     draw = ImageDraw.Draw(image)
-    for name in basemap["order"] if basemap else ():
-        _draw_layer(draw, name, basemap["layers"][name], camera, palette)
+    layers = {} if basemap is None else {name: basemap["layers"][name] for name in basemap["order"]}
+    for name, layer in layers.items():
+        _draw_layer(draw, name, layer, camera, palette)
     for x, y in _pixels(camera, opened.latitude, opened.longitude):
         draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
     stops = walk.stops["poi"].to_numpy()[: walk.stop_of(int(prediction.case["case"]))]
