@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.sources import read_raw
+from recap.data.sources import read_raw, text_table
 from recap.errors import ConfigError, DataError
 
 LINES = [
@@ -58,6 +58,15 @@ def test_line_ends_and_a_missing_last_one_do_not_matter(tmp_path: Path, end: str
     pd.testing.assert_frame_equal(read_raw(path, "foursquare"), expected)
 
 
+def test_line_ends_that_fall_between_two_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the size of a read, CR and LF of one line end count once, and the last line counts without an end."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"ab\r\nc\r\n\r\nd\re\nf")
+    for size in range(1, 20):
+        monkeypatch.setattr(text_table, "_BLOCK_BYTES", size)
+        assert text_table.scan_text(path) == text_table.TextScan(lines=6, encoding="utf-8")
+
+
 def test_quotes_are_letters(tmp_path: Path) -> None:
     """The format knows no quoting: a lone quote in a category name belongs to the name."""
     for name in ('Joe"s, "Diner', "\"Joe's", '"Joe"'):
@@ -80,6 +89,8 @@ REFUSED = [
     (damage(7, "Tue Apr 31 18:00:09 +0000 2012"), ["line 3", "Apr 31"]),
     (damage(7, "Wed Feb 29 18:00:09 +0000 2013"), ["line 3", "Feb 29"]),
     (damage(7, ""), ["line 3", "time"]),
+    (damage(7, "Tue Apr 03 18:00:09 +0900 2012"), ["line 3", "+0900"]),
+    (damage(7, "Tue Apr 03 24:00:00 +0000 2012"), ["line 3", "24:00:00"]),
     ([LINES[0], LINES[1] + "\textra"], ["line 2", "8 columns", "9"]),
     ([LINES[0], LINES[1], "only one"], ["line 3", "8 columns", "1"]),
 ]

@@ -91,6 +91,15 @@ def test_a_blank_last_line_refuses_nothing(tmp_path: Path) -> None:
     assert (account.rows_in, account.rows_kept, account.dropped()) == (7, 5, {"blank_line": 2})
 
 
+def test_every_side_of_a_box_cuts(tmp_path: Path) -> None:
+    """A point in the middle, four on the border, four beyond one side each."""
+    points = [(5, 5), (0, 5), (10, 5), (5, 0), (5, 10), (-0.1, 5), (10.1, 5), (5, -0.1), (5, 10.1)]
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"0\t2010-10-19T23:55:27Z\t{lat}\t{lon}\t{n}\n" for n, (lat, lon) in enumerate(points)))
+    options = ReadOptions(bbox=parse_bbox("0,0,10,10"), timezone="UTC")
+    assert sorted(read_raw(path, "gowalla", options)[c.POI_ID]) == list("01234")
+
+
 @pytest.mark.parametrize("text", ["1,2,3", "a,b,c,d", "10,0,5,1", "0,0,200,10", "atlantis"])
 def test_refuses_boxes_that_are_none(text: str) -> None:
     """Too few numbers, no numbers, east of west, out of range, an unknown name."""

@@ -104,6 +104,11 @@ def test_local_times_only(tmp_path: Path) -> None:
     assert len(read.account.notes) == 2 and all("1 times" in note for note in read.account.notes)
     with pytest.raises(DataError, match="--timezone"):
         read_checkins(path, "csv", ReadOptions(local_times=True))
+    offset = csv(tmp_path / "o.csv", "user,poi,time,lat,lon,tz\n1,2,2024-07-01 14:00:00,52.5,13.4,120\n")
+    table = read_checkins(offset, "csv", ReadOptions(local_times=True)).table
+    assert (table[c.TIME].tolist(), table[c.TZ_OFFSET_MINUTES].tolist()) == ([NOON], [120])
+    longitude = read_checkins(path, "csv", options(local_times=True, timezone="longitude")).table
+    assert longitude[c.TIME].iloc[0] == NOON + pd.Timedelta(hours=1)
     zoned = csv(tmp_path / "b.csv", "user,poi,time,lat,lon\n1,2,2024-07-01T12:00:00Z,52.5,13.4\n")
     with pytest.raises(DataError, match="--local-times"):
         read_checkins(zoned, "csv", options(local_times=True))
