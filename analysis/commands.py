@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
@@ -188,16 +189,21 @@ def _print_explanation(explanation: CaseExplanation) -> None:
     )
     if explanation.inactive:
         console.print(f"Inactive at this epoch: {', '.join(explanation.inactive)}")
-    table = Table()
-    for heading in ("rank", "place", "prob.", "core", "count", "recency", "window", "clip", "gate", "corr.", "total"):
-        table.add_column(heading, justify="left" if heading == "place" else "right")
+    clipped = any(entry.clip_loss for entry in explanation.candidates)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("#", justify="right", no_wrap=True, min_width=3)
+    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 66))
+    for heading in ("prob.", "core", "count", "recency", "window", *(["clip"] if clipped else []), "gate", "corr."):
+        table.add_column(heading, justify="right", no_wrap=True, min_width=max(5, len(heading)))
+    table.add_column("total", justify="right", no_wrap=True, min_width=5)
     for entry in explanation.candidates:
         marker = "◎ " if entry.poi == explanation.target else ""
         table.add_row(
             f"{entry.rank:g}",
             marker + escape(entry.name),
             f"{entry.probability:.1%}",
-            *(f"{value:.2f}" for value in (entry.core, entry.count, entry.recency, entry.window, -entry.clip_loss)),
+            *(f"{value:.2f}" for value in (entry.core, entry.count, entry.recency, entry.window)),
+            *([f"{-entry.clip_loss:.2f}"] if clipped else []),
             "" if entry.gate is None else f"{entry.gate:+.2f}",
             f"{entry.correction:+.2f}",
             f"{entry.total:.2f}",
