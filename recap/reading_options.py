@@ -104,7 +104,9 @@ def confirm_mapping(path: Path, source_format: str, options: "ReadOptions") -> N
     mapping = complete_mapping(options.columns, column_names(path, options), path.name)
     guessed = {field: column for field, column in mapping.items() if field not in options.columns}
     if guessed:
-        progress_console.print(f"Columns guessed by their names: --map {spell_mapping(guessed)}", markup=False)
+        progress_console.print(
+            f"Columns guessed by their names: --map {spell_mapping(guessed)}", markup=False, highlight=False
+        )
         typer.confirm("Read the file this way?", default=True, abort=True, err=True)
 
 

@@ -24,7 +24,7 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
         console.print(f"Note: {note}", markup=False)
     if account.columns:
         pairs = ",".join(f"{field}={column}" for field, column in account.columns.items())
-        console.print(f"Columns: --map {pairs}", markup=False)
+        console.print(f"Columns: --map {pairs}", markup=False, highlight=False)
     console.print(pairs_table("What it holds", dict(inspection.facts)))
     table = Table(title="First rows, as understood", title_justify="left")
     shown = [name for name in inspection.first_rows[0] if name not in (c.CATEGORY_ID, c.TRAJECTORY_ID)]

@@ -72,7 +72,7 @@ def _of_file(path: Path, encoding: str | None) -> Detection | None:
     if {"POI_id", "UTC_time"} <= {name.strip(' "\ufeff') for name in first.split(",")}:
         return Detection("getnext", f"its header has columns such as {', '.join(getnext.COLUMNS[:2])} and UTC_time")
     if any(mark in first for mark in "\t,;|") and re.search(r"[A-Za-z]", first):
-        return Detection("csv", "its first line could be a header")
+        return Detection("csv", "its first line looks like column names and no published format fits")
     return None
 
 
