@@ -23,17 +23,24 @@ from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores
 from recap.tensor_files import load_tensors, save_tensors
 
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 """Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""
 
 _CASES_PER_BLOCK: Final = 1024
+_SOURCES_PER_BLOCK: Final = 128
 
 
 class EvidenceRankerConfig(Config):
     """How the evidence ranker is fitted."""
 
     features: EvidenceConfig = Field(default_factory=lambda: EvidenceConfig(), description="Time scales.")
-    num_cases: int = Field(40_000, ge=1, description="Training cases drawn at random; all where there are fewer.")
+    latest_share: float = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="Share of the training cases to fit on, the latest: they are most like what comes.",
+    )
+    num_cases: int = Field(40_000, ge=1, description="Drawn at random from these; all where there are fewer.")
     l2: float = Field(1e-5, ge=0, description="Penalty on squared weights, per standard deviation of their feature.")
     max_iterations: int = Field(150, ge=1, description="L-BFGS iterations at most.")
 
@@ -76,7 +83,7 @@ class EvidenceRanker:
         """
         config = EvidenceRankerConfig() if config is None else config
         features = EvidenceFeatures.from_dataset(dataset, graph, config.features)
-        rows = draw_cases(dataset, config.num_cases, seed)
+        rows = draw_cases(dataset, config, seed)
         problem = build_problem(features, CheckinTensors.from_dataset(dataset), rows)
         fit = fit_log_linear(problem, l2=config.l2, max_iterations=config.max_iterations)
         return cls(
@@ -158,8 +165,8 @@ class EvidenceRanker:
         return cls(config, features, weights["dense"], weights["packed"], dataset.hash, metadata["facts"])
 
 
-def draw_cases(dataset: Dataset, num_cases: int, seed: int) -> Tensor:
-    """Source rows of training cases, drawn without replacement, in table order.
+def draw_cases(dataset: Dataset, config: EvidenceRankerConfig, seed: int) -> Tensor:
+    """Source rows of training cases, the latest share by time of the target, drawn without replacement, in table order.
 
     Raises:
         DataError: no training case.
@@ -167,9 +174,11 @@ def draw_cases(dataset: Dataset, num_cases: int, seed: int) -> Tensor:
     rows = dataset.cases(c.TRAIN)
     if len(rows) == 0:
         raise DataError("the training split has no case to fit on")
-    if len(rows) > num_cases:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, num_cases, replace=False))
-    return torch.from_numpy(rows)
+    order = np.argsort(dataset.checkins[c.TIME].to_numpy()[rows + 1], kind="stable")
+    rows = rows[order[-max(1, round(config.latest_share * len(rows))) :]]
+    if len(rows) > config.num_cases:
+        rows = np.random.default_rng(seed).choice(rows, config.num_cases, replace=False)
+    return torch.from_numpy(np.sort(rows))
 
 
 def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: Tensor) -> RankingProblem:
@@ -198,6 +207,6 @@ def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: T
         source_N=source_N,
         dense_blocks=[
             [values.float() for values in features.dense_of(sources).values()]
-            for sources in source_S.split(_CASES_PER_BLOCK)
+            for sources in source_S.split(_SOURCES_PER_BLOCK)
         ],
     )

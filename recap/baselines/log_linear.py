@@ -61,10 +61,12 @@ class RankingProblem:
     def _sum_catalogue(self, dense_D: Tensor) -> tuple[Tensor, Tensor]:
         """sum_d exp(w . g_sd) and sum_d exp(w . g_sd) g_sd of each distinct source."""
         sums, moments = [], []
-        for features in self.dense_blocks:
-            exp_SP = torch.exp(sum(weight.float() * feature for weight, feature in zip(dense_D, features, strict=True)))
-            sums.append(exp_SP.sum(1, dtype=torch.float64))
-            moments.append(torch.stack([(exp_SP * feature).sum(1, dtype=torch.float64) for feature in features], dim=1))
+        for block in self.dense_blocks:
+            # In float64: weights rounded to float32 would make the loss a staircase that stops the line search.
+            features = [feature.double() for feature in block]
+            exp_SP = torch.exp(sum(weight * feature for weight, feature in zip(dense_D, features, strict=True)))
+            sums.append(exp_SP.sum(1))
+            moments.append(torch.stack([(exp_SP * feature).sum(1) for feature in features], dim=1))
         return torch.cat(sums), torch.cat(moments)
 
 
@@ -87,7 +89,7 @@ class Fit:
 
 def fit_log_linear(problem: RankingProblem, *, l2: float, max_iterations: int) -> Fit:
     """Minimise cross-entropy plus ``l2 / 2`` times the squared weights per standard deviation of their feature."""
-    scale = _scales(problem)
+    scale = feature_scales(problem)
     num_dense = problem.dense_CD.shape[1]
 
     def objective(standard: np.ndarray) -> tuple[float, np.ndarray]:
@@ -109,7 +111,7 @@ def fit_log_linear(problem: RankingProblem, *, l2: float, max_iterations: int) -
     return Fit(weight[:num_dense], weight[num_dense:], loss, int(found.nit), bool(found.success))
 
 
-def _scales(problem: RankingProblem) -> np.ndarray:
+def feature_scales(problem: RankingProblem) -> np.ndarray:
     """Standard deviation of each feature over the candidates; 1 where it never varies."""
     deviation = torch.cat([problem.dense_CD.std(0), problem.packed_CF.std(0)]).nan_to_num().numpy()
     return np.where(deviation > 1e-6, deviation, 1.0)

@@ -32,7 +32,7 @@ class EvidenceConfig(Config):
     """Scales of the evidence, chosen on NYC's validation cases."""
 
     recency_days: tuple[PositiveFloat, ...] = Field(
-        (0.25, 1.0, 14.0), description="Decay lengths of the time since the last visit, in days; one feature each."
+        (0.25, 14.0), description="Decay lengths of the time since the last visit, in days; one feature each."
     )
     memory_steps: float = Field(50.0, gt=0, description="Decay length of recent visits, in check-ins.")
     memory_days: float = Field(60.0, gt=0, description="Decay length of habits (hour, day, transitions), in days.")
@@ -45,19 +45,18 @@ class EvidenceConfig(Config):
         """Names of the candidates' features, in order.
 
         ``known``: the user was there before (or is there now); ``stay``: it is the source; ``once``: exactly one
-        visit; ``visits``: log(1 + visits). Decayed counts, each as log(1 + gain x count): ``recent_visits`` (by
-        check-ins), ``visits_at_hour`` (at the source's local hour), ``visits_on_day`` (on a workday or a weekend day,
-        like the source's), ``next_at_hour`` (right after a check-in at the source's hour), ``own_transitions`` (right
-        after one at the source, in one trajectory), ``own_pairs`` (right after the previous POI and the source).
+        visit. Decayed counts, each as log(1 + gain x count): ``recent_visits`` (by check-ins), ``visits_at_hour`` (at
+        the source's local hour), ``visits_on_day`` (on a workday or a weekend day, like the source's),
+        ``next_at_hour`` (right after a check-in at the source's hour), ``own_transitions`` (right after one at the
+        source, in one trajectory), ``own_pairs`` (right after the previous POI and the source).
         ``recency_<days>_days``: exp(-days since the last visit / scale). ``others_transitions``: log(1 + others'
-        training transitions from the source); ``others_share``: their share of all such. ``known_popularity`` and
-        ``known_distance``: the dense features again, where known.
+        training transitions from the source). ``known_popularity`` and ``known_distance``: the dense features again,
+        where known.
         """
         return (
             "known",
             "stay",
             "once",
-            "visits",
             "recent_visits",
             "visits_at_hour",
             "visits_on_day",
@@ -66,7 +65,6 @@ class EvidenceConfig(Config):
             "own_transitions",
             "own_pairs",
             "others_transitions",
-            "others_share",
             "known_popularity",
             "known_distance",
         )
@@ -127,12 +125,10 @@ class EvidenceFeatures:
         values = self._own_evidence(batch, past, slot_H, case_C)
         others_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_C.device)
         others_C[slot_E] = count_E.double()
-        others_total_B = others_C.new_zeros(len(batch)).index_add_(0, case_C, others_C)
         dense = self.dense_of(source_B)
         values |= {
             "stay": (poi_C == source_B[case_C]).double(),
             "others_transitions": torch.log1p(others_C),
-            "others_share": others_C / others_total_B[case_C].clamp_min(1.0),
             "known_popularity": values["known"] * dense["popularity"][poi_C],
             "known_distance": values["known"] * dense["distance"][case_C, poi_C],
         }
@@ -172,7 +168,6 @@ class EvidenceFeatures:
         return {
             "known": known,
             "once": (visits_C == 1).double(),
-            "visits": torch.log1p(visits_C),
             **{name: torch.log1p(config.gain * total(value_H)) for name, value_H in counts.items()},
             **{f"recency_{days:g}_days": known * torch.exp(-days_C / days) for days in config.recency_days},
         }

@@ -104,11 +104,9 @@ def evidence_by_loops(dataset: Dataset, row: int) -> Table:
             "known": known,
             "stay": float(d == source),
             "once": float(len(visits) == 1),
-            "visits": log1p(len(visits)),
             **{name: log1p(CONFIG.gain * value) for name, value in totals.items()},
             **{f"recency_{scale:g}_days": known * exp(-days / scale) for scale in CONFIG.recency_days},
             "others_transitions": log1p(others.get(d, 0)),
-            "others_share": others.get(d, 0) / max(1, sum(others.values())),
             "known_popularity": known * log1p(popularity[d]),
             "known_distance": known * log1p(distance_km(points[source], points[d])),
         }
@@ -128,9 +126,8 @@ def test_by_hand() -> None:
     assert [found[poi]["known"] for poi in found] == [1, 1, 1, 0]
     assert [found[poi]["stay"] for poi in found] == [1, 0, 0, 0]
     assert [found[poi]["once"] for poi in found] == [0, 0, 1, 0]
-    assert [found[poi]["visits"] for poi in found] == pytest.approx([log(4), log(3), log(2), 0])
-    assert found[1]["recency_1_days"] == pytest.approx(exp(-2 / 24))
-    assert found[3]["recency_1_days"] == 0
+    assert found[1]["recency_14_days"] == pytest.approx(exp(-2 / 24 / 14))
+    assert found[3]["recency_14_days"] == 0
     assert found[0]["recent_visits"] == pytest.approx(log1p(5 * (exp(-5 / 50) + exp(-3 / 50) + 1)))
     # Everything happened on one Monday: only age counts.
     assert found[2]["visits_on_day"] == pytest.approx(log1p(5 * exp(-1 / 24 / 60)))
@@ -139,7 +136,6 @@ def test_by_hand() -> None:
     assert [found[poi]["own_transitions"] for poi in (0, 2, 3)] == [0, 0, 0]
     assert all(values["own_pairs"] == 0 for values in found.values())
     assert [found[poi]["others_transitions"] for poi in found] == pytest.approx([0, log(2), 0, log(2)])
-    assert [found[poi]["others_share"] for poi in found] == [0, 0.5, 0, 0.5]
     assert [found[poi]["known_popularity"] for poi in found] == pytest.approx([log(5), log(4), log(2), 0])
 
 
@@ -151,12 +147,25 @@ def test_pairs_by_hand() -> None:
     assert {poi: found[poi]["own_transitions"] for poi in found} == pytest.approx(expected)
 
 
+def test_pairs_end_at_trajectories() -> None:
+    """1 | 0 2 1 | ..., then 1 0: the first 0 followed 1 in another walk, so its 2 says nothing of the pair 1, 0."""
+    walks = [(0, [(1, TRAIN)]), (0, [(0, TRAIN), (2, TRAIN)]), (0, [(1, TRAIN), (0, TRAIN), (3, TRAIN)])]
+    dataset = split_dataset(walks, num_pois=4)
+    features, checkins = features_of(dataset), CheckinTensors.from_dataset(dataset)
+    assert evidence_of(features, checkins, 4)[2]["own_pairs"] == 0.0
+    assert evidence_of(features, checkins, 4)[2]["own_transitions"] > 0.0
+    one_walk = split_dataset([(0, [(poi, TRAIN) for poi in (1, 0, 2, 1, 0, 3)])], num_pois=4)
+    found = evidence_of(features_of(one_walk), CheckinTensors.from_dataset(one_walk), 4)
+    assert found[2]["own_pairs"] == found[2]["own_transitions"] > 0.0
+
+
 def test_others_never_include_the_user() -> None:
-    """User 1 alone went 0 -> 3; for user 1 at POI 0 neither 3 nor 1 has any transition of others except user 0's."""
+    """For user 1 at POI 0 only user 0's two 0 -> 1 count, neither the own 0 -> 1 nor the own 0 -> 3."""
     checkins = CheckinTensors.from_dataset(world())
     features = features_of(world())
     at_row_10 = evidence_of(features, checkins, 10)
-    assert {poi: round(values["others_share"], 9) for poi, values in at_row_10.items()} == {0: 0.0, 1: 1.0, 3: 0.0}
+    counts = {poi: values["others_transitions"] for poi, values in at_row_10.items()}
+    assert counts == pytest.approx({0: 0.0, 1: log(3), 3: 0.0})
     # At row 8 user 1 has no past but POI 0: a destination only user 1 will go to is no candidate.
     assert list(evidence_of(features, checkins, 8)) == [0, 1]
 
@@ -254,12 +263,11 @@ def test_edited_histories_stand_side_by_side() -> None:
     features = features_of(world())
     whole, edited = evidence_of(features, copies, 5), evidence_of(features, copies, 10)
     assert whole == evidence_of(features, table, 5)
-    assert edited[1]["visits"] == pytest.approx(log(2))
+    assert (whole[1]["once"], edited[1]["once"]) == (0.0, 1.0)
     assert edited[1]["own_transitions"] == pytest.approx(log1p(5 * exp(-4 / 24 / 60)))
-    for name in ("others_transitions", "others_share"):
-        assert {poi: values[name] for poi, values in edited.items()} == {
-            poi: values[name] for poi, values in whole.items()
-        }
+    assert {poi: values["others_transitions"] for poi, values in edited.items()} == {
+        poi: values["others_transitions"] for poi, values in whole.items()
+    }
 
 
 def test_a_stranger_sees_everyone_as_others() -> None:
@@ -269,7 +277,9 @@ def test_a_stranger_sees_everyone_as_others() -> None:
         user=np.array([7]), poi=zero, seconds=zero, local_seconds=zero, trajectory=zero
     )
     found = evidence_of(features_of(world()), stranger, 0)
-    assert {poi: values["others_share"] for poi, values in found.items()} == {0: 0.0, 1: 0.75, 3: 0.25}
+    assert {poi: values["others_transitions"] for poi, values in found.items()} == pytest.approx(
+        {0: 0.0, 1: log(4), 3: log(2)}
+    )
 
 
 def test_refuses_scales_that_are_no_scales() -> None:

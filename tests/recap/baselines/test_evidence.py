@@ -12,7 +12,7 @@ from recap import columns as c
 from recap.baselines import EvidenceRanker, EvidenceRankerConfig, VisitCount, build_baseline
 from recap.baselines.building import cache_file, cached_evidence_ranker
 from recap.baselines.evidence import build_problem, draw_cases
-from recap.baselines.log_linear import fit_log_linear
+from recap.baselines.log_linear import feature_scales, fit_log_linear
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DataError, FormatVersionError, MissingTensorError, RecapError
 from recap.evaluation.evaluate import evaluate
@@ -26,6 +26,7 @@ from tests.nyc import needs_nyc, nyc_dataset
 from tests.worlds import batch_of, small_city
 
 CONFIG = EvidenceRankerConfig()
+EVERY = EvidenceRankerConfig(latest_share=1.0)
 
 
 @cache
@@ -99,7 +100,7 @@ def test_transitions_of_others_are_not_trusted_for_being_the_users_own() -> None
     place = CONFIG.features.packed_features.index("others_transitions")
     weights = []
     for candidates in (features, careless):
-        problem = build_problem(candidates, CheckinTensors.from_dataset(dataset), draw_cases(dataset, 10_000, 0))
+        problem = build_problem(candidates, CheckinTensors.from_dataset(dataset), draw_cases(dataset, EVERY, 0))
         weights.append(float(fit_log_linear(problem, l2=CONFIG.l2, max_iterations=100).packed_F[place]))
     assert weights[0] < 0.5
     assert weights[1] > weights[0] + 0.5
@@ -115,6 +116,8 @@ def test_scores_are_exact_sums_of_named_parts() -> None:
     assert scores.total.dtype == torch.float64
     torch.testing.assert_close(scores.total, torch.stack(list(scores.parts.values())).sum(0), rtol=0, atol=1e-12)
     evidence = ranker.features.of(batch)
+    for name, weight in ranker.dense_weights.items():
+        assert torch.equal(scores.dense[name], (weight * evidence.dense[name]).expand(scores.total.shape))
     for column, (name, weight) in enumerate(ranker.packed_weights.items()):
         assert torch.equal(scores.packed[name], weight * evidence.packed_CF[:, column])
     assert scores.tie_break_P is not None
@@ -125,7 +128,7 @@ def test_loss_and_gradient_equal_the_full_softmax() -> None:
     """The sum over the catalogue, taken once per source, against torch's cross-entropy and its gradient."""
     dataset, graph = city()
     features = EvidenceFeatures.from_dataset(dataset, graph, CONFIG.features)
-    checkins, rows = CheckinTensors.from_dataset(dataset), draw_cases(dataset, 60, 3)
+    checkins, rows = CheckinTensors.from_dataset(dataset), draw_cases(dataset, EVERY, 0)[::3]
     problem = build_problem(features, checkins, rows)
     generator = torch.Generator().manual_seed(0)
     dense_D = torch.randn(2, generator=generator, dtype=torch.float64)
@@ -147,19 +150,45 @@ def test_fit_finds_the_minimum() -> None:
     """No single weight can be moved to lower loss plus penalty."""
     dataset, graph = city()
     features = EvidenceFeatures.from_dataset(dataset, graph, CONFIG.features)
-    problem = build_problem(features, CheckinTensors.from_dataset(dataset), draw_cases(dataset, 1_000, 0))
+    problem = build_problem(features, CheckinTensors.from_dataset(dataset), draw_cases(dataset, EVERY, 0))
     fit = fit_log_linear(problem, l2=0.0, max_iterations=500)
     assert fit.converged
     _, dense_D, packed_F = problem.loss_and_gradient(fit.dense_D, fit.packed_F)
     assert float(torch.cat([dense_D, packed_F]).abs().max()) < 1e-3
-    heavy = fit_log_linear(problem, l2=10.0, max_iterations=500)
-    assert float(heavy.packed_F.abs().sum()) < 0.2 * float(fit.packed_F.abs().sum())
-    assert heavy.loss > fit.loss
+
+
+def test_penalty_holds_weights_down() -> None:
+    """At the minimum the loss's gradient is -l2 x weight x deviation^2; ten times the penalty, smaller weights."""
+    dataset, graph = city()
+    features = EvidenceFeatures.from_dataset(dataset, graph, CONFIG.features)
+    problem = build_problem(features, CheckinTensors.from_dataset(dataset), draw_cases(dataset, EVERY, 0))
+    scale = torch.from_numpy(feature_scales(problem))
+    sizes = []
+    for l2 in (0.1, 1.0):
+        fit = fit_log_linear(problem, l2=l2, max_iterations=500)
+        weight = torch.cat([fit.dense_D, fit.packed_F])
+        gradient = torch.cat(problem.loss_and_gradient(fit.dense_D, fit.packed_F)[1:])
+        torch.testing.assert_close(gradient, -l2 * weight * scale**2, rtol=0, atol=1e-3)
+        sizes.append(float((weight * scale).norm()))
+    assert sizes[1] < sizes[0]
+
+
+def test_fitted_on_the_latest_training_cases() -> None:
+    """A quarter of the cases, none before any that is left out; fewer are drawn from these."""
+    dataset, _ = city()
+    rows, target_time = dataset.cases(c.TRAIN), dataset.checkins[c.TIME]
+    latest = draw_cases(dataset, EvidenceRankerConfig(latest_share=0.25), 0).numpy()
+    assert len(latest) == round(len(rows) / 4)
+    assert np.all(np.diff(latest) > 0) and np.isin(latest, rows).all()
+    assert target_time[latest + 1].min() >= target_time[np.setdiff1d(rows, latest) + 1].max()
+    assert draw_cases(dataset, EVERY, 0).tolist() == rows.tolist()
+    few = draw_cases(dataset, EvidenceRankerConfig(latest_share=0.25, num_cases=10), 0).numpy()
+    assert len(few) == 10 and np.isin(few, latest).all()
 
 
 def test_same_seed_same_weights() -> None:
     """Bit-equal for one seed; another seed draws other cases."""
-    config = EvidenceRankerConfig(num_cases=80)
+    config = EvidenceRankerConfig(latest_share=1.0, num_cases=80)
     one, two, other = (EvidenceRanker.fit(*city(), config, seed=seed) for seed in (1, 1, 2))
     assert one.packed_weights == two.packed_weights and one.dense_weights == two.dense_weights
     assert one.packed_weights != other.packed_weights
@@ -168,7 +197,7 @@ def test_same_seed_same_weights() -> None:
 
 def test_scores_before_saving_equal_scores_after_loading(tmp_path: Path) -> None:
     """To the bit, with the configuration that was used."""
-    config = EvidenceRankerConfig(features=EvidenceConfig(recency_days=(3.0,), gain=2.0), num_cases=100)
+    config = EvidenceRankerConfig(features=EvidenceConfig(recency_days=(3.0,), gain=2.0), num_cases=30)
     ranker = EvidenceRanker.fit(*city(), config, seed=4)
     ranker.save(tmp_path / "ranker.safetensors")
     again = EvidenceRanker.load(tmp_path / "ranker.safetensors", *city())
@@ -204,12 +233,12 @@ def test_refuses_what_it_cannot_load(tmp_path: Path) -> None:
 
 def test_refuses_unknown_and_impossible_configuration() -> None:
     """Nothing to fit on, an unknown field, a value out of range."""
-    for wrong in ({"num_cases": 0}, {"l2": -1.0}, {"learning_rate": 0.1}):
+    for wrong in ({"num_cases": 0}, {"latest_share": 0.0}, {"l2": -1.0}, {"learning_rate": 0.1}):
         with pytest.raises(ConfigError):
             EvidenceRankerConfig.parse(wrong)
     no_training = split_dataset([(0, [(0, c.TRAIN)]), (1, [(0, c.TEST), (1, c.TEST)])], num_pois=2)
     with pytest.raises(DataError, match="no case to fit on"):
-        draw_cases(no_training, 10, 0)
+        draw_cases(no_training, CONFIG, 0)
 
 
 def test_fitted_once_and_then_read_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
