@@ -45,7 +45,8 @@ def why_control(source: Source) -> None:
 
 def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
     """Those of the cases that are missed at K for the chosen reason; all of them where none is chosen."""
-    why = st.session_state.get("why") or st.query_params.get("why")
+    linked = st.query_params.get("why")  # a link carries the label, as bound widgets do
+    why = st.session_state.get("why") or next((name for name in MISSES if WHY_LABELS[name] == linked), None)
     if source.checkpoint_hash is None or why not in MISSES:
         return numbers
     return np.intersect1d(numbers, np.flatnonzero(explaining.miss_labels(source, k) == why))
@@ -74,4 +75,4 @@ def show_misses(source: Source) -> None:
         chosen = MISSES[int(cells[0][0])]
         st.session_state["why"], st.session_state["k"] = chosen, k
         st.session_state["filters_changed"] = True
-        st.switch_page(WALK.path, query_params={"why": chosen, "k": str(k)})
+        st.switch_page(WALK.path, query_params={"why": WHY_LABELS[chosen], "k": str(k)})

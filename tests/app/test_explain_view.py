@@ -8,6 +8,7 @@ import pytest
 from analysis.full_explanation import FullExplanation, explain_fully
 from analysis.misses import count_misses, describe_misses, label_misses
 from analysis.words import ordinal, points
+from app.components.misses import WHY_LABELS
 from recap import columns as c
 from recap.predictor import Predictor
 from tests.app.opening import check_calm, open_view, point_app_at, texts
@@ -131,7 +132,7 @@ def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> No
     described = describe_misses(predictor, predictor.cases)
     counts = count_misses(label_misses(described, 1))
     label, n = counts.loc[counts["n"].idxmax(), ["label", "n"]]
-    app = open_view("walk", case="3", why=str(label), k="1")
+    app = open_view("walk", case="3", why=WHY_LABELS[str(label)], k="1")
     check_calm(app)
     assert f"{n} of {len(predictor.cases)} cases" in texts(app)
     app = open_view("long_tail")
