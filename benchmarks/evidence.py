@@ -2,8 +2,8 @@
 
     python benchmarks/evidence.py DATASET [--split val] [--protocol every_step] [--seed 0] [--threads 1]
 
-Prints one JSON line for each scorer: metrics of all, head, tail and unseen cases, seconds, library versions; for the ranker
-also its weights and how the fit went.
+Prints one JSON line for each scorer: metrics of all, head, tail and unseen cases, seconds and library versions; for the
+ranker also its weights and how the fit went.
 """
 
 import argparse
