@@ -143,10 +143,7 @@ class EvidenceFeatures:
         def total(value_H: Tensor) -> Tensor:
             return torch.zeros(len(case_C), dtype=torch.float64, device=row_B.device).index_add_(0, slot_H, value_H)
 
-        # Row q <= t is the last visit of its POI up to t exactly when next_visit[q] > t.
-        is_last_H = checkins.next_visit_T[q_H] > row_B[case_H]
-        last_C = torch.full_like(case_C, -1)
-        last_C[slot_H[is_last_H]] = q_H[is_last_H]
+        last_C = torch.full_like(case_C, -1).scatter_reduce_(0, slot_H, q_H, "amax")  # rows are in time order
         known_C = last_C >= 0
         known = known_C.double()
         last_C = torch.where(known_C, last_C, row_B[case_C])
