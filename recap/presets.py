@@ -2,6 +2,7 @@
 
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
+from recap.evidence import EvidenceConfig
 from recap.model.config import ModelConfig, PriorConfig
 from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
 
@@ -39,6 +40,15 @@ def quick() -> TrainConfig:
         curriculum=_early_curriculum(),
         optimiser=OptimiserConfig(learning_rate=1e-3, prior_learning_rate=3e-3, calibration_learning_rate=3e-3),
     )
+
+
+def recap_evidence() -> TrainConfig:
+    """RECAP beside named additive evidence, which starts from the log-linear fit; chosen on NYC validation."""
+    values = quick().model_dump()
+    values["preset"] = "recap_evidence"
+    values["model"] |= {"evidence": EvidenceConfig().model_dump()}
+    values["optimiser"] |= {"evidence_learning_rate": 3e-3}
+    return TrainConfig.parse(values)
 
 
 def demo() -> TrainConfig:
@@ -113,9 +123,13 @@ def train_preset(name: str) -> TrainConfig:
             return paper(name)
         case "quick":
             return quick()
+        case "recap_evidence":
+            return recap_evidence()
         case "demo":
             return demo()
         case "tiny":
             return tiny()
         case _:
-            raise ConfigError(f"unknown training preset {name!r}; choose one of nyc, tky, ca, quick, demo, tiny")
+            raise ConfigError(
+                f"unknown training preset {name!r}; choose one of nyc, tky, ca, quick, recap_evidence, demo, tiny"
+            )

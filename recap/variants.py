@@ -5,20 +5,23 @@ Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import torch
 
+from recap.evidence import EdgeEdits, EvidenceConfig
 from recap.history import CheckinTensors
 from recap.model.config import ModelConfig
 from recap.model.edited_graph import EditedPropagation
+from recap.model.evidence_terms import evidence_names
 from recap.model.interventions import REVISIT_TERMS, Interventions, RevisitTerm
 from recap.scores import CaseBatch
 
-Component = Literal["graph_token", "prior", "correction", "count", "recency", "window"]
+Component = Literal["graph_token", "prior", "correction", "count", "recency", "window", "evidence"]
 COMPONENTS: Final = get_args(Component)
-"""What can be switched off: the graph token, the whole prior (the correction scales it and goes too), or one term."""
+"""What can be switched off: the graph token, the whole prior (the correction scales it and goes too), one term of it,
+or the evidence of a model that has some."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,7 @@ class Variant:
         masked: encoder slots whose token is taken away: 0 the user, then check-ins (oldest first), then the graph.
         off: components switched off for every candidate.
         focus, focus_off: terms taken away from one candidate alone.
+        focus_evidence_off: evidence terms taken away from it, by name.
     """
 
     history: History
@@ -71,6 +75,7 @@ class Variant:
     off: frozenset[Component] = frozenset()
     focus: int = -1
     focus_off: frozenset[RevisitTerm] = frozenset()
+    focus_evidence_off: frozenset[str] = frozenset()
 
 
 def pack_variants(
@@ -111,7 +116,23 @@ def _interventions(
         factor_B4=torch.tensor([_factors(variant.off) for variant in variants], dtype=dtype),
         focus_B=torch.tensor([variant.focus for variant in variants]),
         focus_factor_B4=torch.tensor([_factors(variant.focus_off) for variant in variants], dtype=dtype),
+        **({} if config.evidence is None else _evidence_interventions(variants, config.evidence, dtype)),
     )
+
+
+def _evidence_interventions(variants: Sequence[Variant], config: EvidenceConfig, dtype: torch.dtype) -> dict[str, Any]:
+    """The fields of `Interventions` that only evidence reads."""
+    names = evidence_names(config)
+    edges = [(at, *edge, count) for at, variant in enumerate(variants) for edge, count in variant.edges.items()]
+    cuts = [(at, *cut) for at, variant in enumerate(variants) for cut in variant.cuts]
+    return {
+        "evidence_factor_B": torch.tensor([float("evidence" not in variant.off) for variant in variants], dtype=dtype),
+        "focus_evidence_off_BF": torch.tensor(
+            [[name in variant.focus_evidence_off for name in names] for variant in variants]
+        ),
+        "edge_edits": EdgeEdits(*torch.tensor(edges, dtype=torch.int64).reshape(-1, 4).unbind(1)),
+        "cut_K3": torch.tensor(cuts, dtype=torch.int64).reshape(-1, 3),
+    }
 
 
 def _rows(variants: Sequence[Variant], propagation: EditedPropagation) -> np.ndarray:

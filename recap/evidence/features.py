@@ -18,7 +18,7 @@ from torch import Tensor
 
 from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.evidence.others import OtherUsers
+from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.places import Places
 from recap.graph import TransitionGraph
 from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
@@ -72,7 +72,7 @@ class EvidenceConfig(Config):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Features of a batch of cases, float64.
+    """Features of a batch of cases, float64 unless asked otherwise for the dense ones.
 
     Attributes:
         case_C, poi_C: candidates, sorted by (case, POI), each pair once: the user's past POIs (the source included)
@@ -104,18 +104,20 @@ class EvidenceFeatures:
         """The same features computed on another device."""
         return EvidenceFeatures(self.config, self.others.to(device), self.places.to(device))
 
-    def dense_of(self, source_B: Tensor) -> dict[str, Tensor]:
+    def dense_of(self, source_B: Tensor, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
         """Features of every POI given the source alone, by name in the order of `DENSE_FEATURES`."""
         return {
-            "popularity": torch.log1p(self.places.popularity_P),
-            "distance": torch.log1p(self.places.distance_km(source_B)),
+            "popularity": torch.log1p(self.places.popularity_P.to(dtype)),
+            "distance": torch.log1p(self.places.distance_km(source_B, dtype)),
         }
 
-    def of(self, batch: CaseBatch) -> Evidence:
-        """Evidence of every case of a batch."""
+    def of(
+        self, batch: CaseBatch, edits: EdgeEdits | None = None, dense_dtype: torch.dtype = torch.float64
+    ) -> Evidence:
+        """Evidence of every case of a batch, with training counts edited for single cases."""
         source_B, num_pois = batch.source_B, self.others.num_pois
         past = PastRows.of(batch)
-        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(batch.user_B, source_B)
+        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(batch.user_B, source_B, edits)
         key_H = past.case_H * num_pois + batch.checkins.poi_T[past.row_H]
         key_C, slot = torch.unique(torch.cat([key_H, edge_case_E * num_pois + edge_poi_E]), return_inverse=True)
         slot_H, slot_E = slot[: len(key_H)], slot[len(key_H) :]
@@ -125,12 +127,12 @@ class EvidenceFeatures:
         values = self._own_evidence(batch, past, slot_H, case_C)
         others_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_C.device)
         others_C[slot_E] = count_E.double()
-        dense = self.dense_of(source_B)
+        dense = self.dense_of(source_B, dense_dtype)
         values |= {
             "stay": (poi_C == source_B[case_C]).double(),
             "others_transitions": torch.log1p(others_C),
-            "known_popularity": values["known"] * dense["popularity"][poi_C],
-            "known_distance": values["known"] * dense["distance"][case_C, poi_C],
+            "known_popularity": values["known"] * dense["popularity"][poi_C].double(),
+            "known_distance": values["known"] * dense["distance"][case_C, poi_C].double(),
         }
         packed_CF = torch.stack([values[name] for name in self.config.packed_features], dim=1)
         return Evidence(case_C, poi_C, packed_CF, dense)

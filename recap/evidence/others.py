@@ -4,8 +4,8 @@ During training a case's own transition, and the same user's later repeats of it
 a model fitted on such counts trusts transitions more than a test case deserves. Here a user is never part of the
 counts that describe others, in training and in use alike, so the feature means the same in both.
 
-Shape suffixes: B cases, P POIs, E distinct training transitions, K distinct (user, source, destination) triples,
-C packed pairs.
+Shape suffixes: B cases, P POIs, E distinct training transitions, K distinct (user, source, destination) triples or
+edited edges, N (case, POI) pairs, C packed pairs.
 """
 
 from dataclasses import dataclass, fields
@@ -20,6 +20,20 @@ from recap.graph import TransitionGraph
 
 
 @dataclass(frozen=True, eq=False)
+class EdgeEdits:
+    """Changed training counts m_sd of everyone, for single cases of a batch; a (case, edge) pair occurs once.
+
+    Attributes:
+        case_K, source_K, destination_K, count_K: int64; what others did is ``count`` less the user's own.
+    """
+
+    case_K: Tensor
+    source_K: Tensor
+    destination_K: Tensor
+    count_K: Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class OtherUsers:
     """Training transitions of everyone, and of each user to take away again.
 
@@ -29,6 +43,7 @@ class OtherUsers:
         count_E: int64, m_sd of everyone.
         own_key_K: sorted int64 keys (user * P + source) * P + destination.
         own_count_K: int64, the user's own training transitions.
+        own_source_K: sorted int64 keys user * P + source of users with a training transition out of a source.
     """
 
     start_P1: Tensor
@@ -36,6 +51,7 @@ class OtherUsers:
     count_E: Tensor
     own_key_K: Tensor
     own_count_K: Tensor
+    own_source_K: Tensor
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph) -> "OtherUsers":
@@ -44,7 +60,8 @@ class OtherUsers:
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         key = (user[rows] * graph.num_pois + poi[rows]) * graph.num_pois + poi[rows + 1]
         own_key, own_count = np.unique(key, return_counts=True)
-        arrays = (graph.counts.indptr, graph.counts.indices, graph.counts.data, own_key, own_count)
+        own_source = np.unique(own_key // graph.num_pois)
+        arrays = (graph.counts.indptr, graph.counts.indices, graph.counts.data, own_key, own_count, own_source)
         return cls(*(torch.from_numpy(np.array(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "OtherUsers":
@@ -55,26 +72,67 @@ class OtherUsers:
     def num_pois(self) -> int:
         return len(self.start_P1) - 1
 
-    def transitions_from(self, user_B: Tensor, source_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Other users' training transitions out of each source, packed: case, destination and count (at least 1).
+    def transitions_from(
+        self, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Other users' training transitions out of each case's source, packed: case, destination and count (over 0).
 
         Destinations that only the user went to from the source are absent: to list them would give away that the user
         goes there.
         """
-        start_B = self.start_P1[source_B]
-        size_B = self.start_P1[source_B + 1] - start_B
-        case_C = torch.repeat_interleave(torch.arange(len(source_B), device=source_B.device), size_B)
-        before_B = torch.cumsum(size_B, 0) - size_B
-        edge_C = torch.arange(len(case_C), device=source_B.device) - before_B[case_C] + start_B[case_C]
-        destination_C = self.destination_E[edge_C]
-        count_C = self.count_E[edge_C] - self._own_count(user_B[case_C], source_B[case_C], destination_C)
+        case_B = torch.arange(len(source_B), device=source_B.device)
+        return self.transitions_of(case_B, user_B, source_B, edits)
+
+    def transitions_of(
+        self, case_N: Tensor, user_N: Tensor, poi_N: Tensor, edits: EdgeEdits | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The same for any pairs of a case and a POI, each pair once: position among N, destination and count."""
+        start_N = self.start_P1[poi_N]
+        size_N = self.start_P1[poi_N + 1] - start_N
+        at_C = torch.repeat_interleave(torch.arange(len(poi_N), device=poi_N.device), size_N)
+        before_N = torch.cumsum(size_N, 0) - size_N
+        edge_C = torch.arange(len(at_C), device=poi_N.device) - before_N[at_C] + start_N[at_C]
+        destination_C, count_C = self.destination_E[edge_C], self.count_E[edge_C]
+        if edits is not None and len(edits.case_K):
+            at_C, destination_C, count_C = self._edited(case_N, poi_N, at_C, destination_C, count_C, edits)
+        # Most users never left most POIs: only where they did is there something to take out.
+        left_N = _found(self.own_source_K, user_N * self.num_pois + poi_N)[0]
+        mine_C = torch.nonzero(left_N[at_C]).squeeze(1)
+        at_M = at_C[mine_C]
+        own_M = self._own_count(user_N[at_M], poi_N[at_M], destination_C[mine_C])
+        count_C = count_C.index_add(0, mine_C, -own_M)
         keep_C = count_C > 0
-        return case_C[keep_C], destination_C[keep_C], count_C[keep_C]
+        return at_C[keep_C], destination_C[keep_C], count_C[keep_C]
+
+    def _edited(
+        self, case_N: Tensor, poi_N: Tensor, at_C: Tensor, destination_C: Tensor, count_C: Tensor, edits: EdgeEdits
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Replace the counts of edited edges, and put new edges at the end."""
+        key_N, order_N = torch.sort(case_N * self.num_pois + poi_N)
+        known_K, place_K = _found(key_N, edits.case_K * self.num_pois + edits.source_K)
+        at_K = order_N[place_K[known_K]]
+        key_K, order_K = torch.sort(at_K * self.num_pois + edits.destination_K[known_K])
+        edited_K = edits.count_K[known_K][order_K]
+        is_edited_C, which_C = _found(key_K, at_C * self.num_pois + destination_C)
+        count_C = torch.where(is_edited_C, edited_K[which_C] if len(edited_K) else count_C, count_C)
+        is_new_K = torch.ones_like(key_K, dtype=torch.bool)
+        is_new_K[which_C[is_edited_C]] = False
+        new_K = key_K[is_new_K]
+        return (
+            torch.cat([at_C, torch.div(new_K, self.num_pois, rounding_mode="floor")]),
+            torch.cat([destination_C, new_K % self.num_pois]),
+            torch.cat([count_C, edited_K[is_new_K]]),
+        )
 
     def _own_count(self, user_C: Tensor, source_C: Tensor, destination_C: Tensor) -> Tensor:
         """The user's own training transitions source -> destination."""
-        if len(self.own_key_K) == 0:
-            return torch.zeros_like(user_C)
-        key_C = (user_C * self.num_pois + source_C) * self.num_pois + destination_C
-        place_C = torch.searchsorted(self.own_key_K, key_C).clamp_max(len(self.own_key_K) - 1)
-        return torch.where(self.own_key_K[place_C] == key_C, self.own_count_K[place_C], 0)
+        is_own_C, place_C = _found(self.own_key_K, (user_C * self.num_pois + source_C) * self.num_pois + destination_C)
+        return torch.where(is_own_C, self.own_count_K[place_C], 0) if len(self.own_key_K) else torch.zeros_like(user_C)
+
+
+def _found(sorted_K: Tensor, key_C: Tensor) -> tuple[Tensor, Tensor]:
+    """Whether each key is among sorted ones, and where (0 if there are none)."""
+    if len(sorted_K) == 0:
+        return torch.zeros_like(key_C, dtype=torch.bool), torch.zeros_like(key_C)
+    place_C = torch.searchsorted(sorted_K, key_C).clamp_max(len(sorted_K) - 1)
+    return sorted_K[place_C] == key_C, place_C

@@ -44,10 +44,11 @@ class Places:
         """The same tensors on another device."""
         return Places(self.popularity_P.to(device), self.position_P3.to(device))
 
-    def distance_km(self, source_B: Tensor) -> Tensor:
-        """Great-circle distance from each source to every POI, float64 (B, P)."""
+    def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
+        """Great-circle distance from each source to every POI, (B, P); float32 is right to about a metre."""
         # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
-        source_B3 = self.position_P3[source_B]
-        x_BP, y_BP, z_BP = (source_B3[:, axis, None] - self.position_P3[:, axis] for axis in range(3))
+        position_P3 = self.position_P3.to(dtype)
+        source_B3 = position_P3[source_B]
+        x_BP, y_BP, z_BP = (source_B3[:, axis, None] - position_P3[:, axis] for axis in range(3))
         chord_BP = (x_BP.square_() + y_BP.square_() + z_BP.square_()).sqrt_()
         return 2.0 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2.0).clamp_max_(1.0))

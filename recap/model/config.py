@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from recap.config import Config
+from recap.evidence import EvidenceConfig
 
 
 class PriorConfig(Config):
@@ -53,6 +54,9 @@ class ModelConfig(Config):
         False, description="Feed the target's hour and weekday (Appendix, time-specific recommendation)."
     )
     prior: PriorConfig = Field(default_factory=lambda: PriorConfig(), description="The revisit prior.")
+    evidence: EvidenceConfig | None = Field(
+        None, description="Beyond the paper: named evidence added to the score; none leaves it out."
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -67,7 +71,7 @@ class Stage(Config):
     """Which parts act, and how strongly, at one epoch (Algorithm 1)."""
 
     graph_weight: float = Field(1.0, ge=0, le=1, description="Factor on the graph token; 0 is inactive.")
-    prior: bool = Field(True, description="R_t is added.")
+    prior: bool = Field(True, description="R_t is added, and the evidence of a model that has it.")
     correction: bool = Field(True, description="Delta_t is added.")
     warm_weight: float = Field(0.0, ge=0, description="lambda_warm(e).")
     backbone_lr_scale: float = Field(1.0, gt=0, description="Factor on the backbone's learning rate.")
@@ -81,4 +85,6 @@ class Stage(Config):
             inactive.append("prior")
         if not model.use_history or not self.correction:
             inactive.append("correction")
+        if model.evidence is not None and not self.prior:
+            inactive.append("evidence")
         return inactive

@@ -1,4 +1,4 @@
-"""RECAP put together: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14).
+"""RECAP put together: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14), plus E_t(d) where evidence is configured.
 
 Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features.
 """
@@ -13,11 +13,13 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.evidence import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CoreScore
 from recap.model.calibration import RevisitCalibration
 from recap.model.config import ModelConfig, Stage
+from recap.model.evidence_terms import EvidenceTerms
 from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior
@@ -42,6 +44,7 @@ class Recap(nn.Module):
         category_P: int64 category of each POI.
         coordinates_P2: latitude and longitude in degrees.
         graph: training transitions; may be None when ``use_graph`` is off.
+        evidence: features for ``config.evidence``; needed where it is set.
         dtype: of weights and adjacency; train in float32, ask for float64 where scores must not depend on the batch.
     """
 
@@ -53,6 +56,7 @@ class Recap(nn.Module):
         category_P: Tensor,
         coordinates_P2: Tensor,
         graph: TransitionGraph | None,
+        evidence: EvidenceFeatures | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
@@ -70,6 +74,10 @@ class Recap(nn.Module):
             self.graph_token = None
         self.prior = RevisitPrior(config.prior) if config.use_history else None
         self.calibration = RevisitCalibration(config) if config.use_history else None
+        self.evidence: EvidenceTerms | None = None
+        if config.evidence is not None:
+            assert evidence is not None
+            self.evidence = EvidenceTerms(evidence)
         self.to(dtype)
 
     @classmethod
@@ -81,12 +89,19 @@ class Recap(nn.Module):
         dtype: torch.dtype = torch.float32,
     ) -> "Recap":
         """An untrained model for a dataset's users, POIs and training transitions."""
+        if graph is None and (config.use_graph or config.evidence is not None):
+            graph = TransitionGraph.from_dataset(dataset)
+        evidence = None
+        if config.evidence is not None:
+            assert graph is not None
+            evidence = EvidenceFeatures.from_dataset(dataset, graph, config.evidence)
         return cls(
             config,
             num_users=dataset.num_users,
             category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
-            graph=(graph or TransitionGraph.from_dataset(dataset)) if config.use_graph else None,
+            graph=graph if config.use_graph else None,
+            evidence=evidence,
             dtype=dtype,
         )
 
@@ -155,18 +170,24 @@ class Recap(nn.Module):
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
     ) -> Scores:
-        """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive)."""
+        """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive).
+
+        A model with evidence has the part ``evidence`` too, from the prior's first epoch on.
+        """
         state_BD = self.encode(batch, stage, propagated_PE, changes)
         core_BP = self.core(state_BD)
+        dense = {"core": core_BP}
+        if self.evidence is not None:
+            dense["evidence"] = self.evidence(batch, changes) if stage.prior else torch.zeros_like(core_BP)
         parts = self.revisit(batch, stage, state_BD, changes)
         if parts is None:
             empty = torch.zeros(0, dtype=torch.int64, device=core_BP.device)
             zeros = {"prior": core_BP.new_zeros(0), "correction": core_BP.new_zeros(0)}
-            return Scores({"core": core_BP}, zeros, empty, empty)
+            return Scores(dense, zeros, empty, empty)
         prior_C = parts.terms.prior_C
         correction_C = torch.zeros_like(prior_C) if parts.correction_C is None else parts.correction_C
         packed = {"prior": prior_C, "correction": correction_C}
-        return Scores({"core": core_BP}, packed, parts.candidates.case_C, parts.candidates.poi_C)
+        return Scores(dense, packed, parts.candidates.case_C, parts.candidates.poi_C)
 
 
 class RecapScorer:

@@ -78,6 +78,9 @@ class OptimiserConfig(Config):
     calibration_learning_rate: float | None = Field(
         None, gt=0, description="Learning rate of the calibration networks; none uses learning_rate."
     )
+    evidence_learning_rate: float | None = Field(
+        None, gt=0, description="Learning rate of the evidence weights; none uses learning_rate."
+    )
 
 
 class TrainConfig(Config):
@@ -87,6 +90,9 @@ class TrainConfig(Config):
     epochs: int = Field(130, ge=1, description="E, passes over the training cases.")
     batch_size: int = Field(512, ge=1, description="Cases in a step.")
     seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
+    fit_evidence: bool = Field(
+        True, description="Start evidence weights from the log-linear fit on training cases instead of 0."
+    )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
     precision: Literal["float32", "bf16"] = Field("float32", description="bf16: autocast of the forward pass.")
     compile: bool = Field(False, description="Run the encoder through torch.compile.")

@@ -62,7 +62,11 @@ def training_losses(
         factor_B = 1.0 + warm_weight * len(target_B) / num_warm * warm_B.to(scores.total.dtype)
         factor_C = factor_B[scores.case_C]
         packed = {name: _ScaleGradient.apply(values, factor_C) for name, values in scores.packed.items()}
-        scores = Scores(scores.dense, packed, scores.case_C, scores.poi_C)
+        dense = {
+            name: part if name == "core" else _ScaleGradient.apply(part, factor_B[:, None])
+            for name, part in scores.dense.items()
+        }
+        scores = Scores(dense, packed, scores.case_C, scores.poi_C)
     loss_B = F.cross_entropy(scores.total.float(), target_B, reduction="none", label_smoothing=label_smoothing)
     main = loss_B.mean()
     warm = loss_B.detach()[warm_B].mean() if num_warm else torch.zeros_like(main)

@@ -12,17 +12,19 @@ BACKBONE: Final = "backbone"
 
 
 def build_optimiser(model: Recap, config: OptimiserConfig) -> torch.optim.Adam:
-    """One Adam over three named groups.
+    """One Adam over named groups.
 
-    ``prior`` holds the scalars of Eq. 9 and lambda_corr (no weight decay), ``calibration`` the networks of Eqs. 10-12
-    and 23, ``backbone`` everything else, E_poi included.
+    ``prior`` holds the scalars of Eq. 9 and lambda_corr, ``evidence`` the weights of a model with evidence (both
+    without weight decay), ``calibration`` the networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi
+    included.
     """
     prior = list(model.prior.parameters()) if model.prior is not None else []
     calibration = []
     if model.calibration is not None:
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
-    taken = {id(parameter) for parameter in (*prior, *calibration)}
+    evidence = list(model.evidence.parameters()) if model.evidence is not None else []
+    taken = {id(parameter) for parameter in (*prior, *calibration, *evidence)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate = config.learning_rate
     groups = [
@@ -34,6 +36,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig) -> torch.optim.Adam:
             "weight_decay": config.weight_decay,
         },
         {"name": "prior", "params": prior, "base_lr": config.prior_learning_rate or rate, "weight_decay": 0.0},
+        {"name": "evidence", "params": evidence, "base_lr": config.evidence_learning_rate or rate, "weight_decay": 0.0},
     ]
     return torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
 

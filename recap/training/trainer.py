@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
+from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.metrics import METRICS, metrics_by_group
@@ -98,7 +99,7 @@ class Trainer:
     ) -> None:
         self.config, self.folder, self.device = config, folder, device
         self.journal_folder, self.group = journal_folder or folder, group or Group()
-        self.graph = TransitionGraph.from_dataset(dataset)
+        self.dataset, self.graph = dataset, TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset, device)
         self.validation = describe_cases(dataset, self.graph, c.VAL)
         if self.validation.empty:
@@ -135,6 +136,8 @@ class Trainer:
     ) -> bool:
         """Train to the last epoch; returns False when ``stop`` asked for an end (the state is saved)."""
         journal = self._open_journal()
+        if self.progress.epoch == 1 and self.progress.step == 0:
+            self._start_evidence()
         started = saved = time.perf_counter()
         earlier_seconds = self.progress.seconds
         try:
@@ -188,6 +191,15 @@ class Trainer:
         metrics = metrics_by_group(rank_cases(scorer, self.validation, self.checkins))
         self.model.train()
         return metrics
+
+    def _start_evidence(self) -> None:
+        """Let evidence weights begin where the log-linear ranker ends."""
+        terms, config = self.model.evidence, self.config.model.evidence
+        if terms is None or config is None or not self.config.fit_evidence:
+            return
+        ranker_config = EvidenceRankerConfig(features=config)
+        ranker = EvidenceRanker.fit(self.dataset, self.graph, ranker_config, seed=self.config.seed)
+        terms.start_from(ranker.dense_weights | ranker.packed_weights)
 
     def _open_journal(self) -> Journal | None:
         if not self.group.is_writer:

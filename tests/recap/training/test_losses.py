@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from recap.evidence import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap
@@ -35,9 +36,10 @@ def two_softmaxes(scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight:
         truth_BP[torch.arange(len(target_B)), target_B] += 1 - smoothing
         return -(truth_BP * log_p_BP).sum(1).mean()
 
-    loss = mean_loss(scores.core + scores.prior + scores.correction, target_B)
+    held_out = sum(part for name, part in scores.parts.items() if name != "core")
+    loss = mean_loss(scores.core + held_out, target_B)
     if warm_weight > 0 and warm_B.any():
-        warm_BP = scores.core.detach() + scores.prior + scores.correction
+        warm_BP = scores.core.detach() + held_out
         loss = loss + warm_weight * mean_loss(warm_BP[warm_B], target_B[warm_B])
     return loss
 
@@ -69,13 +71,19 @@ def test_losses_by_hand() -> None:
     st.sampled_from([0.0, 0.3, 2.0]),
     st.sampled_from([0.0, 0.2]),
     st.booleans(),
+    st.sampled_from([None, EvidenceConfig().model_dump()]),
     st.integers(0, 3),
 )
 def test_gradients_equal_two_losses_with_a_detached_core(
-    cases: list[int], warm_weight: float, smoothing: float, detach_context: bool, seed: int
+    cases: list[int],
+    warm_weight: float,
+    smoothing: float,
+    detach_context: bool,
+    evidence: dict[str, Any] | None,
+    seed: int,
 ) -> None:
     """For any batch, with no warm case or many: every parameter's gradient is that of Eqs. 16-19, in float64."""
-    model = small_recap(DATASET, seed, detach_context=detach_context, prior={"max_prior": 2.0})
+    model = small_recap(DATASET, seed, detach_context=detach_context, evidence=evidence, prior={"max_prior": 2.0})
     batch = batch_of(DATASET, ROWS[cases])
     warm_B = warm_cases(batch)
     naive = gradients(model, two_softmaxes(model(batch, Stage()), batch.target_B, warm_B, warm_weight, smoothing))
