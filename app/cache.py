@@ -1,25 +1,16 @@
 """Opened material, shared by all visitors and kept by content hash."""
 
 import gc
-import json
 import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pydeck as pdk
 import streamlit as st
 import torch
 
-from analysis.figures.basemap import ONLINE_STYLES, basemap_style
-from analysis.figures.map_image import draw_walk_image
-from analysis.figures.palette import Theme, palette_of
-from analysis.figures.walk_map import walk_deck
-from analysis.geography import Camera
 from analysis.opened import MODEL_LABELS, OpenDataset, OpenModel, evaluation_records
 from analysis.predictions import CasePrediction, predict_case
-from analysis.walks import Walk, fit_walk
 from app.settings import Settings
 from app.sources import Source
 from recap.checkpoint import Checkpoint
@@ -112,24 +103,6 @@ def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) 
     return predict_case(open_dataset(_source), open_model(_source), case, top=top)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def map_style(dataset_hash: str, theme: Theme, _source: Source) -> str:
-    """The self-contained map ground of a dataset in one theme."""
-    opened = open_dataset(_source)
-    return basemap_style(read_basemap(_source), opened.latitude, opened.longitude, palette_of(theme))
-
-
-def read_basemap(source: Source) -> dict[str, Any] | None:
-    """The bundle's own map layers, if it has any that can be read."""
-    if source.bundle is None:
-        return None
-    try:
-        basemap = json.loads((source.bundle / "basemap.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return basemap if isinstance(basemap, dict) and isinstance(basemap.get("layers"), dict) else None
-
-
 def freeze_once() -> None:
     """Take everything loaded so far out of garbage collection, once per process.
 
@@ -150,64 +123,3 @@ def model_label(source: Source, baseline: str | None = None) -> str:
     """What people call the model."""
     name = baseline or ("recap" if source.checkpoint_folder else DEFAULT_BASELINE)
     return MODEL_LABELS[name]
-
-
-def walk_camera(source: Source, walk: Walk) -> Camera:
-    """The camera of a trajectory: its stops and the best predictions along it, the same at every step."""
-    return _walk_camera(source.dataset_hash, model_key(source), walk.trajectory, source, walk)
-
-
-@st.cache_data(max_entries=512, show_spinner=False)
-def _walk_camera(dataset_hash: str, key: str, trajectory: int, _source: Source, _walk: Walk) -> Camera:
-    best = read_records(_source)["top_pois"].iloc[_walk.cases]
-    extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
-    return fit_walk(open_dataset(_source), _walk, extra)
-
-
-def deck_of(
-    source: Source,
-    walk: Walk,
-    prediction: CasePrediction,
-    theme: Theme,
-    online: bool,
-    show_truth: bool,
-    show_paths: bool,
-) -> pdk.Deck:
-    """The map of one case; kept, since stepping to and fro shows the same maps again."""
-    shown = (int(prediction.case["case"]), len(prediction.candidates), theme, online, show_truth, show_paths)
-    return _deck(source.dataset_hash, model_key(source), shown, source, walk, prediction)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _deck(
-    dataset_hash: str,
-    key: str,
-    shown: tuple[int, int, Theme, bool, bool, bool],
-    _source: Source,
-    _walk: Walk,
-    _prediction: CasePrediction,
-) -> pdk.Deck:
-    _, _, theme, online, show_truth, show_paths = shown
-    return walk_deck(
-        open_dataset(_source),
-        _walk,
-        _prediction,
-        camera=walk_camera(_source, _walk),
-        map_style=ONLINE_STYLES[theme] if online else map_style(dataset_hash, theme, _source),
-        palette=palette_of(theme),
-        show_truth=show_truth,
-        show_paths=show_paths,
-    )
-
-
-def walk_image(source: Source, walk: Walk, prediction: CasePrediction, theme: Theme, show_truth: bool) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for."""
-    return draw_walk_image(
-        open_dataset(source),
-        walk,
-        prediction,
-        camera=walk_camera(source, walk),
-        palette=palette_of(theme),
-        basemap=read_basemap(source),
-        show_truth=show_truth,
-    )

@@ -1,10 +1,9 @@
-"""A self-contained map ground: a MapLibre style with everything inline, as a data URL; nothing is fetched.
+"""A self-contained map ground: a MapLibre style with everything inline; nothing further is fetched.
 
 It holds a city's own GeoJSON layers where there are some, and every place of the dataset as faint dots, which draw the
 city where there are none. Longitudes are unwrapped, so no feature breaks at the date line.
 """
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +23,7 @@ ONLINE_STYLES: Final = {
 def basemap_style(
     basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray, palette: Palette
 ) -> str:
-    """The map style as a data URL.
+    """The map style as JSON text.
 
     Args:
         basemap: what `recap.data.synthetic.build_basemap` returns, or None.
@@ -50,9 +49,7 @@ def basemap_style(
     }
     layers.append({"source": "places"} | _layer("places", "circle", paint))
     style = {"version": 8, "sources": sources, "layers": layers}
-    return (
-        "data:application/json;base64," + base64.b64encode(json.dumps(style, separators=(",", ":")).encode()).decode()
-    )
+    return json.dumps(style, separators=(",", ":"))
 
 
 def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:

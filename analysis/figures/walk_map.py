@@ -143,7 +143,7 @@ def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette)
         pdk.Layer(
             "LineLayer",
             id="walked",
-            data=segments,
+            data=_rows(segments),
             get_source_position="from",
             get_target_position="to",
             get_color="colour",
@@ -189,7 +189,7 @@ def _path_layers(
         pdk.Layer(
             "PathLayer",
             id="paths",
-            data=lines,
+            data=_rows(lines),
             get_path="path",
             get_width="w",
             width_units=pdk.types.String("pixels"),
@@ -242,7 +242,7 @@ def _label_layer(
     return pdk.Layer(
         "TextLayer",
         id="names",
-        data=table,
+        data=_rows(table),
         get_position="at",
         get_text="name",
         get_color="colour",
@@ -265,7 +265,7 @@ def _scatter(name: str, data: pd.DataFrame, *, fill: list[int] | None, line: lis
     return pdk.Layer(
         "ScatterplotLayer",
         id=name,
-        data=data,
+        data=_rows(data),
         get_position="at",
         get_radius="r",
         radius_units=pdk.types.String("pixels"),
@@ -293,7 +293,7 @@ def _text(
     return pdk.Layer(
         "TextLayer",
         id=name,
-        data=data,
+        data=_rows(data),
         get_position="at",
         get_text=column,
         get_color=colour,
@@ -306,6 +306,11 @@ def _text(
         pickable=False,
         **options,
     )
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows in the form that pydeck writes out, whatever the version of pandas."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _positions(opened: OpenDataset, poi: np.ndarray) -> list[list[float]]:

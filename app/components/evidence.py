@@ -5,10 +5,9 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import describe_ledger, plot_ledger, plot_paths, plot_visits
-from analysis.figures.explain_map import explain_deck
 from analysis.full_explanation import FullExplanation
 from analysis.words import clock, ordinal, percent, share, signed_points
-from app import cache, state, words
+from app import maps, state, words
 from app.components.what_if import WEEKDAY_NAMES, cut_edge
 from app.sources import Source
 
@@ -147,8 +146,12 @@ def show_left_out(shown: FullExplanation) -> None:
 def show_map(source: Source, shown: FullExplanation) -> None:
     """Paths and places on the map."""
     st.subheader("On the map", anchor=False)
-    palette = state.theme_palette()
-    style = cache.map_style(source.dataset_hash, palette.theme, source)
+    deck = maps.explain_map(source, shown, state.theme_palette().theme, online=bool(st.session_state.get("tiles")))
+    through = ", ".join(path.name for path in shown.path_evidence) or "no place"
     st.pydeck_chart(
-        explain_deck(shown, cache.open_dataset(source), map_style=style, palette=palette), height=330, key="explain-map"
+        deck,
+        height=330,
+        key="explain-map",
+        alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; "
+        f"{shown.contrast.b.name} beside it",
     )

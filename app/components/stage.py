@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.predictions import CasePrediction
 from analysis.walks import Walk
-from app import cache, state, words
+from app import cache, maps, state, words
 from app.components.guard import guarded
 from app.components.predictions import show_predictions
 from app.components.toolbar import downloads, legend
@@ -62,7 +62,7 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
                 st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
             _stops_table(walk)
             shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": walk.stops}
-            draw = partial(cache.walk_image, source, walk, prediction, state.theme_palette().theme, show_truth)
+            draw = partial(maps.walk_image, source, walk, prediction, state.theme_palette().theme, show_truth)
             downloads(shown, key="walk", pictures={"Map": draw})
 
 
@@ -71,7 +71,9 @@ def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: boo
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
     show_paths = bool(st.session_state.get("paths", True))
-    deck = cache.deck_of(source, walk, prediction, palette.theme, online, show_truth, show_paths)
+    deck = maps.walk_map(
+        source, walk, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
+    )
     names = ", ".join(prediction.candidates["name"].head(3))
     event = st.pydeck_chart(
         deck,

@@ -73,14 +73,25 @@ def test_walk_shows_what_the_library_predicts(city: OpenDataset, city_checkpoint
 
 
 def test_walk_map_needs_no_network(city: OpenDataset) -> None:
-    """The ground is inline and no address is in the deck, unless the visitor asks for online tiles."""
+    """The ground is the app's own file and no other address is in the deck, unless the visitor asks for tiles."""
     app = open_view("walk", case="0")
     deck = app.get("deck_gl_json_chart")[0].proto.json
-    assert json.loads(deck)["mapStyle"].startswith("data:application/json;base64,")
-    assert "http" not in deck
+    ground = json.loads(deck)["mapStyle"]
+    assert ground.startswith("/") and ground.endswith(".json")
+    assert "//" not in deck
     app.toggle(key="tiles").set_value(True).run()
     check_calm(app)
     assert "basemaps.cartocdn.com" in app.get("deck_gl_json_chart")[0].proto.json
+
+
+def test_a_step_sends_the_map_without_its_ground(city: OpenDataset) -> None:
+    """The ground keeps its address from step to step and its content is in none of them."""
+    app = open_view("walk", case="0")
+    first = app.get("deck_gl_json_chart")[0].proto.json
+    app.button(key="next").click().run()
+    second = app.get("deck_gl_json_chart")[0].proto.json
+    assert json.loads(first)["mapStyle"] == json.loads(second)["mapStyle"]
+    assert first != second and "MultiPoint" not in first + second
 
 
 def test_walk_steps_along_the_trajectory(city: OpenDataset) -> None:
