@@ -6,6 +6,7 @@ import typer
 
 from analysis.commands import commands as analysis_commands
 from analysis.demo_commands import commands as demo_commands
+from analysis.experiments.commands import commands as experiment_commands
 from app.commands import commands as app_commands
 from recap.commands import commands as recap_commands
 from recap.data_commands import commands as data_commands
@@ -26,6 +27,7 @@ app.add_typer(recap_commands)
 app.add_typer(runs_commands)
 app.add_typer(analysis_commands)
 app.add_typer(demo_commands)
+app.add_typer(experiment_commands)
 app.add_typer(app_commands)
 app.add_typer(machine_commands)
 

@@ -46,7 +46,7 @@ def train(
     config = config.override(assignments or [])
     chosen = run.choose_device(device)
     dataset = Dataset.load(data)
-    with _stop_on_signals() as stopped, _progress() as progress:
+    with stop_on_signals() as stopped, _progress() as progress:
         bar = progress.add_task("", total=None, loss="", rate="")
         steps_done = 0
 
@@ -184,7 +184,7 @@ def _progress() -> Progress:
 
 
 @contextmanager
-def _stop_on_signals() -> Iterator[list[int]]:
+def stop_on_signals() -> Iterator[list[int]]:
     """Collect SIGINT and SIGTERM instead of dying, so that the trainer can finish its step and save."""
     received: list[int] = []
 

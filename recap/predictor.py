@@ -124,7 +124,7 @@ class Predictor:
         """Prediction state h_BD and core scores (B, P), computed apart from `score`."""
         with torch.inference_mode():
             state_BD = self.model.encode(batch, self.stage, changes=changes)
-            return state_BD, self.model.core(state_BD)
+            return state_BD, self.model.score_core(batch, state_BD)
 
     def revisit_parts(
         self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None

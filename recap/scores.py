@@ -43,6 +43,15 @@ class CaseBatch:
         return len(self.row_B)
 
 
+def past_rows(batch: CaseBatch) -> tuple[Tensor, Tensor]:
+    """Every check-in of each case's user up to and including the source, packed: position in the batch, and row."""
+    first_B = batch.checkins.first_T[batch.row_B]
+    length_B = batch.row_B - first_B + 1
+    case_H = torch.repeat_interleave(torch.arange(len(batch), device=batch.row_B.device), length_B)
+    offset_B = torch.cumsum(length_B, 0) - length_B
+    return case_H, torch.arange(len(case_H), device=batch.row_B.device) - offset_B[case_H] + first_B[case_H]
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores of all POIs for a batch of cases, as a sum of named parts.

@@ -22,7 +22,7 @@ from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.places import Places
 from recap.graph import TransitionGraph
 from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
-from recap.scores import CaseBatch
+from recap.scores import CaseBatch, past_rows
 
 DENSE_FEATURES: Final = ("popularity", "distance")
 """Features that every POI has, given the source: log(1 + training check-ins), log(1 + km)."""
@@ -196,11 +196,7 @@ class PastRows:
     def of(cls, batch: CaseBatch) -> "PastRows":
         """Expand the batch's histories."""
         checkins, row_B = batch.checkins, batch.row_B
-        first_B = checkins.first_T[row_B]
-        length_B = row_B - first_B + 1
-        case_H = torch.repeat_interleave(torch.arange(len(row_B), device=row_B.device), length_B)
-        offset_B = torch.cumsum(length_B, 0) - length_B
-        row_H = torch.arange(len(case_H), device=row_B.device) - offset_B[case_H] + first_B[case_H]
+        case_H, row_H = past_rows(batch)
         previous_H, goes_on_H = _step_back(checkins, row_H)
         earlier_H, went_on_H = _step_back(checkins, previous_H)
         before_B, walked_B = _step_back(checkins, row_B)

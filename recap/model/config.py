@@ -39,6 +39,9 @@ class ModelConfig(Config):
     state: Literal["last_checkin", "graph", "user", "mean"] = Field(
         "last_checkin", description="Which encoder output is the prediction state h_t."
     )
+    core_scope: Literal["everywhere", "unvisited"] = Field(
+        "everywhere", description="unvisited: the core scores places the user has not been to, and is 0 elsewhere."
+    )
     use_graph: bool = Field(True, description="False: w/o Graph, the graph token's slot is removed.")
     num_hops: int = Field(2, ge=1, le=8, description="N, propagation steps of the graph token.")
     graph_dim: int = Field(256, ge=1, description="Hidden width of the graph token's MLP.")

@@ -24,7 +24,7 @@ from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior
 from recap.model.tokens import CheckinTokens
-from recap.scores import CaseBatch, Scores
+from recap.scores import CaseBatch, Scores, past_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,9 @@ class Recap(nn.Module):
         if config.evidence is not None:
             assert evidence is not None
             self.evidence = EvidenceTerms(evidence)
+            # The core starts silent, so that training begins at what the evidence says alone.
+            nn.init.zeros_(self.core.output.weight)
+            nn.init.zeros_(self.core.output.bias)
         self.to(dtype)
 
     @classmethod
@@ -135,6 +138,16 @@ class Recap(nn.Module):
         masked_BS = None if changes is None else changes.masked_BS
         return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
 
+    def score_core(self, batch: CaseBatch, state_BD: Tensor) -> Tensor:
+        """The core scores (B, P) (Eq. 5), 0 at visited places where ``core_scope`` says so."""
+        core_BP = self.core(state_BD)
+        if self.config.core_scope == "everywhere":
+            return core_BP
+        case_H, row_H = past_rows(batch)
+        unvisited_BP = torch.ones_like(core_BP)
+        unvisited_BP[case_H, batch.checkins.poi_T[row_H]] = 0.0
+        return core_BP * unvisited_BP
+
     def revisit(
         self, batch: CaseBatch, stage: Stage, state_BD: Tensor, changes: Interventions | None = None
     ) -> RevisitParts | None:
@@ -175,7 +188,7 @@ class Recap(nn.Module):
         A model with evidence has the part ``evidence`` too, from the prior's first epoch on.
         """
         state_BD = self.encode(batch, stage, propagated_PE, changes)
-        core_BP = self.core(state_BD)
+        core_BP = self.score_core(batch, state_BD)
         dense = {"core": core_BP}
         if self.evidence is not None:
             dense["evidence"] = self.evidence(batch, changes) if stage.prior else torch.zeros_like(core_BP)

@@ -93,6 +93,14 @@ class TrainConfig(Config):
     fit_evidence: bool = Field(
         True, description="Start evidence weights from the log-linear fit on training cases instead of 0."
     )
+    latest_share: float = Field(
+        1.0, gt=0, le=1, description="Share of the training cases to train on, the latest: most like what comes."
+    )
+    order: Literal["random", "time"] = Field(
+        "random",
+        description="Order of an epoch's cases; time: by the target's time, so that in the first epoch no case is "
+        "learned after a later one.",
+    )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
     precision: Literal["float32", "bf16"] = Field("float32", description="bf16: autocast of the forward pass.")
     compile: bool = Field(False, description="Run the encoder through torch.compile.")

@@ -104,7 +104,7 @@ class Trainer:
         self.validation = describe_cases(dataset, self.graph, c.VAL)
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
-        row_N = dataset.cases(c.TRAIN)
+        row_N = latest_cases(dataset, config.latest_share)
         poi_T = dataset.checkins[c.POI].to_numpy()
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
         self.row_N = torch.from_numpy(row_N).to(device)
@@ -215,6 +215,8 @@ class Trainer:
         self.progress.loss_sums = {"main": main, "warm": warm}
 
     def _epoch_order(self, epoch: int) -> Tensor:
+        if self.config.order == "time":
+            return torch.argsort(self.checkins.seconds_T[self.row_N + 1], stable=True)
         generator = np.random.default_rng([self.config.seed, epoch])
         return torch.from_numpy(generator.permutation(len(self.row_N))).to(self.device)
 
@@ -292,6 +294,13 @@ class Trainer:
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
+
+
+def latest_cases(dataset: Dataset, share: float) -> np.ndarray:
+    """Source rows of the training cases whose targets are the latest in time, in table order."""
+    row_N = dataset.cases(c.TRAIN)
+    order = np.argsort(dataset.checkins[c.TIME].to_numpy()[row_N + 1], kind="stable")
+    return np.sort(row_N[order[len(row_N) - max(1, round(share * len(row_N))) :]]) if len(row_N) else row_N
 
 
 def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:

@@ -1,0 +1,160 @@
+"""What is measured of one trained arm, and the file that keeps it."""
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+import psutil
+import torch
+from pydantic import Field
+
+from recap.config import Config
+from recap.data.dataset import Dataset
+from recap.errors import DataError, FormatVersionError
+from recap.evaluation.evaluate import evaluate
+from recap.evaluation.metrics import metrics_by_group, metrics_of
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import Scorer
+from recap.statistics import hop_statistics
+from recap.training.config import TrainConfig
+
+FORMAT_VERSION: Final = 1
+LONG_HISTORY: Final = 20
+"""Cases with at least so many check-ins before the source: the fixed set on which windows are compared."""
+_FREQUENCY_BINS: Final = 10
+"""Exact training counts 0..9 have a bin each, 10 and more share one (the paper's Fig. 10)."""
+
+
+class ArmResult(Config):
+    """One arm under one seed; see `measure` for ``values``."""
+
+    arm: str
+    label: str
+    seed: int | None = Field(description="None for a baseline, which has none.")
+    digest: str = Field(description="Of dataset and configuration: equal digests are the same training.")
+    epochs: int | None = None
+    best_epoch: int | None = None
+    preset: str | None = None
+    changes: tuple[str, ...] = ()
+    values: dict[str, Any]
+    test_points: list[dict[str, float]] = Field(default_factory=list)
+    paper: dict[str, float] = Field(default_factory=dict)
+
+
+class ExperimentResult(Config):
+    """Everything an experiment's table and text are generated from; plain numbers, nobody's traces."""
+
+    format_version: int = FORMAT_VERSION
+    experiment: str
+    title: str
+    question: str
+    dataset_name: str
+    dataset_hash: str
+    synthetic: bool
+    seeds: tuple[int, ...]
+    columns: tuple[dict[str, Any], ...]
+    average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    arms: tuple[ArmResult, ...]
+    comparisons: tuple[dict[str, Any], ...] = ()
+    finished: bool
+    command: str
+    date: str
+    hardware: str
+    versions: dict[str, str]
+
+    def save(self, path: Path) -> None:
+        """Write as JSON, whole or not at all."""
+        temporary = path.with_name(f".{path.name}.part")
+        temporary.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        temporary.replace(path)
+
+    @classmethod
+    def load(cls, path: Path, dataset_hash: str | None = None) -> "ExperimentResult":
+        """Read a result file.
+
+        Raises:
+            DataError: not a result file, or of another dataset than ``dataset_hash``.
+            FormatVersionError: written by a newer version.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            version = int(content["format_version"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path} is no experiment result ({error}); run the experiment again") from error
+        if version > FORMAT_VERSION:
+            raise FormatVersionError(f"{path} has format {version}, this version reads up to {FORMAT_VERSION}")
+        result = cls.parse(content)
+        if dataset_hash is not None and result.dataset_hash != dataset_hash:
+            raise DataError(
+                f"{path} holds results of dataset {result.dataset_name} ({result.dataset_hash[:12]}), not of "
+                f"{dataset_hash[:12]}: choose another --out"
+            )
+        return result
+
+
+def training_digest(dataset: Dataset, config: TrainConfig, test_points: bool) -> str:
+    """Names a training: equal data and configuration give the same one, so that experiments share it."""
+    key = json.dumps([dataset.hash, config.model_dump(mode="json"), test_points], sort_keys=True)
+    return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Test metrics of a scorer under every protocol, and the every_step records.
+
+    Returns:
+        ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
+        ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
+        check-ins; ``test_seconds``.
+    """
+    checkins = CheckinTensors.from_dataset(dataset)
+    step = evaluate(scorer, dataset, graph, checkins=checkins)
+    values: dict[str, Any] = {"every_step": step.metrics, "test_seconds": step.seconds}
+    for protocol in ("trajectory_last", "user_last"):
+        values[protocol] = evaluate(scorer, dataset, graph, protocol=protocol, checkins=checkins).metrics
+    records = step.records
+    count = records["transition_count"].clip(upper=_FREQUENCY_BINS)
+    values["frequency"] = {
+        f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): metrics_of(records[count == low])
+        for low in range(_FREQUENCY_BINS + 1)
+    }
+    values["long_history"] = metrics_by_group(records[records["position"] >= LONG_HISTORY])
+    return values, records
+
+
+def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:
+    """Candidates, coverage and 1000 x SNR of an N-hop graph (App. B.4)."""
+    row = hop_statistics(dataset, graph, num_hops)[num_hops - 1]
+    return {
+        "candidates": row["avg_candidates"],
+        "coverage": 100.0 * row["coverage"],
+        "snr": row["snr_x1000"],
+    }
+
+
+def value_at(values: dict[str, Any], key: str) -> float | None:
+    """A number by its dotted path; None where it is not there."""
+    level: Any = values
+    for part in key.split("."):
+        if not isinstance(level, dict) or part not in level:
+            return None
+        level = level[part]
+    return float(level) if isinstance(level, int | float) else None
+
+
+def describe_machine() -> str:
+    """Processor, cores, memory and accelerators, in words, without a host's name."""
+    cores = psutil.cpu_count() or 1
+    gpus: Sequence[str] = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    memory = psutil.virtual_memory().total / 2**30
+    return f"{cores} {platform.machine()} cores, {memory:.0f} GiB, " + (", ".join(gpus) if gpus else "no GPU")
+
+
+def today() -> str:
+    """The date, UTC."""
+    return time.strftime("%Y-%m-%d", time.gmtime())

@@ -1,0 +1,219 @@
+"""Run an experiment: train what is missing, measure it, keep the result after every arm."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+import torch
+
+from analysis.comparison import compare_means
+from analysis.experiments.results import (
+    ArmResult,
+    ExperimentResult,
+    describe_machine,
+    measure,
+    reach,
+    today,
+    training_digest,
+)
+from analysis.experiments.spec import Arm, ExperimentSpec
+from recap.baselines import build_baseline
+from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
+from recap.data.dataset import Dataset
+from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.records import describe_cases, rank_cases, read_records, write_records
+from recap.graph import TransitionGraph
+from recap.model.recap import RecapScorer
+from recap.sealed_folder import SUMS
+from recap.training.config import TrainConfig
+from recap.training.run import StopRequest, train
+from recap.training.trainer import EpochWatcher, Trainer
+
+RESULT: Final = "result.json"
+_TRAININGS: Final = "trainings"
+_MEASURED: Final = "measured.json"
+_RECORDS: Final = "records.parquet"
+_POINTS: Final = "test_points.csv"
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    result: ArmResult
+    records: pd.DataFrame
+
+
+def run_experiment(
+    spec: ExperimentSpec,
+    dataset: Dataset,
+    out: Path,
+    *,
+    device: torch.device,
+    command: str,
+    tell: Tell,
+    stop: StopRequest = lambda: False,
+) -> ExperimentResult:
+    """Train and measure every arm under every seed; what is already there is used, what was cut off is continued.
+
+    Args:
+        out: folder of all experiments on this dataset; trainings lie in ``out/trainings`` and are shared between
+            experiments, the result in ``out/<name>/result.json``, written anew after every arm.
+        command: how to get the numbers again, kept in the result.
+        tell: receives a line about each step.
+        stop: polled at every training step; True ends the experiment early, resumable.
+
+    Raises:
+        DataError: ``out`` holds results of another dataset.
+    """
+    folder = out / spec.name
+    if (folder / RESULT).is_file():
+        ExperimentResult.load(folder / RESULT, dataset.hash)
+    folder.mkdir(parents=True, exist_ok=True)
+    graph = TransitionGraph.from_dataset(dataset)
+    done: list[_Measured] = []
+    wanted = [(arm, seed) for arm in spec.arms for seed in (spec.seeds if arm.baseline is None else spec.seeds[:1])]
+    result = _result(spec, dataset, done, command, finished=False)
+    for arm, seed in wanted:
+        if arm.baseline is not None:
+            done.append(_measure_baseline(arm, dataset, graph))
+        else:
+            config = spec.train_config(arm, seed)
+            digest = training_digest(dataset, config, spec.test_points)
+            trained = _train(
+                config, dataset, out / _TRAININGS / digest, spec.test_points, device, tell, stop, arm.label
+            )
+            if trained is None:
+                return result
+            done.append(_measure_training(arm, trained, digest, dataset, graph))
+        result = _result(spec, dataset, done, command, finished=len(done) == len(wanted))
+        result.save(folder / RESULT)
+    return result
+
+
+def _train(
+    config: TrainConfig,
+    dataset: Dataset,
+    folder: Path,
+    test_points: bool,
+    device: torch.device,
+    tell: Tell,
+    stop: StopRequest,
+    label: str,
+) -> Checkpoint | None:
+    """The sealed training, run or continued where it is not there yet; None if stopped."""
+    if (folder / SUMS).is_file():
+        return Checkpoint.load(folder)
+    tell(f"{label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    after_epoch = _evaluate_improvements(dataset, folder / TRAINING_FOLDER / _POINTS) if test_points else None
+    resume = (folder / TRAINING_FOLDER).is_dir()
+    return train(dataset, config, folder, device=device, resume=resume, stop=stop, after_epoch=after_epoch)
+
+
+def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
+    """After an epoch that is the best so far on validation, add its test metrics to a table; nothing reads it back."""
+    graph = TransitionGraph.from_dataset(dataset)
+    cases = describe_cases(dataset, graph)
+
+    def after_epoch(trainer: Trainer, epoch: int) -> None:
+        best = trainer.progress.best_overall
+        if best is None or best["epoch"] != epoch:
+            return
+        scorer = RecapScorer(trainer.model, trainer.config.curriculum.at(epoch))
+        metrics = metrics_by_group(rank_cases(scorer, cases, trainer.checkins))
+        trainer.model.train()
+        row = {"epoch": epoch} | {f"{group}.hr1": metrics[group]["hr1"] for group in ("all", "head", "tail")}
+        known = pd.read_csv(path) if path.is_file() else pd.DataFrame()
+        kept = known[known["epoch"] < epoch] if len(known) else known
+        temporary = path.with_name(f".{path.name}.part")
+        pd.concat([kept, pd.DataFrame([row])]).to_csv(temporary, index=False)
+        temporary.replace(path)
+
+    return after_epoch
+
+
+def _measure_training(
+    arm: Arm, checkpoint: Checkpoint, digest: str, dataset: Dataset, graph: TransitionGraph
+) -> _Measured:
+    """Measure a sealed training, or read what was measured before."""
+    working = checkpoint.folder / TRAINING_FOLDER
+    train_config, summary = checkpoint.manifest.train, checkpoint.read_summary()
+    described = {
+        "arm": arm.name,
+        "label": arm.label,
+        "seed": train_config.seed,
+        "digest": digest,
+        "epochs": train_config.epochs,
+        "best_epoch": checkpoint.manifest.best.epoch,
+        "preset": train_config.preset,
+        "changes": arm.changes,
+        "paper": arm.paper,
+    }
+    if (working / _MEASURED).is_file() and (working / _RECORDS).is_file():
+        known = ArmResult.parse(
+            ArmResult.model_validate_json((working / _MEASURED).read_text()).model_dump() | described
+        )
+        return _Measured(known, read_records(working / _RECORDS)[0])
+    values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
+    values["cost"] = {
+        "train_minutes": summary["seconds"] / 60,
+        "test_seconds": summary["test_seconds"],
+        "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
+    }
+    values["val"] = checkpoint.manifest.best.val
+    if train_config.model.use_graph:
+        values["reach"] = reach(dataset, graph, train_config.model.num_hops)
+    points = pd.read_csv(working / _POINTS).to_dict(orient="records") if (working / _POINTS).is_file() else []
+    result = ArmResult.parse(described | {"values": values, "test_points": points})
+    write_records(records, working / _RECORDS, {"dataset_hash": dataset.hash, "model": digest})
+    temporary = working / f".{_MEASURED}.part"
+    temporary.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    temporary.replace(working / _MEASURED)
+    return _Measured(result, records)
+
+
+def _measure_baseline(arm: Arm, dataset: Dataset, graph: TransitionGraph) -> _Measured:
+    assert arm.baseline is not None
+    values, records = measure(build_baseline(arm.baseline, dataset, graph), dataset, graph)
+    result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values, paper=arm.paper)
+    return _Measured(result, records)
+
+
+def _result(
+    spec: ExperimentSpec, dataset: Dataset, done: list[_Measured], command: str, *, finished: bool
+) -> ExperimentResult:
+    return ExperimentResult(
+        experiment=spec.name,
+        title=spec.title,
+        question=spec.question,
+        dataset_name=dataset.manifest.name,
+        dataset_hash=dataset.hash,
+        synthetic=dataset.manifest.synthetic,
+        seeds=spec.seeds,
+        columns=tuple(column.model_dump() for column in spec.columns),
+        average_rank=spec.average_rank,
+        arms=tuple(measured.result for measured in done),
+        comparisons=tuple(_comparisons(spec, done)) if finished else (),
+        finished=finished,
+        command=command,
+        date=today(),
+        hardware=describe_machine(),
+        versions=library_versions(),
+    )
+
+
+def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> list[dict[str, Any]]:
+    """Differences between arms, each arm's case values averaged over its seeds."""
+    rows = []
+    for one, other in spec.compare:
+        sides = [[measured.records for measured in done if measured.result.arm == name] for name in (one, other)]
+        table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=("all", "tail"))
+        rows += [{"arm": one, "rival": other} | {str(k): v for k, v in row.items()} for row in _rows(table)]
+    return rows
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    renamed = table.rename(columns={"rival": "rival_value"})
+    return [{str(key): value for key, value in row.items()} for row in renamed.to_dict(orient="records")]

@@ -1,0 +1,125 @@
+"""What an experiment is: arms that differ in configuration, seeds, and the columns of its table."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import Field, model_validator
+
+from recap.config import Config
+from recap.errors import ConfigError
+from recap.presets import train_preset
+from recap.training.config import TrainConfig
+
+SPECS: Final = Path(__file__).parent / "specs"
+
+Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "evidence"]
+
+
+class Column(Config):
+    """A column of the table."""
+
+    key: str = Field(description="Dotted path into a result, such as every_step.tail.hr20; see `results.measure`.")
+    label: str
+    digits: int = Field(4, ge=0, le=6)
+
+
+class Arm(Config):
+    """One row: a training configuration, or a baseline in its place."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    label: str
+    preset: str | None = Field(None, description="The experiment's preset where not given.")
+    epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
+    changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
+    baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
+    paper: dict[str, float] = Field(default_factory=dict, description="The paper's number by column key.")
+
+    @model_validator(mode="after")
+    def _trains_or_counts(self) -> "Arm":
+        if self.baseline is not None and (self.preset or self.epochs or self.changes):
+            raise ValueError("a baseline has no preset, epochs or changes")
+        return self
+
+
+class ExperimentSpec(Config):
+    """A named experiment."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    title: str
+    question: str
+    preset: str = "quick"
+    epochs: int | None = Field(None, ge=1, description="Another length than the preset's; stages keep their share.")
+    seeds: tuple[int, ...] = Field((3407,), min_length=1)
+    columns: tuple[Column, ...] = Field(min_length=1)
+    compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")
+    average_rank: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Further columns by label: mean rank among the arms over these keys."
+    )
+    test_points: bool = Field(
+        False, description="Also evaluate on test at epochs that improve on validation; never used for choosing."
+    )
+    arms: tuple[Arm, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> "ExperimentSpec":
+        names = [arm.name for arm in self.arms]
+        if len(set(names)) < len(names):
+            raise ValueError(f"arms need different names, got {', '.join(names)}")
+        unknown = [name for pair in self.compare for name in pair if name not in names]
+        if unknown:
+            raise ValueError(f"compare names no arm {', '.join(unknown)}")
+        return self
+
+    def train_config(self, arm: Arm, seed: int) -> TrainConfig:
+        """The complete configuration of one training.
+
+        Raises:
+            ConfigError: an unknown preset or a change that does not fit, with the arm's name.
+        """
+        try:
+            config = train_preset(arm.preset or self.preset)
+            epochs = arm.epochs or self.epochs
+            if epochs is not None:
+                config = config.with_epochs(epochs)
+            return config.override([f"seed={seed}", *arm.changes])
+        except ConfigError as error:
+            raise ConfigError(f"experiment {self.name!r}, arm {arm.name!r}: {error}") from error
+
+
+def list_specs() -> list[str]:
+    """Names of the experiments that come with the library."""
+    return sorted(path.stem for path in SPECS.glob("*.toml"))
+
+
+def load_spec(name: str) -> ExperimentSpec:
+    """An experiment by name, or from a TOML file given by its path.
+
+    Every arm's configuration is checked here, before anything trains.
+
+    Raises:
+        ConfigError: no such experiment or file, not TOML, unknown fields, or a change that does not fit.
+    """
+    path = Path(name) if name.endswith(".toml") else SPECS / f"{name}.toml"
+    if not name.endswith(".toml") and name not in list_specs():
+        raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(list_specs())}, or name a .toml file")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is no TOML: {error}") from error
+    return check_spec(values)
+
+
+def check_spec(values: dict[str, Any]) -> ExperimentSpec:
+    """A spec whose every arm makes a valid configuration.
+
+    Raises:
+        ConfigError: unknown fields, or a change that does not fit.
+    """
+    spec = ExperimentSpec.parse(values)
+    for arm in spec.arms:
+        if arm.baseline is None:
+            spec.train_config(arm, spec.seeds[0])
+    return spec
