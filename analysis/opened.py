@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.geography import unwrap_longitudes
+from analysis.kept_tables import kept_table
 from recap import columns as c
 from recap.baselines import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.errors import CaseError, RecapError
-from recap.evaluation.records import describe_cases, read_records, records_file, score_cases, write_records
+from recap.errors import CaseError
+from recap.evaluation.records import describe_cases, score_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
@@ -145,39 +146,26 @@ def evaluation_records(
     Raises:
         ScoreError: the model returned NaN.
     """
-    expected = {"dataset_hash": opened.dataset.hash, "checkpoint_hash": model_key if len(model_key) == 64 else ""}
-    path = _cache_path(opened.dataset.hash, model_key)
-    if path is not None and path.is_file():
-        try:
-            records, metadata = read_records(path)
-            if all(metadata.get(name) == value for name, value in expected.items()) and len(records) == len(
-                opened.cases
-            ):
-                return records
-        except RecapError:
-            path.unlink(missing_ok=True)
-    model = build_model()
-    pieces = []
-    starts = range(0, max(len(opened.cases), 1), _CASES_PER_REPORT)
-    for start in starts:
-        pieces.append(score_cases(model.scorer, opened.cases.iloc[start : start + _CASES_PER_REPORT], opened.checkins))
-        if progress is not None:
-            progress(min(start + _CASES_PER_REPORT, len(opened.cases)), len(opened.cases))
-    records = pd.concat(pieces, ignore_index=True)
-    if keep and path is not None:
-        try:
-            metadata = expected | {"model": model.scorer.name, "split": SPLIT, "protocol": PROTOCOL}
-            write_records(records, path, metadata)
-        except RecapError:
-            return records
-    return records
 
+    def score() -> pd.DataFrame:
+        model = build_model()
+        pieces = []
+        for start in range(0, max(len(opened.cases), 1), _CASES_PER_REPORT):
+            chunk = opened.cases.iloc[start : start + _CASES_PER_REPORT]
+            pieces.append(score_cases(model.scorer, chunk, opened.checkins))
+            if progress is not None:
+                progress(min(start + _CASES_PER_REPORT, len(opened.cases)), len(opened.cases))
+        return pd.concat(pieces, ignore_index=True)
 
-def _cache_path(dataset_hash: str, model_key: str) -> Path | None:
-    try:
-        return records_file(dataset_hash, model_key, SPLIT, PROTOCOL)
-    except RecapError:
-        return None
+    return kept_table(
+        opened.dataset.hash,
+        model_key,
+        (SPLIT, PROTOCOL),
+        score,
+        rows=len(opened.cases),
+        metadata={"dataset_hash": opened.dataset.hash, "checkpoint_hash": model_key if len(model_key) == 64 else ""},
+        keep=keep,
+    )
 
 
 def _one_line(text: str, limit: int = 80) -> str:

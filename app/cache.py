@@ -16,6 +16,9 @@ from app.sources import Source
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
 
+# Of the whole server: its visitors share the cores. Two threads on two busy cores were four to ten times slower.
+torch.set_num_threads(1)
+
 _evaluating = threading.Lock()
 _frozen = threading.Event()
 
@@ -46,7 +49,8 @@ def model_key(source: Source, baseline: str | None = None) -> str:
 def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     """The model's records over all test cases; scored once, with a message, and kept in the user's cache."""
     records = _records(source.dataset_hash, model_key(source, baseline), source, baseline)
-    freeze_once()
+    if not _frozen.is_set():
+        freeze()
     return records
 
 
@@ -99,19 +103,17 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
 
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) -> CasePrediction:
-    torch.set_num_threads(1)  # of this thread: for a single case a second core costs more than it gives
     return predict_case(open_dataset(_source), open_model(_source), case, top=top)
 
 
-def freeze_once() -> None:
-    """Take everything loaded so far out of garbage collection, once per process.
+def freeze() -> None:
+    """Take everything loaded so far out of garbage collection, after something large was loaded.
 
-    Streamlit collects after every script run; with torch and the tables loaded that is 100 ms a click.
+    Python's collector otherwise looks through all libraries, models and tables again and again.
     """
-    if not _frozen.is_set():
-        _frozen.set()
-        gc.collect()
-        gc.freeze()
+    _frozen.set()
+    gc.collect()
+    gc.freeze()
 
 
 def all_cases(source: Source) -> np.ndarray:

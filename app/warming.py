@@ -1,4 +1,4 @@
-"""Getting ready while the browser is still opening: libraries, the first source, its records."""
+"""Getting ready while the browser is still opening: libraries, the first source, its records, then later views."""
 
 import logging
 
@@ -6,11 +6,11 @@ from recap.errors import RecapError
 
 
 def warm_up() -> None:
-    """Load what the first view needs; a failure here is shown by the view that meets it again."""
+    """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
     # Streamlit warns about every call outside a visitor's script; that is what this is.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
-    from app import cache
+    from app import cache, explaining, tables
     from app.settings import Settings
     from app.sources import find_sources
     from recap.baselines import COUNTING_BASELINES
@@ -22,5 +22,10 @@ def warm_up() -> None:
         cache.open_model(sources[0])
         for baseline in (None, *COUNTING_BASELINES):
             cache.read_records(sources[0], baseline)
+        tables.hops(sources[0])
+        tables.lift(sources[0], "unseen")
+        if sources[0].checkpoint_hash is not None:
+            explaining.miss_labels(sources[0], 20)
     except RecapError:
         return
+    cache.freeze()

@@ -1,5 +1,6 @@
 """Overview: the model beside counting baselines, the long tail in one picture, three cases worth opening."""
 
+import pandas as pd
 import streamlit as st
 
 from analysis import findings
@@ -47,38 +48,49 @@ def view() -> None:
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
-    groups, distribution = tables.by_group(source, metric), tables.distribution(source)
-    st.title(findings.overview_finding(groups, metric), anchor=False)
-    if source.synthetic:
-        quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
-    elif source.checkpoint_folder is None:
-        quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes a model.")
+    title = st.container()
     halves = st.grid(2, min_column_width=480, gap="medium")
-    with halves.cell():
+    accuracy, long_tail = halves.cell(), halves.cell()
+    distribution = tables.distribution(source)
+    with long_tail:  # before the accuracies: it needs no model, so it is there at once
+        show_distribution(distribution)
+    with title, st.spinner("Ranking the test cases, once for each model"):
+        groups = tables.by_group(source, metric)
+    finding = findings.overview_finding(groups, metric)
+    with title:
+        st.title(finding, anchor=False)
+        if source.synthetic:
+            quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
+        elif source.checkpoint_folder is None:
+            quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")
+    with accuracy:
         section(f"{tables.metric_label(metric)} against counting baselines")
         st.plotly_chart(
             drawn(plot_lollipops, groups),
             theme=None,
             config=PLOT_CONFIG,
             key="lollipops",
-            alt=findings.overview_finding(groups, metric),
+            alt=finding,
         )
         quiet("Tail: the step occurred at most once in training. Accuracies are over cases.")
-    with halves.cell():
-        share = tail_share(distribution, 1)
-        section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
-        st.plotly_chart(
-            drawn(plot_distribution, distribution),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="distribution",
-            alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
-        )
-        over_cases = tail_share(distribution, 1, "case_share")
-        quiet(f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %"))
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
+
+
+def show_distribution(distribution: pd.DataFrame) -> None:
+    """The long tail in one picture."""
+    share = tail_share(distribution, 1)
+    section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
+    st.plotly_chart(
+        drawn(plot_distribution, distribution),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="distribution",
+        alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+    )
+    over_cases = tail_share(distribution, 1, "case_share")
+    quiet(f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %"))
 
 
 def show_notable(source: Source) -> None:

@@ -1,0 +1,52 @@
+"""Tables kept in the user's cache: made once, made anew where they do not fit, done without where nothing is kept."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.kept_tables import kept_table
+from recap.evaluation.records import records_file
+
+WHAT = ("test", "misses")
+
+
+@pytest.fixture(autouse=True)
+def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+
+
+def kept(made: list[int], *, rows: int = 2, said: str = "d", keep: bool = True) -> pd.DataFrame:
+    def make() -> pd.DataFrame:
+        made.append(rows)
+        return pd.DataFrame({"n": range(rows)})
+
+    return kept_table("data", "model", WHAT, make, rows=rows, metadata={"dataset_hash": said}, keep=keep)
+
+
+def test_made_once() -> None:
+    """The second reader gets the same table without making it."""
+    made: list[int] = []
+    assert kept(made).equals(kept(made))
+    assert made == [2]
+
+
+def test_made_anew_where_it_does_not_fit() -> None:
+    """Another length, other metadata, or a file that is no table: made again and replaced."""
+    made: list[int] = []
+    kept(made)
+    assert len(kept(made, rows=3)) == 3
+    kept(made, rows=3, said="other")
+    records_file("data", "model", *WHAT).write_bytes(b"no table")
+    kept(made, rows=3, said="other")
+    assert made == [2, 3, 3, 3]
+    kept(made, rows=3, said="other")
+    assert made == [2, 3, 3, 3]
+
+
+def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
+    """A read-only reader makes the table each time and leaves no file, not even in place of a broken one."""
+    made: list[int] = []
+    kept(made, keep=False)
+    kept(made, keep=False)
+    assert made == [2, 2] and not [path for path in tmp_path.rglob("*") if path.is_file()]
