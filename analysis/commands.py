@@ -39,7 +39,10 @@ def explain(
         list[str] | None,
         typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
     ] = None,
-    against: Annotated[int | None, typer.Option(help="The place to hold the truth against.")] = None,
+    about: Annotated[
+        int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")
+    ] = None,
+    against: Annotated[int | None, typer.Option(help="The place to hold it against.")] = None,
     link: Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
@@ -63,7 +66,7 @@ def explain(
     chosen = _parse_split(split)
     predictor = Predictor.load(checkpoint, data)
     if link is not None:
-        numbers, against, edits, chosen = _follow(link, predictor, numbers, edits)
+        numbers, about, against, edits, chosen = _follow(link, predictor, numbers, edits)
     if not numbers:
         raise CaseError("which case? give --case N, or --link")
     if full or html is not None:
@@ -72,7 +75,15 @@ def explain(
 
         whole = [
             explain_fully(
-                predictor, number, top=top, against=against, edits=edits, split=chosen, search=search, sets_within=sets
+                predictor,
+                number,
+                top=top,
+                about=about,
+                against=against,
+                edits=edits,
+                split=chosen,
+                search=search,
+                sets_within=sets,
             )
             for number in numbers
         ]
@@ -80,7 +91,7 @@ def explain(
             write_page(whole, html)
         explanations: list[CaseExplanation] = list(whole)
     else:
-        extra = () if against is None else (against,)
+        extra = tuple(poi for poi in (about, against) if poi is not None)
         explanations = [
             explain_case(predictor, number, top=top, extra=extra, edits=edits, split=chosen) for number in numbers
         ]
@@ -162,7 +173,7 @@ def _parse_split(name: str) -> int:
 
 def _follow(
     link: str, predictor: "Predictor", numbers: list[int], edits: "tuple[Edit, ...]"
-) -> "tuple[list[int], int | None, tuple[Edit, ...], int]":
+) -> "tuple[list[int], int | None, int | None, tuple[Edit, ...], int]":
     """What a link asks for; --case and --edit are not given beside it."""
     from analysis.edits import parse_edits
     from analysis.links import CaseLink
@@ -171,7 +182,7 @@ def _follow(
         raise CaseError("--link brings its own case and edits; leave --case and --edit out")
     meant = CaseLink.from_query(link)
     meant.check(predictor)
-    return [meant.case], meant.against, parse_edits(meant.edits), meant.split
+    return [meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split
 
 
 def _parse_cases(text: str) -> list[int]:
@@ -190,10 +201,21 @@ def _print_explanation(explanation: CaseExplanation) -> None:
     if explanation.inactive:
         console.print(f"Inactive at this epoch: {', '.join(explanation.inactive)}")
     clipped = any(entry.clip_loss for entry in explanation.candidates)
+    has_evidence = any(entry.evidence_terms for entry in explanation.candidates)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True, min_width=3)
     table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 66))
-    for heading in ("prob.", "core", "count", "recency", "window", *(["clip"] if clipped else []), "gate", "corr."):
+    for heading in (
+        "prob.",
+        "core",
+        "count",
+        "recency",
+        "window",
+        *(["clip"] if clipped else []),
+        "gate",
+        "corr.",
+        *(["evid."] if has_evidence else []),
+    ):
         table.add_column(heading, justify="right", no_wrap=True, min_width=max(5, len(heading)))
     table.add_column("total", justify="right", no_wrap=True, min_width=5)
     for entry in explanation.candidates:
@@ -206,6 +228,7 @@ def _print_explanation(explanation: CaseExplanation) -> None:
             *([f"{-entry.clip_loss:.2f}"] if clipped else []),
             "" if entry.gate is None else f"{entry.gate:+.2f}",
             f"{entry.correction:+.2f}",
+            *([f"{entry.evidence:+.2f}"] if has_evidence else []),
             f"{entry.total:.2f}",
         )
     console.print(table)

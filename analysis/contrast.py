@@ -17,7 +17,7 @@ from recap.errors import CaseError
 from recap.history import SECONDS_PER_DAY
 from recap.variants import COMPONENTS
 
-PARTS: Final = ("core", "count", "recency", "window", "clip_loss", "correction")
+PARTS: Final = ("core", "count", "recency", "window", "clip_loss", "correction", "evidence")
 """Rows of the split, in order; the clip's loss counts negatively."""
 _MAX_TRIED: Final = 512
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -10,21 +10,44 @@ from analysis.ledger import ledger
 from analysis.paths import two_hop_paths
 from analysis.situation import Situation
 from recap.config import Config
+from recap.model.evidence_terms import evidence_names
 from recap.model.interventions import REVISIT_TERMS
 from recap.variants import Variant
 
-ItemKind = Literal["checkin", "user", "graph_token", "count", "recency", "window", "correction", "path"]
+ItemKind = Literal["checkin", "user", "graph_token", "count", "recency", "window", "correction", "evidence", "path"]
+
+
+EVIDENCE_LABELS: Final = {
+    "popularity": "Popularity",
+    "distance": "Distance",
+    "others_two_hop": "Others in two steps",
+    "known": "Visited before",
+    "stay": "Staying here",
+    "once": "Visited once",
+    "recent_visits": "Recent visits",
+    "visits_at_hour": "Visits at this hour",
+    "visits_on_day": "Visits on such days",
+    "next_at_hour": "Next after this hour",
+    "own_transitions": "Own steps from here",
+    "own_pairs": "Own steps after the last two",
+    "others_transitions": "Others' steps from here",
+    "known_popularity": "Popularity, visited before",
+    "known_distance": "Distance, visited before",
+}
+"""Words for evidence terms; recency terms are told by their name."""
 
 
 class EvidenceItem(Config):
     """One thing that can be taken away.
 
     A check-in, the user and the graph token are masked in the encoder: content gone, position kept, not attended to;
-    history and graph stay. A revisit term leaves the candidate's own score. A path is cut frozen.
+    history and graph stay. A revisit or evidence term leaves the candidate's own score. A path is cut frozen.
     """
 
     kind: ItemKind
-    key: int = Field(description="Encoder slot, -1 for a revisit term, or the path's middle POI.")
+    key: int = Field(
+        description="Encoder slot, -1 for a revisit term, position of an evidence term, or a path's middle POI."
+    )
     label: str
     visit: int | None = Field(None, description="Number of a check-in, as edits name it.")
     poi: int | None = Field(None, description="Place of a check-in or of a path's middle.")
@@ -57,12 +80,27 @@ def evidence_items(situation: Situation, candidate: int, *, with_paths: bool = F
     items += [
         EvidenceItem(kind=term, key=-1, label=labels[term]) for term in REVISIT_TERMS if getattr(entry, term) != 0.0
     ]
+    if situation.config.evidence is not None:
+        names = evidence_names(situation.config.evidence)
+        items += [
+            EvidenceItem(kind="evidence", key=names.index(name), label=evidence_label(name))
+            for name in entry.evidence_terms
+        ]
     if with_paths and situation.is_active("graph_token") and config.num_hops == 2:
         items += [
             EvidenceItem(kind="path", key=path["middle"], label=f"Path via {path['name']}", poi=path["middle"])
             for path in two_hop_paths(situation, candidate)
         ]
     return items
+
+
+def evidence_label(name: str) -> str:
+    """An evidence term in words.
+
+    >>> evidence_label("others_two_hop")
+    'Others in two steps'
+    """
+    return EVIDENCE_LABELS.get(name, name.replace("_", " ").capitalize())
 
 
 def window_positions(situation: Situation) -> list[int]:
@@ -83,12 +121,17 @@ def without(situation: Situation, candidate: int, items: Iterable[EvidenceItem])
     kinds = {item.kind for item in items}
     terms = frozenset(term for term in REVISIT_TERMS if term in kinds)
     cuts = tuple((item.key, candidate) for item in items if item.kind == "path")
+    evidence: frozenset[str] = frozenset()
+    if situation.config.evidence is not None:
+        names = evidence_names(situation.config.evidence)
+        evidence = frozenset(names[item.key] for item in items if item.kind == "evidence")
     return replace(
         base,
         masked=base.masked | masked,
         cuts=(*base.cuts, *cuts),
         focus=candidate,
         focus_off=base.focus_off | terms,
+        focus_evidence_off=base.focus_evidence_off | evidence,
     )
 
 

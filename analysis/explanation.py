@@ -1,15 +1,20 @@
 """The case explanation: one typed object behind every rendering (page, JSON, report, notebook)."""
 
-from pydantic import Field
+from typing import Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from recap.config import Config
+
+Role = Literal["truth", "model", "other"]
+"""What a place is in a comparison of two: the true next place, a prediction, one more prediction beside it."""
 
 
 class CandidateLedger(Config):
     """The score of one candidate as an exact sum.
 
-    ``prior = count + recency + window - clip_loss``; ``residual = total - (core + prior + correction)``, where total is
-    what the batched evaluation ranks by and the parts are recomputed on their own in float64.
+    ``prior = count + recency + window - clip_loss``; ``residual = total - (core + prior + correction + evidence)``,
+    where total is what the batched evaluation ranks by and the parts are recomputed on their own in float64.
     """
 
     poi: int
@@ -25,8 +30,18 @@ class CandidateLedger(Config):
     prior: float
     gate: float | None = Field(description="None where the correction does not act on this candidate.")
     correction: float
+    evidence: float = Field(0.0, description="E_t(d) of a model with additive evidence; 0 in the paper's model.")
+    evidence_terms: dict[str, float] = Field(
+        default_factory=dict, description="The evidence by feature; terms that are 0 are left out."
+    )
     total: float
     residual: float
+
+    @model_serializer(mode="wrap")
+    def _without_absent_evidence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The paper's model has no evidence, and its ledger does not speak of any."""
+        values: dict[str, Any] = handler(self)
+        return values if self.evidence_terms else {k: v for k, v in values.items() if not k.startswith("evidence")}
 
     @property
     def is_clipped(self) -> bool:
@@ -45,6 +60,16 @@ class PathLedger(Config):
     p_out: float
     product: float
     share: float
+    addend: float | None = Field(
+        None,
+        description="What the path adds to the score of its destination in a model with additive evidence, where the "
+        "user's own transitions do not count; None in the paper's model.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_absent_addend(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        return values if self.addend is not None else {k: v for k, v in values.items() if k != "addend"}
 
 
 class CaseExplanation(Config):

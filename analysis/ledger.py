@@ -51,7 +51,7 @@ def explain_situation(situation: Situation, *, top: int = 10, extra: Sequence[in
     listed = list(dict.fromkeys([*best, target, *extra]))
     paths = two_hop_paths(situation, target)
     history = situation.variant.history
-    is_edited = bool(situation.edits)
+    is_edited = bool(situation.edits) or target != situation.truth  # the case table tells of the truth as it was
     graph = predictor.graph
     return CaseExplanation(
         case=int(case["case"]),
@@ -69,7 +69,7 @@ def explain_situation(situation: Situation, *, top: int = 10, extra: Sequence[in
             else bool(case["within_two_hops"])
         ),
         two_step_walk=len(paths) > 0 if is_edited else bool(case["two_step_walk"]),
-        inactive=[part for part in situation.inactive if part in ("graph_token", "prior", "correction")],
+        inactive=[part for part in situation.inactive if part in ("graph_token", "prior", "correction", "evidence")],
         candidates=sorted(ledger(situation, listed), key=lambda entry: entry.rank),
         paths=[PathLedger.parse(path) for path in paths],
         a2_source_target=(
@@ -100,6 +100,8 @@ def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
             assert predictor.model.calibration is not None
             correction = float(predictor.model.calibration.scale) * gates[poi] * prior
         core, total = float(core_P[poi]), float(total_P[poi])
+        terms = situation.evidence_terms(poi)
+        evidence = math.fsum(terms.values())
         entries.append(
             CandidateLedger(
                 poi=poi,
@@ -115,8 +117,10 @@ def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
                 prior=prior,
                 gate=gates.get(poi),
                 correction=correction,
+                evidence=evidence,
+                evidence_terms=terms,
                 total=total,
-                residual=total - (core + prior + correction),
+                residual=total - (core + prior + correction + evidence),
             )
         )
     return entries

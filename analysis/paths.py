@@ -44,6 +44,7 @@ class PathEvidence(Config):
     p_out: float
     product: float
     share: float
+    addend: float | None = Field(None, description="See `PathLedger`.")
     rows_in: TrainingRows
     rows_out: TrainingRows
     frozen: Outcome | None = Field(
@@ -62,13 +63,18 @@ def two_hop_paths(situation: Situation, candidate: int) -> list[dict[str, Any]]:
     """All middle POIs m with source -> m -> candidate in training (as edited), strongest first.
 
     Returns:
-        ``middle, name, count_in, count_out, p_in, p_out, product, share``; products add up to (A^2)_sd.
+        ``middle, name, count_in, count_out, p_in, p_out, product, share, addend``; products add up to (A^2)_sd, addends
+        (None without additive evidence) to the evidence's two-hop term.
     """
     graph, edges = situation.predictor.graph, situation.variant.edges
     table = _edited_paths(situation, candidate) if edges else graph.two_hop_paths(situation.source, candidate)
-    label = situation.predictor.dataset.poi_label
+    label, addends = situation.predictor.dataset.poi_label, situation.walk_addends(candidate)
     return [
-        {"name": label(int(path["middle"]))} | {str(key): value for key, value in path.items()}
+        {
+            "name": label(int(path["middle"])),
+            "addend": None if addends is None else addends.get(int(path["middle"]), 0.0),
+        }
+        | {str(key): value for key, value in path.items()}
         for path in table.to_dict(orient="records")
     ]
 

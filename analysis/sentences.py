@@ -8,6 +8,7 @@ from typing import Final, Literal, get_args
 
 from pydantic import Field
 
+from analysis.evidence_items import evidence_label
 from analysis.explanation import CandidateLedger, CaseExplanation
 from analysis.leave_one_out import LeftOut
 from analysis.revisits import RevisitEvidence
@@ -16,6 +17,7 @@ from recap.config import Config
 
 Register = Literal["researcher", "stakeholder"]
 REGISTERS: Final = get_args(Register)
+_TOLD_TERMS: Final = 3
 PieceKind = Literal["plain", "target", "rival", "place"]
 
 
@@ -66,7 +68,14 @@ class Told(Config):
 def tell(told: Told, register: Register) -> list[Sentence]:
     """All sentences of one case, the answer first."""
     if register == "researcher":
-        sentences = [_answer_points(told), _score(told), *_prior(told), _step_count(told), *_paths_counted(told)]
+        sentences = [
+            _answer_points(told),
+            _score(told),
+            *_evidence(told),
+            *_prior(told),
+            _step_count(told),
+            *_paths_counted(told),
+        ]
     else:
         sentences = [_answer_chance(told), *_visits(told), *_step_taken(told), *_paths_walked(told)]
     return [*sentences, *_without(told, register)]
@@ -106,10 +115,21 @@ def _score(told: Told) -> Sentence:
         parts["prior"] = target.prior
     if "correction" not in told.inactive:
         parts["correction"] = target.correction
+    if target.evidence_terms:
+        parts["evidence"] = target.evidence
     listed = [f"core {points(target.core)}"]
     listed += [f"{name} {signed_points(value)}" for name, value in parts.items() if name != "core"]
     rounded = "" if adds_up(list(parts.values()), target.total) else " (rounded)"
     return _sentence("score", f"Its score is {points(target.total)}: {', '.join(listed)}{rounded}.")
+
+
+def _evidence(told: Told) -> list[Sentence]:
+    """The terms that weigh most, of a model with additive evidence."""
+    terms = sorted(told.target.evidence_terms.items(), key=lambda term: -abs(term[1]))[:_TOLD_TERMS]
+    if not terms:
+        return []
+    listed = "; ".join(f"{evidence_label(name).lower()} {signed_points(value)}" for name, value in terms)
+    return [_sentence("score", f"The evidence that weighs most: {listed}.")]
 
 
 def _prior(told: Told) -> list[Sentence]:

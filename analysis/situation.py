@@ -28,6 +28,7 @@ from recap import columns as c
 from recap.errors import CaseError
 from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.model.config import ModelConfig
+from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
 from recap.predictor import Predictor
 from recap.variants import History, Variant
 
@@ -41,6 +42,7 @@ class Situation:
         edits: applied in order.
         variant: history, edges and switches after the edits.
         visit_H: number of each check-in, see `analysis.edits`; the target's is -1.
+        about: the place that is explained; None for the true next place.
     """
 
     predictor: Predictor
@@ -49,6 +51,7 @@ class Situation:
     edits: tuple[Edit, ...]
     variant: Variant
     visit_H: np.ndarray
+    about: int | None = None
 
     @property
     def row(self) -> int:
@@ -59,8 +62,22 @@ class Situation:
         return self.variant.history.source
 
     @property
-    def target(self) -> int:
+    def truth(self) -> int:
         return int(self.case["target"])
+
+    @property
+    def target(self) -> int:
+        """The place that is explained."""
+        return self.truth if self.about is None else self.about
+
+    def explaining(self, poi: int) -> "Situation":
+        """The same with another place explained.
+
+        Raises:
+            CaseError: unknown POI.
+        """
+        self.check_poi(poi)
+        return replace(self, about=poi)
 
     @property
     def config(self) -> ModelConfig:
@@ -83,6 +100,33 @@ class Situation:
             return core_BP[0], {}
         return core_BP[0], dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
 
+    @cached_property
+    def _evidence(self) -> tuple[EvidenceTerms, EvidenceValues] | None:
+        terms = self.predictor.model.evidence
+        if terms is None or not self.is_active("evidence"):
+            return None
+        batch, changes = self.predictor.pack([self.variant])
+        with torch.inference_mode():
+            return terms, terms.values(batch, changes)
+
+    def evidence_terms(self, poi: int) -> dict[str, float]:
+        """Evidence of one candidate by feature, terms of 0 left out; empty in a model without evidence."""
+        if self._evidence is None:
+            return {}
+        terms, values = self._evidence
+        value_F = terms.terms_at(values, torch.tensor([poi]))[0].tolist()
+        return {name: value for name, value in zip(terms.names, value_F, strict=True) if value != 0.0}
+
+    def walk_addends(self, destination: int) -> dict[int, float] | None:
+        """What each walk source -> middle -> destination adds to the score, by middle; None without evidence."""
+        if self._evidence is None:
+            return None
+        terms, values = self._evidence
+        here_W = values.walks.destination_W == destination
+        return dict(
+            zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values.walks)[here_W].tolist(), strict=True)
+        )
+
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""
         known = self.predictor.graph.count(np.array([source]), np.array([destination]))
@@ -97,11 +141,15 @@ class Situation:
         prior = self.config.prior
         terms = {"count": prior.use_count, "recency": prior.use_recency, "window": prior.use_window}
         off |= {name for name, used in terms.items() if not used or "prior" in off}
-        known = ("graph_token", "prior", "correction")
+        known = ("graph_token", "prior", "correction", "evidence")
+        if self.config.evidence is None:
+            off.discard("evidence")
         return [name for name in (*known, *terms) if name in off and (name in known or "prior" not in off)]
 
     def is_active(self, part: str) -> bool:
-        """Whether a part (``graph_token, prior, correction, count, recency, window``) acts on this case's scores."""
+        """Whether a part (``graph_token, prior, correction, evidence, count, recency, window``) acts on this case."""
+        if part == "evidence" and self.config.evidence is None:
+            return False
         return part not in self.inactive and (
             part not in ("count", "recency", "window") or "prior" not in self.inactive
         )
@@ -197,7 +245,7 @@ def apply_edit(situation: Situation, edit: Edit) -> Situation:
             if not situation.is_active(edit.component):
                 raise EditError(f"edit {edit.text!r}: {edit.component} is already inactive here")
             variant = replace(variant, off=variant.off | {edit.component})
-    return Situation(situation.predictor, situation.case, situation.split, edits, variant, visit_H)
+    return replace(situation, edits=edits, variant=variant, visit_H=visit_H)
 
 
 def without_visits(situation: Situation, visits: list[int]) -> list[Variant]:

@@ -148,5 +148,6 @@ def train_preset(name: str) -> TrainConfig:
             return tiny()
         case _:
             raise ConfigError(
-                f"unknown training preset {name!r}; choose one of nyc, tky, ca, nyc_tuned, quick, recap_evidence, demo, tiny"
+                f"unknown training preset {name!r}; choose one of nyc, tky, ca, nyc_tuned, quick, recap_evidence, "
+                "demo, tiny"
             )

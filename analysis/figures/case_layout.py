@@ -18,8 +18,9 @@ LEDGER_ROWS: Final = {
     "window": "Recent window",
     "clip_loss": "Clip",
     "correction": "Correction",
+    "evidence": "Evidence",
 }
-"""Rows of the ledger in order; the clip is shown only where it binds."""
+"""Rows of the ledger in order; the clip is shown only where it binds, evidence only where the model has some."""
 
 
 class Bar(Config):
@@ -52,8 +53,13 @@ class Dot(Config):
 
 def ledger_rows(explanation: FullExplanation) -> list[str]:
     """Parts shown for this case: terms inactive in the checkpoint stay, the clip only where it binds."""
-    clipped = explanation.contrast.a.is_clipped or explanation.contrast.b.is_clipped
-    return [part for part in LEDGER_ROWS if part != "clip_loss" or clipped]
+    sides = (explanation.contrast.a, explanation.contrast.b)
+    left_out = set()
+    if not any(side.is_clipped for side in sides):
+        left_out.add("clip_loss")
+    if not any(side.evidence_terms for side in sides) and "evidence" not in explanation.inactive_terms:
+        left_out.add("evidence")
+    return [part for part in LEDGER_ROWS if part not in left_out]
 
 
 def waterfall(entry: CandidateLedger, explanation: FullExplanation) -> list[Bar]:
@@ -81,7 +87,7 @@ def part_is_active(part: str, explanation: FullExplanation) -> bool:
     off = set(explanation.inactive_terms)
     if part in ("count", "recency", "window", "clip_loss"):
         return "prior" not in off and part not in off
-    return part == "core" or not ({part, "prior"} & off)
+    return part == "core" or not ({part, "prior"} & off if part == "correction" else {part} & off)
 
 
 def place_paths(paths: list[PathEvidence], limit: int = 8) -> list[PlacedPath]:

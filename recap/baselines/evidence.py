@@ -15,6 +15,7 @@ from torch import Tensor
 from recap import columns as c
 from recap.baselines.log_linear import RankingProblem, fit_log_linear
 from recap.config import Config
+from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset, check_same_dataset
 from recap.errors import CheckpointError, DataError, FormatVersionError, MissingTensorError
 from recap.evidence import DENSE_FEATURES, EvidenceConfig, EvidenceFeatures
@@ -174,8 +175,7 @@ def draw_cases(dataset: Dataset, config: EvidenceRankerConfig, seed: int) -> Ten
     rows = dataset.cases(c.TRAIN)
     if len(rows) == 0:
         raise DataError("the training split has no case to fit on")
-    order = np.argsort(dataset.checkins[c.TIME].to_numpy()[rows + 1], kind="stable")
-    rows = rows[order[-max(1, round(config.latest_share * len(rows))) :]]
+    rows = latest_cases(dataset.checkins, rows, config.latest_share)
     if len(rows) > config.num_cases:
         rows = np.random.default_rng(seed).choice(rows, config.num_cases, replace=False)
     return torch.from_numpy(np.sort(rows))

@@ -31,3 +31,9 @@ def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_
     group = checkins[c.TRAJECTORY if protocol == "trajectory_last" else c.USER].to_numpy()[rows]
     is_last = np.append(group[1:] != group[:-1], True)[: len(rows)]
     return rows[is_last]
+
+
+def latest_cases(checkins: pd.DataFrame, row_N: np.ndarray, share: float) -> np.ndarray:
+    """The latest share of cases by time of the target (at least one), in table order."""
+    order = np.argsort(checkins[c.TIME].to_numpy()[row_N + 1], kind="stable")
+    return np.sort(row_N[order[-max(1, round(share * len(row_N))) :]])

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
+from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.metrics import METRICS, metrics_by_group
@@ -104,7 +105,7 @@ class Trainer:
         self.validation = describe_cases(dataset, self.graph, c.VAL)
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
-        row_N = latest_cases(dataset, config.latest_share)
+        row_N = latest_cases(dataset.checkins, dataset.cases(c.TRAIN), config.latest_share)
         poi_T = dataset.checkins[c.POI].to_numpy()
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
         self.row_N = torch.from_numpy(row_N).to(device)
@@ -294,13 +295,6 @@ class Trainer:
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
-
-
-def latest_cases(dataset: Dataset, share: float) -> np.ndarray:
-    """Source rows of the training cases whose targets are the latest in time, in table order."""
-    row_N = dataset.cases(c.TRAIN)
-    order = np.argsort(dataset.checkins[c.TIME].to_numpy()[row_N + 1], kind="stable")
-    return np.sort(row_N[order[len(row_N) - max(1, round(share * len(row_N))) :]]) if len(row_N) else row_N
 
 
 def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:

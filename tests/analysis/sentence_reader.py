@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from analysis.evidence_items import evidence_label
 from analysis.full_explanation import FullExplanation
 from analysis.sentences import Sentence
 
@@ -17,7 +18,9 @@ FORMS = {
     rf"{CHANCE.format('chance')}\. RIVAL comes {ORDINAL.format('rival_rank')}, with {CHANCE.format('rival_chance')}\.",
     "score": rf"Its score is {POINTS.format('total')}: core {POINTS.format('core')}"
     rf"(?:, prior {POINTS.format('prior')})?(?:, correction {POINTS.format('correction')})?"
+    rf"(?:, evidence {POINTS.format('evidence')})?"
     r"(?P<rounded> \(rounded\))?\.",
+    "evidence": r"The evidence that weighs most: (?P<evidence_terms>[^;]+ [+−]\d+\.\d\d(?:; [^;]+ [+−]\d+\.\d\d)*)\.",
     "no_visit": r"The walker had not been there before, so the prior is 0\.00\.",
     "too_old": rf"The walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago, beyond "
     r"the kept candidates, so the prior is 0\.00\.",
@@ -40,6 +43,7 @@ FORMS = {
     "without_knowing": r"Without knowing where people go from here in two steps it would (?P<still>still )?come "
     rf"{ORDINAL.format('rank')}\.",
 }
+SCORE_PARTS = ("core", "prior", "correction", "evidence")
 NEEDS = {
     "no_visit": "prior",
     "too_old": "prior",
@@ -48,6 +52,7 @@ NEEDS = {
     "never_there": "prior",
     "been_there": "prior",
     "gate": "correction",
+    "evidence": "evidence",
     "paths": "graph_token",
     "walked": "graph_token",
     "without": "graph_token",
@@ -99,6 +104,7 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         "core": (a.core, 0.005),
         "prior": (a.prior, 0.005),
         "correction": (a.correction, 0.005),
+        "evidence": (a.evidence, 0.005),
         "visits": revisit.count,
         "steps": revisit.recency_steps,
         "clip": (abs(a.clip_loss), 0.005),
@@ -124,8 +130,10 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
             assert (value == "takes") == (a.clip_loss > 0), text
         case "terms":
             _check_terms(e, value, text)
+        case "evidence_terms":
+            _check_evidence(e, value, text)
         case "rounded":
-            parts = [number(said[part]) for part in ("core", "prior", "correction") if part in said]
+            parts = [number(said[part]) for part in SCORE_PARTS if part in said]
             assert round(sum(parts), 2) != round(number(said["total"]), 2), text
         case "span":
             _check_span(revisit.recency_days, value, text)
@@ -136,7 +144,7 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         case _:
             assert number(value) == exact[name], text
     if form == "score" and "rounded" not in said:
-        parts = [number(said[part]) for part in ("core", "prior", "correction") if part in said]
+        parts = [number(said[part]) for part in SCORE_PARTS if part in said]
         assert round(sum(parts), 2) == round(number(said["total"]), 2), text
 
 
@@ -164,3 +172,14 @@ def _check_wordless(e: FullExplanation, form: str) -> None:
     assert (form in ("step_unseen", "nobody_went")) <= (e.transition_count == 0)
     assert (form in ("no_visit", "never_there")) <= (revisit.count == 0)
     assert (form == "too_old") <= (not revisit.is_candidate)
+
+
+def _check_evidence(e: FullExplanation, value: str, text: str) -> None:
+    """The named terms are the largest ones, in order, each with its number."""
+    largest = sorted(e.contrast.a.evidence_terms.items(), key=lambda term: -abs(term[1]))[:3]
+    told = [re.fullmatch(r"(.+) ([+−]\d+\.\d\d)", piece) for piece in value.split("; ")]
+    assert len(told) == len(largest), text
+    for match, (name, exact) in zip(told, largest, strict=True):
+        assert match is not None, text
+        assert match[1] == evidence_label(name).lower(), text
+        assert abs(number(match[2]) - exact) <= 0.005 * (1 + 1e-9), text

@@ -10,6 +10,7 @@ import pytest
 from analysis.explanation import CaseExplanation
 from analysis.ledger import explain_case
 from recap.errors import CaseError
+from recap.evidence import EvidenceConfig
 from recap.model.config import Stage
 from recap.predictor import Predictor
 from tests.analysis.planted import predictor_with
@@ -26,6 +27,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "w/o Graph": {"use_graph": False},
     "w/o History": {"use_history": False},
     "within the trajectory": {"within_trajectory": True, "state": "mean"},
+    "evidence": {"evidence": EvidenceConfig().model_dump()},
+    "evidence, core for new places": {"evidence": EvidenceConfig().model_dump(), "core_scope": "unvisited"},
 }
 
 
@@ -40,11 +43,11 @@ def predictor(request: pytest.FixtureRequest) -> Predictor:
 
 
 def test_every_candidate_is_an_exact_sum(predictor: Predictor) -> None:
-    """prior = count + recency + window - clip_loss; residual = total - (core + prior + correction), below 1e-9."""
+    """prior = count + recency + window - clip_loss; residual = total - all parts, below 1e-9."""
     for number in range(0, len(predictor.cases), 2):
         for entry in explain_case(predictor, number).candidates:
             assert entry.prior == pytest.approx(entry.count + entry.recency + entry.window - entry.clip_loss, abs=1e-12)
-            assert entry.residual == entry.total - (entry.core + entry.prior + entry.correction)
+            assert entry.residual == entry.total - (entry.core + entry.prior + entry.correction + entry.evidence)
             assert abs(entry.residual) < 1e-9
             assert entry.is_clipped is (entry.clip_loss != 0)
             if entry.gate is None:

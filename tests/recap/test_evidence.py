@@ -1,7 +1,7 @@
 """Evidence features: against plain loops, by hand, and what must not change them."""
 
 from functools import cache
-from math import cos, exp, log, log1p, pi, radians, sin
+from math import exp, log, log1p, pi
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,10 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch
 from tests.checkins import raw_rows, small_dataset, split_dataset
+from tests.recap.evidence_by_hand import CONFIG, Table, distance_km, evidence_by_loops
 from tests.worlds import all_cases, small_city
 
 TRAIN, TEST = c.TRAIN, c.TEST
-CONFIG = EvidenceConfig()
-Table = dict[int, dict[str, float]]
 
 # Rows 0-4 train user 0 on 0 1 0 1 2, rows 5-7 test 0 -> 1 -> 2; rows 8-11 train user 1 on 0 3 0 1. Row r is r hours
 # after Monday 04:00 local time; all POIs lie at one point.
@@ -53,64 +52,6 @@ def evidence_of(features: EvidenceFeatures, checkins: CheckinTensors, row: int) 
         poi: dict(zip(names, values, strict=True))
         for poi, values in zip(evidence.poi_C.tolist(), evidence.packed_CF.tolist(), strict=True)
     }
-
-
-def distance_km(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Haversine, from degrees."""
-    (lat1, lon1), (lat2, lon2) = ((radians(a), radians(b)) for a, b in (one, other))
-    half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2) ** 2
-    return 2 * EARTH_RADIUS_KM * np.arcsin(min(1.0, half**0.5))
-
-
-def evidence_by_loops(dataset: Dataset, row: int) -> Table:
-    """The definition of every feature, one check-in at a time."""
-    table = dataset.checkins
-    user, poi, walk = (table[name].tolist() for name in (c.USER, c.POI, c.TRAJECTORY))
-    seconds = [int(time.timestamp()) for time in table[c.TIME]]
-    local = dataset.local_time
-    source, now = poi[row], seconds[row]
-    others: dict[int, int] = {}
-    for q in dataset.cases(TRAIN).tolist():
-        if poi[q] == source and user[q] != user[row]:
-            others[poi[q + 1]] = others.get(poi[q + 1], 0) + 1
-    mine = [q for q in range(row + 1) if user[q] == user[row]]
-    popularity = dataset.pois[c.TRAIN_CHECKINS].tolist()
-    points = list(zip(dataset.pois[c.LATITUDE], dataset.pois[c.LONGITUDE], strict=True))
-
-    def kernel(q: int, width: float) -> float:
-        hours = [(local[at] - local[at].normalize()).total_seconds() / 3600 for at in (q, row)]
-        return exp((cos(2 * pi / 24 * (hours[0] - hours[1])) - 1) / (2 * pi / 24 * width) ** 2)
-
-    found: Table = {}
-    for d in sorted(set(others) | {poi[q] for q in mine}):
-        visits = [q for q in mine if poi[q] == d]
-        totals = dict.fromkeys(
-            ["recent_visits", "visits_at_hour", "visits_on_day", "next_at_hour", "own_transitions", "own_pairs"], 0.0
-        )
-        for q in visits:
-            habit = exp(-(now - seconds[q]) / 86400 / CONFIG.memory_days)
-            totals["recent_visits"] += exp(-(row - q) / CONFIG.memory_steps)
-            totals["visits_at_hour"] += habit * kernel(q, CONFIG.hour_width)
-            totals["visits_on_day"] += habit * ((local[q].day_of_week >= 5) == (local[row].day_of_week >= 5))
-            if q - 1 in mine:
-                totals["next_at_hour"] += habit * kernel(q - 1, CONFIG.next_hour_width)
-                if walk[q - 1] == walk[q] and poi[q - 1] == source:
-                    totals["own_transitions"] += habit
-                    pairs = [(a - 1 in mine and walk[a - 1] == walk[a]) for a in (q - 1, row)]
-                    totals["own_pairs"] += habit * (all(pairs) and poi[q - 2] == poi[row - 1])
-        days = (now - seconds[visits[-1]]) / 86400 if visits else 0.0
-        known = float(bool(visits))
-        found[d] = {
-            "known": known,
-            "stay": float(d == source),
-            "once": float(len(visits) == 1),
-            **{name: log1p(CONFIG.gain * value) for name, value in totals.items()},
-            **{f"recency_{scale:g}_days": known * exp(-days / scale) for scale in CONFIG.recency_days},
-            "others_transitions": log1p(others.get(d, 0)),
-            "known_popularity": known * log1p(popularity[d]),
-            "known_distance": known * log1p(distance_km(points[source], points[d])),
-        }
-    return found
 
 
 def assert_same_evidence(found: Table, expected: Table) -> None:

@@ -1,6 +1,7 @@
 """The user's own CSV and Parquet: mapped and guessed columns, every kind of id and time, and what is refused."""
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,54 @@ def test_quotes_line_breaks_and_encodings(tmp_path: Path) -> None:
     assert read.table[c.CATEGORY].tolist() == ["Ca\nfé"] and read.account.rows_in == 1
 
 
+UTF_16 = ["utf-16-le", "utf-16-be", "utf-32"]
+
+
+@pytest.mark.parametrize("encoding", UTF_16)
+def test_named_encodings_of_several_bytes_a_line_end(tmp_path: Path, encoding: str) -> None:
+    """Lines are counted in the text, not in its bytes: U+010A holds the byte of a line end, U+2028 ends no line."""
+    text = "user,poi,time,lat,lon,category\n1,2,1719835200,1,1,\u010a\u2028\x0b.\r\n1,3,1719835200,1,1,b\r\n"
+    path = csv(tmp_path / "a.csv", text, encoding)
+    read = read_checkins(path, "csv", options(encoding=encoding))
+    assert read.account.rows_in == 2 and read.table[c.POI_ID].tolist() == ["2", "3"]
+    assert read.table[c.CATEGORY].tolist() == ["\u010a\u2028\x0b.", "b"]
+    marked = csv(tmp_path / "m.csv", text, "utf-16")
+    assert read_checkins(marked, "csv", ZONE).account.rows_in == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", *UTF_16, "idna", "utf-7"])
+def test_a_wrong_encoding_is_refused(tmp_path: Path, encoding: str) -> None:
+    """A file that is not what --encoding says: the option is named, or the columns that were not found."""
+    path = csv(tmp_path / "a.csv", "user,poi,time,lat,lon,category\n1,2,1719835200,1,1,Café\n", "utf-8")
+    with pytest.raises(DataError, match="--encoding|column names"):
+        read_checkins(path, "csv", options(encoding=encoding))
+
+
+def test_more_columns_than_a_short_line_holds(tmp_path: Path) -> None:
+    """A header of 4,000 characters is read whole; one name of 200,000 is refused."""
+    extra = [f"a_column_with_a_long_name_{number}" for number in range(130)]
+    header = ",".join([*extra, "user,poi,time,lat,lon"])
+    path = csv(tmp_path / "a.csv", f"{header}\n{',' * 130}1,2,1719835200,1,1\n")
+    assert read_checkins(path, "csv", ZONE).table[c.POI_ID].tolist() == ["2"]
+    with pytest.raises(DataError, match="no column names"):
+        read_checkins(csv(tmp_path / "b.csv", f"{'x' * 200_000},{header}\n"), "csv", ZONE)
+
+
+def test_pipes_are_refused_before_they_are_opened(tmp_path: Path) -> None:
+    """A pipe would block for ever or be empty at the second reading."""
+    os.mkfifo(tmp_path / "pipe")
+    for source_format in ("auto", "csv", "parquet", "foursquare"):
+        with pytest.raises(DataError, match="pipe or a device; write the check-ins to a file"):
+            read_checkins(tmp_path / "pipe", source_format, ZONE)
+
+
+def test_impossible_longitudes_with_zones_by_longitude(tmp_path: Path) -> None:
+    """They are reported like any others; a zone is not computed from them."""
+    text = "user,poi,time,lat,lon\n1,2,1719835200,1,1e300\n1,2,1719835200,1,-45\n"
+    read = read_checkins(csv(tmp_path / "a.csv", text), "csv", options(timezone="longitude", skip_bad_rows=True))
+    assert read.account.dropped() == {"longitude": 1} and read.table[c.TZ_OFFSET_MINUTES].tolist() == [-180]
+
+
 def test_compressed(tmp_path: Path) -> None:
     """A .gz is read like the plain file, whatever it is called."""
     (tmp_path / "a.csv").write_bytes(gzip.compress(b"user,poi,time,lat,lon\n1,2,1719835200,1,1\n"))
@@ -172,6 +221,7 @@ def test_compressed(tmp_path: Path) -> None:
         ("user,user,poi,time,lat,lon\n", "'user' stands there twice"),
         ("user,poi,time,lat,lon\n", "has no check-ins"),
         ("user,poi,time,lat,lon\n1,2,soon,1,1\n", r"line 2: time .* 'soon'"),
+        ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,-90000000000,1,1\n", "line 3: time .* outside 1970"),
         (
             "user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,9999999999,1,1\n",
             r"line 3: time .* outside 1970 to 2099",
@@ -226,6 +276,32 @@ def test_refuses_parquet(tmp_path: Path) -> None:
     for name, part in (("lists", "'user' holds list"), ("noise", "cannot be read"), ("cut", "cannot be read")):
         with pytest.raises(DataError, match=part):
             read_checkins(tmp_path / f"{name}.parquet", "parquet", ZONE)
+
+
+def test_parquet_ids_that_became_floats(tmp_path: Path) -> None:
+    """Each id for itself: one NaN or 1.5 among them changes no other's text, and NaN is no id."""
+    ids = pa.array([7.0, float("nan"), 1.5, None, 1e300])
+    table = pa.table({"user": ids, "poi": [1] * 5, "time": [1719835200] * 5, "lat": [1.0] * 5, "lon": [1.0] * 5})
+    pq.write_table(table, tmp_path / "f.parquet")
+    read = read_checkins(tmp_path / "f.parquet", "parquet", options(skip_bad_rows=True))
+    assert read.table[c.USER_ID].tolist() == ["7", "1.5", "1e+300"] and read.account.dropped() == {"user_id": 2}
+
+
+def test_refuses_parquet_that_no_one_can_read(tmp_path: Path) -> None:
+    """Two columns of one name, text that is no UTF-8, times that no calendar holds."""
+    good = {"user": [1], "poi": [1], "time": [1719835200], "lat": [1.0], "lon": [1.0]}
+    twice = pa.table(good).append_column("lat", pa.array([2.0]))
+    noise = pa.array([b"\xff\xfe"]).view(pa.string())
+    far = pa.array([2**62], pa.timestamp("us"))
+    tables = {
+        "'lat' stands there twice": twice,
+        "cannot be read as Parquet.*UTF8": pa.table(good | {"user": noise}),
+        r"row 1: time '4611686018427387904' is outside 1970 to 2099": pa.table(good | {"time": far}),
+    }
+    for part, table in tables.items():
+        pq.write_table(table, tmp_path / "a.parquet")
+        with pytest.raises(DataError, match=part):
+            read_checkins(tmp_path / "a.parquet", "parquet", ZONE)
 
 
 @pytest.mark.parametrize("text", ["user", "user=", "=a", "who=a", "user=a,user=b"])

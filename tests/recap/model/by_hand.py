@@ -15,6 +15,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.model.config import ModelConfig
 from recap.model.recap import Recap
+from tests.recap.evidence_by_hand import counts_of_others, distance_km, evidence_by_loops, walks_by_loops
 
 Array = np.ndarray[Any, Any]
 
@@ -48,6 +49,7 @@ class ByHand:
             if self.trajectory[t] == self.trajectory[t + 1] and split[t + 1] == c.TRAIN:
                 counts[self.poi[t], self.poi[t + 1]] += 1
         totals = counts.sum(1, keepdims=True)
+        self.dataset, self.terms = dataset, [] if model.evidence is None else list(model.evidence.names)
         self.adjacency = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
 
     def linear(self, name: str, x: Array) -> Array:
@@ -132,8 +134,24 @@ class ByHand:
                 return x.mean(0)
 
     def core(self, t: int, graph_weight: float = 1.0) -> Array:
-        """l_core for every POI (Eq. 5)."""
-        return self.linear("core.output", self.state(t, graph_weight))
+        """l_core for every POI (Eq. 5), 0 at visited ones if the core is for new places."""
+        core = self.linear("core.output", self.state(t, graph_weight))
+        if self.config.core_scope == "unvisited":
+            core[sorted({self.poi[q] for q in [*self.past(t), t]})] = 0.0
+        return core
+
+    def evidence(self, t: int) -> Array:
+        """E_t(d) for every POI: weights times features that are found check-in by check-in."""
+        weights = dict(zip(self.terms, self.weights["evidence.weight_F"].tolist(), strict=True))
+        pois, source = self.dataset.pois, self.poi[t]
+        points = list(zip(pois[c.LATITUDE], pois[c.LONGITUDE], strict=True))
+        total = np.array([weights["popularity"] * math.log1p(count) for count in pois[c.TRAIN_CHECKINS]])
+        total += [weights["distance"] * math.log1p(distance_km(points[source], point)) for point in points]
+        for (_, poi), product in walks_by_loops(counts_of_others(self.dataset, self.user[t]), source).items():
+            total[poi] += weights["others_two_hop"] * 10 * product
+        for poi, features in evidence_by_loops(self.dataset, t).items():
+            total[poi] += sum(weights[name] * value for name, value in features.items())
+        return total
 
     def visits(self, t: int) -> dict[int, list[int]]:
         """C_t: POI -> rows of the visits before t, least recently visited POI first, cut to the newest of them."""
@@ -181,6 +199,8 @@ class ByHand:
         """Every part for every POI, and their sum (Eqs. 13-14)."""
         core = self.core(t, graph_weight)
         parts = {"core": core, "prior": np.zeros_like(core), "correction": np.zeros_like(core)}
+        if self.config.evidence is not None:
+            parts["evidence"] = self.evidence(t) if prior else np.zeros_like(core)
         if self.config.use_history and prior:
             state = self.state(t, graph_weight)
             for poi, rows in self.visits(t).items():
@@ -188,7 +208,7 @@ class ByHand:
                 if correction:
                     scale = float(self.weights["calibration.scale"])
                     parts["correction"][poi] = scale * self.gate(t, poi, rows, state) * parts["prior"][poi]
-        return parts | {"total": parts["core"] + parts["prior"] + parts["correction"]}
+        return parts | {"total": sum(parts.values(), start=np.zeros_like(core))}
 
     def all_scores(self, rows: Iterable[int], **stage: Any) -> dict[str, Array]:
         """`scores` of many cases, one below the other."""

@@ -19,9 +19,9 @@ from recap.model.evidence_terms import EvidenceTerms
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.training.trainer import Trainer
+from tests.recap.evidence_by_hand import counts_of_others, walks_by_loops
 from tests.worlds import all_cases, batch_of, small_city, small_recap, small_training
 
-Counts = dict[tuple[int, int], int]
 EVIDENCE = {"evidence": EvidenceConfig().model_dump()}
 ROWS = all_cases(small_city())[::5]
 
@@ -31,34 +31,6 @@ def city_model() -> tuple[Recap, EvidenceTerms]:
     model = small_recap(small_city(), **EVIDENCE)
     assert model.evidence is not None
     return model, model.evidence
-
-
-def counts_of_others(dataset: Dataset, user: int, edits: Counts | None = None) -> Counts:
-    """Training transitions of all but one user, one at a time; an edit sets everyone's count."""
-    poi, users = dataset.checkins[c.POI].tolist(), dataset.checkins[c.USER].tolist()
-    every: Counts = {}
-    own: Counts = {}
-    for row in dataset.cases(c.TRAIN).tolist():
-        edge = poi[row], poi[row + 1]
-        every[edge] = every.get(edge, 0) + 1
-        own[edge] = own.get(edge, 0) + (users[row] == user)
-    every |= edits or {}
-    left = {edge: count - own.get(edge, 0) for edge, count in every.items()}
-    return {edge: count for edge, count in left.items() if count > 0}
-
-
-def walks_by_loops(counts: Counts, source: int) -> dict[tuple[int, int], float]:
-    """(middle, destination) -> A_sm A_md."""
-    out: dict[int, int] = {}
-    for (start, _), count in counts.items():
-        out[start] = out.get(start, 0) + count
-    return {
-        (middle, destination): first / out[source] * second / out[middle]
-        for (start, middle), first in counts.items()
-        if start == source
-        for (again, destination), second in counts.items()
-        if again == middle
-    }
 
 
 def edits_of(*edges: tuple[int, int, int, int]) -> EdgeEdits:

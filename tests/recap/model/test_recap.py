@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from recap.evidence import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import ModelConfig, Stage
@@ -18,6 +19,7 @@ from recap.scores import CaseBatch
 from tests.recap.model.by_hand import ByHand
 from tests.worlds import all_cases, batch_of, shake, small_city, small_model_config, small_recap
 
+EVIDENCE = {"evidence": EvidenceConfig().model_dump()}
 CASES = all_cases(small_city())[::6]
 """Every sixth case: first check-ins of a user, short and long histories, all three splits."""
 
@@ -45,6 +47,9 @@ CASES = all_cases(small_city())[::6]
         ({"prior": {"use_count": False}}, {}),
         ({"prior": {"use_recency": False, "use_window": False}}, {}),
         ({"prior": {"max_prior": 0.8}}, {}),
+        (EVIDENCE, {}),
+        (EVIDENCE | {"core_scope": "unvisited", "use_history": False}, {}),
+        (EVIDENCE, {"prior": False, "correction": False}),
     ],
     ids=str,
 )
