@@ -4,7 +4,7 @@ from pydantic import Field
 
 from analysis.contrast import Contrast, contrast
 from analysis.edits import Edit, write_edits
-from analysis.explanation import CaseExplanation
+from analysis.explanation import CaseExplanation, Role
 from analysis.faithfulness import Faithfulness, faithfulness
 from analysis.leave_one_out import LeftOut, leave_one_out
 from analysis.ledger import explain_situation
@@ -22,12 +22,16 @@ class FullExplanation(CaseExplanation):
     """`CaseExplanation` with everything that can be asked of a case; parts that were not asked for are None."""
 
     split: str
+    truth: int = Field(
+        description="The true next place; `target` is the place that is explained, the truth if not asked."
+    )
+    truth_name: str
     num_places: int
     num_hops: int | None = Field(description="N of the graph token; None without a graph branch.")
     max_prior: float = Field(description="b_max, where the clip binds.")
     inactive_terms: list[str] = Field(description="`inactive`, and terms of an active prior that are switched off.")
     edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
-    rival: int = Field(description="Whom the target is held against.")
+    rival: int = Field(description="Whom the target is held against; together any two places.")
     revisits: list[RevisitEvidence] = Field(description="Of the target and of the rival.")
     path_evidence: list[PathEvidence] = Field(description="`paths` with training rows and cuts.")
     contrast: Contrast = Field(description="A is the target, B the rival.")
@@ -36,6 +40,14 @@ class FullExplanation(CaseExplanation):
     what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
     minimal_sets: list[EvidenceSet] | None = None
     faithfulness: Faithfulness | None = None
+
+    @property
+    def roles(self) -> tuple[Role, Role]:
+        """What A and B are, for their colours: the truth, a prediction, or one more prediction beside it."""
+        first: Role = "truth" if self.target == self.truth else "model"
+        if self.rival == self.truth:
+            return first, "truth"
+        return first, "model" if first == "truth" else "other"
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: the report's body."""
@@ -49,6 +61,7 @@ def explain_fully(
     number: int,
     *,
     top: int = 10,
+    about: int | None = None,
     against: int | None = None,
     edits: tuple[Edit, ...] = (),
     split: int = c.TEST,
@@ -60,6 +73,7 @@ def explain_fully(
 
     Args:
         top: how many of the best candidates to list.
+        about: the place to explain; the true next place by default.
         against: the rival; the first place by default, or the second where the target is first.
         edits: what-if edits, applied in order.
         counterfactuals: also leave every evidence item out and cut every path.
@@ -70,6 +84,8 @@ def explain_fully(
         CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
     """
     situation = build_situation(predictor, number, edits, split)
+    if about is not None:
+        situation = situation.explaining(about)
     return explain_situation_fully(
         situation,
         top=top,
@@ -112,6 +128,8 @@ def explain_situation_fully(
     return FullExplanation(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[situation.split],
+        truth=situation.truth,
+        truth_name=situation.predictor.dataset.poi_label(situation.truth),
         num_places=len(situation.total_P),
         num_hops=None if graph_token is None else graph_token.num_hops,
         max_prior=situation.config.prior.max_prior,

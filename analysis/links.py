@@ -11,6 +11,8 @@ from recap.errors import CaseError
 from recap.predictor import Predictor
 
 _HASH_LENGTH = 12
+VIEW_FIELDS = frozenset({"register"})
+"""What a link of the Explain view says about how it looks."""
 
 
 class CaseLink(Config):
@@ -20,16 +22,26 @@ class CaseLink(Config):
     dataset: str = Field("", description="Beginning of the dataset's hash; empty fits any.")
     case: int = 0
     split: int = c.TEST
+    about: int | None = Field(None, description="The place explained; None for the true next place.")
     against: int | None = Field(None, description="The rival; None takes the first place, or the second.")
     edits: str = Field("", description="Text form of the edits.")
 
     @classmethod
-    def to(cls, predictor: Predictor, case: int, *, against: int | None = None, edits: str = "") -> "CaseLink":
+    def to(
+        cls,
+        predictor: Predictor,
+        case: int,
+        *,
+        about: int | None = None,
+        against: int | None = None,
+        edits: str = "",
+    ) -> "CaseLink":
         """A link to a case of this checkpoint."""
         return cls(
             checkpoint=predictor.checkpoint.hash[:_HASH_LENGTH],
             dataset=predictor.dataset.hash[:_HASH_LENGTH],
             case=case,
+            about=about,
             against=against,
             edits=write_edits(parse_edits(edits)),
         )
@@ -41,13 +53,17 @@ class CaseLink(Config):
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":
-        """Read a link or its query part.
+        """Read a link or its query part; the app's own settings beside the case are left out.
 
         Raises:
             ConfigError: an unknown or unreadable field.
             EditError: edits that cannot be read.
         """
         fields = {name: values[-1] for name, values in parse_qs(query.partition("?")[2] or query).items()}
+        source = fields.pop("source", "")  # the app names the open checkpoint by the beginning of its hash
+        fields = {name: value for name, value in fields.items() if name not in VIEW_FIELDS}
+        if source:
+            fields.setdefault("checkpoint", source)
         link = cls.parse(fields)
         parse_edits(link.edits)
         return link

@@ -88,9 +88,10 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
     ends = [0.0, a.total, b.total, *(end for steps in bars.values() for bar in steps for end in (bar.start, bar.end))]
     low, span = min(ends), max(max(ends) - min(ends), 1e-9)
     placed = place_paths(explanation.path_evidence)
-    sides = zip(("target", "rival"), explanation.revisits, strict=True)
+    sides = zip(explanation.roles, explanation.revisits, strict=True)
     return {
         "e": explanation,
+        "roles": dict(zip(("target", "rival"), explanation.roles, strict=True)),
         "a": a,
         "b": b,
         "walker": walker_name(explanation.user),

@@ -22,17 +22,22 @@ def open_predictor(source: Source) -> Predictor:
 
 
 def explain(
-    source: Source, case: int, against: int | None, edits: str, *, counterfactuals: bool = True
+    source: Source,
+    case: int,
+    *,
+    about: int | None = None,
+    against: int | None = None,
+    edits: str = "",
 ) -> FullExplanation:
-    """One case in full, as edited."""
+    """One case in full, as edited; of the truth against the best other place, or of any two places."""
     assert source.checkpoint_hash is not None
-    return _explain(source.checkpoint_hash, case, against, edits, counterfactuals, source)
+    return _explain(source.checkpoint_hash, case, about, against, edits, source)
 
 
-def search(source: Source, case: int, against: int, edits: str, sets_within: int | None) -> FullExplanation:
+def search(source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None) -> FullExplanation:
     """The same with the smallest turning edit, faithfulness and, for a K, minimal evidence sets."""
     assert source.checkpoint_hash is not None
-    return _search(source.checkpoint_hash, case, against, edits, sets_within, source)
+    return _search(source.checkpoint_hash, case, about, against, edits, sets_within, source)
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:
@@ -49,19 +54,23 @@ def _open_predictor(checkpoint_hash: str, _source: Source) -> Predictor:
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _explain(
-    checkpoint_hash: str, case: int, against: int | None, edits: str, counterfactuals: bool, _source: Source
+    checkpoint_hash: str, case: int, about: int | None, against: int | None, edits: str, _source: Source
 ) -> FullExplanation:
-    return explain_fully(
-        open_predictor(_source), case, against=against, edits=parse_edits(edits), counterfactuals=counterfactuals
-    )
+    return explain_fully(open_predictor(_source), case, about=about, against=against, edits=parse_edits(edits))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _search(
-    checkpoint_hash: str, case: int, against: int, edits: str, sets_within: int | None, _source: Source
+    checkpoint_hash: str, case: int, about: int, against: int, edits: str, sets_within: int | None, _source: Source
 ) -> FullExplanation:
     return explain_fully(
-        open_predictor(_source), case, against=against, edits=parse_edits(edits), search=True, sets_within=sets_within
+        open_predictor(_source),
+        case,
+        about=about,
+        against=against,
+        edits=parse_edits(edits),
+        search=True,
+        sets_within=sets_within,
     )
 
 

@@ -1,5 +1,7 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from analysis.figures.palette import Palette, palette_of
@@ -23,6 +25,16 @@ def write_param(name: str, value: str | None) -> None:
             del st.query_params[name]
     elif st.query_params.get(name) != value:
         st.query_params[name] = value
+
+
+def follow(params: Mapping[str, object]) -> None:
+    """Put values into the address as if a link had brought them; empty ones are taken away."""
+    for name, value in params.items():
+        st.session_state.setdefault(_WRITTEN, {}).pop(name, None)
+        if value is None or value == "":
+            write_param(name, None)
+        else:
+            st.query_params[name] = str(value)
 
 
 def current_source() -> Source | None:

@@ -28,11 +28,12 @@ def plot_ledger(explanation: FullExplanation, palette: Palette) -> go.Figure:
         horizontal_spacing=0.05,
         subplot_titles=[_short(a.name), _short(b.name), "Difference"],
     )
-    for column, (entry, hue) in enumerate(((a, palette.truth), (b, palette.model)), start=1):
+    first, second = (palette.of_role(role) for role in explanation.roles)
+    for column, (entry, hue) in enumerate(((a, first), (b, second)), start=1):
         _waterfall_column(figure, entry, explanation, rows, hue, palette, column)
     differences = [explanation.contrast.parts[part] for part in parts]
-    favour = [palette.truth.fill if value > 0 else palette.model.fill for value in differences]
-    total_hue = palette.truth.fill if explanation.contrast.margin > 0 else palette.model.fill
+    favour = [first.fill if value > 0 else second.fill for value in differences]
+    total_hue = first.fill if explanation.contrast.margin > 0 else second.fill
     figure.add_bar(
         y=rows,
         x=[*differences, explanation.contrast.margin],
@@ -53,9 +54,7 @@ def plot_ledger(explanation: FullExplanation, palette: Palette) -> go.Figure:
         low, high = _range(figure, column)
         span = max(high - low, 1e-6)
         figure.update_xaxes(range=[low - 0.28 * span * (low < 0), high + 0.34 * span], row=1, col=column)
-    for annotation, colour in zip(
-        figure.layout.annotations, (palette.truth.text, palette.model.text, palette.quiet), strict=False
-    ):
+    for annotation, colour in zip(figure.layout.annotations, (first.text, second.text, palette.quiet), strict=False):
         annotation.font = {"color": colour, "size": 15, "weight": 600}
     return figure
 
@@ -156,9 +155,10 @@ def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None =
         customdata=[item.path.middle for item in placed],
         hovertemplate="Click to cut this path<extra></extra>",
     )
+    goal = palette.of_role(explanation.roles[0])
     ends = (
         (0, explanation.source_name, "circle", palette.ink, palette.ink),
-        (1, explanation.target_name, "circle-open", palette.truth.fill, palette.truth.text),
+        (1, explanation.target_name, "circle-open", goal.fill, goal.text),
     )
     for x, name, symbol, colour, text_colour in ends:
         figure.add_scatter(
@@ -180,7 +180,8 @@ def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None =
 def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """One line for the target, one for the rival; one dot per visit, stronger when fresher; now at the right."""
     figure = go.Figure()
-    for row, (evidence, hue) in enumerate(zip(explanation.revisits, (palette.truth, palette.model), strict=True)):
+    hues = [palette.of_role(role) for role in explanation.roles]
+    for row, (evidence, hue) in enumerate(zip(explanation.revisits, hues, strict=True)):
         dots = place_visits(evidence)
         figure.add_scatter(
             x=[0, 1], y=[row, row], mode="lines", line={"color": palette.grid, "width": 3}, hoverinfo="skip"

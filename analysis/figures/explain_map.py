@@ -1,4 +1,4 @@
-"""The map of an explanation: where the walker is, the truth, the rival, and the two-hop paths between."""
+"""The map of an explanation: where the walker is, the two places compared, and the two-hop paths between."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MAP_SIZE = (520, 330)
 
 
 def explain_deck(explanation: FullExplanation, opened: OpenDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
-    """Paths in green (wider for a larger share), the source a full dot, the truth a ring, the rival a disc."""
+    """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     middles = [path.middle for path in explanation.path_evidence]
     shown = np.array([explanation.source, explanation.target, explanation.rival, *middles])
     camera = fit_camera(opened.latitude[shown], opened.longitude[shown], width_px=MAP_SIZE[0], height_px=MAP_SIZE[1])
@@ -34,11 +34,14 @@ def explain_deck(explanation: FullExplanation, opened: OpenDataset, *, map_style
         {"at": at(path.middle), "r": 5, "tip": path.name, "fill": rgb(palette.paths.fill), "line": rgb(palette.land)}
         for path in explanation.path_evidence
     ]
-    marks = [
-        (explanation.rival, 9, rgb(palette.model.fill), rgb(palette.land), explanation.contrast.b.name),
-        (explanation.source, 8, rgb(palette.ink), rgb(palette.land), explanation.source_name),
-        (explanation.target, 11, [0, 0, 0, 0], rgb(palette.truth.fill), explanation.target_name),
-    ]
+    marks = [(explanation.source, 8, rgb(palette.ink), rgb(palette.land), explanation.source_name)]
+    pair = ((explanation.rival, explanation.contrast.b.name), (explanation.target, explanation.target_name))
+    for (poi, name), role in zip(pair, reversed(explanation.roles), strict=True):
+        fill = rgb(palette.of_role(role).fill)
+        ring = role == "truth"
+        marks.append(
+            (poi, 11 if ring else 9, [0, 0, 0, 0] if ring else fill, fill if ring else rgb(palette.land), name)
+        )
     dots += [{"at": at(poi), "r": r, "fill": fill, "line": line, "tip": name} for poi, r, fill, line, name in marks]
     names = [{"at": at(poi), "name": name[:24]} for poi, _, _, _, name in marks]
     pixels: Any = pdk.types.String("pixels")

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from analysis.explanation import Role
+
 Theme = Literal["light", "dark"]
 
 
@@ -59,6 +61,12 @@ class Palette:
     road: str
     road_casing: str
     shore: str
+
+    def of_role(self, role: Role) -> Hue:
+        """The colour of a place in a comparison of two."""
+        if role == "other":
+            return Hue(self.baseline, self.quiet, self.band)
+        return self.truth if role == "truth" else self.model
 
 
 LIGHT: Final = Palette(

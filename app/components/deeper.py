@@ -16,13 +16,14 @@ def show_deeper(source: Source, shown: FullExplanation) -> None:
         k = st.selectbox("Top K", (1, 5, 10, 20), index=3, key="sets_k", width=110)
         asked = st.button("Search", icon=":material/search:", key="search")
     st.caption("The smallest edit that turns the two places round, the fewest pieces of evidence, and faithfulness.")
-    key = (source.token, shown.case, shown.rival, shown.edits, k)
+    key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
     if asked:
         st.session_state["searched"] = key
     if st.session_state.get("searched") != key:
         return
     with st.spinner("Trying edits and sets of evidence"):
-        deeper = explaining.search(source, shown.case, shown.rival, shown.edits, k if shown.target_rank <= k else None)
+        within = k if shown.target_rank <= k else None
+        deeper = explaining.search(source, shown.case, shown.target, shown.rival, shown.edits, within)
     flip, tried = deeper.contrast.flip, deeper.contrast.tried
     if flip is None:
         st.markdown(f"None of {tried} single edits turns the order round.")

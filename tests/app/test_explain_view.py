@@ -7,8 +7,12 @@ import pytest
 
 from analysis.full_explanation import FullExplanation, explain_fully
 from analysis.misses import count_misses, describe_misses, label_misses
+from analysis.saved_cases import saved_cases
 from analysis.words import ordinal, points
 from app.components.misses import WHY_LABELS
+from app.components.pair import find_place
+from app.settings import READ_ONLY_VARIABLE, Settings
+from app.sources import find_sources
 from recap import columns as c
 from recap.predictor import Predictor
 from tests.app.opening import check_calm, open_view, point_app_at, texts
@@ -42,6 +46,74 @@ def test_shows_what_the_library_explains(predictor: Predictor) -> None:
     assert f"<b>{points(explanation.contrast.b.total)}</b>" in shown
     without = next(table.value for table in app.dataframe if "Without" in table.value.columns)
     assert without["Without"].tolist() == [entry.item.label for entry in explanation.leave_one_out or []]
+
+
+def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
+    """A link names both; heading, ledger and sentences are the library's for these two, and the address keeps them."""
+    usual = expected(predictor, 3)
+    first, second = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival)][:2]
+    asked = explain_fully(predictor, 3, about=first, against=second)
+    app = open_view("explain", case="3", about=str(first), against=str(second))
+    check_calm(app)
+    assert f"comes {ordinal(asked.target_rank)} of {asked.num_places:,}" in app.title[0].value
+    ledger = json.loads(app.get("plotly_chart")[0].proto.spec)
+    shown = [note["text"] for note in ledger["layout"]["annotations"]]
+    for entry, poi in ((asked.contrast.a, first), (asked.contrast.b, second)):
+        assert entry.poi == poi and f"<b>{points(entry.total)}</b>" in shown
+    assert "The true next place is" in texts(app)
+    assert (app.query_params["about"], app.query_params["against"]) == (str(first), str(second))
+
+
+def test_both_places_are_chosen_freely(predictor: Predictor) -> None:
+    """From the list or by a typed name; what was not touched stays; a name that nobody bears gets a sentence."""
+    usual = expected(predictor, 3)
+    other = next(entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival))
+    app = open_view("explain", case="3")
+    app = app.selectbox(key="pair_about").set_value(other).run()
+    check_calm(app)
+    assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.rival))
+    name = predictor.dataset.poi_label(usual.target)
+    found = find_place(find_sources(Settings.from_environment())[0], 3, f" {name.upper()} ", other)
+    assert found is not None and predictor.dataset.poi_label(found) == name
+    assert find_place(find_sources(Settings.from_environment())[0], 3, "no such place", other) is None
+    app = app.selectbox(key="pair_about").set_value(usual.target).run()
+    assert "about" not in app.query_params and not app.warning
+
+
+def test_a_case_is_saved_with_its_note_and_opened_again(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Save writes a link and a note; another visit lists it, opens the same view, and can remove it."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    monkeypatch.setenv(READ_ONLY_VARIABLE, "")
+    usual = expected(predictor, 3)
+    app = open_view("explain", case="3", edits="off:prior", about=str(usual.rival))
+    app.text_input(key="case_note").set_value("looks *odd*")
+    app.button(key="save").click().run()
+    check_calm(app)
+    (saved,) = saved_cases(predictor.checkpoint.hash)
+    assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.rival, "off:prior")
+    assert saved.note == "looks *odd*"
+    app = open_view("explain", case="1")
+    assert "looks \\*odd\\*" in texts(app)
+    app.button(key=f"open-{saved.name}").click().run()
+    check_calm(app)
+    opened = {name: app.query_params[name] for name in ("case", "about", "edits")}
+    assert opened == {"case": "3", "about": str(usual.rival), "edits": "off:prior"}
+    app.button(key=f"remove-{saved.name}").click().run()
+    assert saved_cases(predictor.checkpoint.hash) == []
+
+
+def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No button, and the server refuses where one is pressed all the same."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    app = open_view("explain", case="3")
+    assert not [button for button in app.button if button.key == "save"]
+    monkeypatch.setenv(READ_ONLY_VARIABLE, "")
+    app = open_view("explain", case="3")
+    monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
+    app.button(key="save").click().run()
+    assert saved_cases(predictor.checkpoint.hash) == [] and "read-only" in app.warning[0].value.replace("\\", "")
 
 
 def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:
@@ -91,6 +163,8 @@ def test_harder_questions_are_answered_when_asked(predictor: Predictor) -> None:
         ({"edits": "remove:9999"}, "there is no visit 9999"),
         ({"edits": "nonsense"}, "unknown edit"),
         ({"against": "99999"}, "not in this dataset"),
+        ({"about": "99999"}, "first place is not in this dataset"),
+        ({"about": "-1"}, "first place is not in this dataset"),
         ({"case": "99999"}, "There is no case"),
         ({"source": "0123456789ab"}, "made with another model or dataset"),
     ],
