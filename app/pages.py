@@ -17,9 +17,11 @@ class View:
     name: str
     title: str
 
-    def page(self) -> st.Page:
-        """The page object of this script run."""
-        return st.Page(VIEWS / f"{self.name}.py", title=self.title, url_path=self.name, default=self is PAGES[0])
+    def page(self, *, default: bool = False) -> st.Page:
+        """The page object of this script run; the default one's address is ``/``."""
+        return st.Page(
+            VIEWS / f"{self.name}.py", title=self.title, url_path="start" if default else self.name, default=default
+        )
 
     @property
     def path(self) -> str:
@@ -34,3 +36,10 @@ LONG_TAIL: Final = View("long_tail", "Long tail")
 RUNS: Final = View("runs", "Runs")
 
 PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, RUNS)
+
+
+def navigation_pages() -> list[st.Page]:
+    """All pages; the first one also under its own name, since Streamlit knows the default page as ``/`` only."""
+    first, *others = PAGES
+    by_name = st.Page(VIEWS / f"{first.name}.py", title=first.title, url_path=first.name, visibility="hidden")
+    return [first.page(default=True), *(view.page() for view in others), by_name]

@@ -6,16 +6,17 @@ from analysis.full_explanation import FullExplanation
 from analysis.minimal_sets import describe_set
 from analysis.words import share, signed_points
 from app import explaining, words
+from app.components.text import quiet, section
 from app.sources import Source
 
 
 def show_deeper(source: Source, shown: FullExplanation) -> None:
     """Questions that take a second or more: asked for, never on their own."""
-    st.subheader("Harder questions", anchor=False)
+    section("Harder questions")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         k = st.selectbox("Top K", (1, 5, 10, 20), index=3, key="sets_k", width=110)
         asked = st.button("Search", icon=":material/search:", key="search")
-    st.caption("The smallest edit that turns the two places round, the fewest pieces of evidence, and faithfulness.")
+    quiet("The smallest edit that turns the two places round, the fewest pieces of evidence, and faithfulness.")
     key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
     if asked:
         st.session_state["searched"] = key

@@ -8,13 +8,14 @@ from analysis.figures.explain import describe_ledger, plot_ledger, plot_paths, p
 from analysis.full_explanation import FullExplanation
 from analysis.words import clock, ordinal, percent, share, signed_points
 from app import maps, state, words
+from app.components.text import quiet, section
 from app.components.what_if import WEEKDAY_NAMES, cut_edge
 from app.sources import Source
 
 
 def show_ledger(shown: FullExplanation) -> None:
     """The waterfall, its residual, and whether the clip binds."""
-    st.subheader("Where the points come from", anchor=False)
+    section("Where the points come from")
     st.plotly_chart(
         plot_ledger(shown, state.theme_palette()),
         theme=None,
@@ -26,18 +27,18 @@ def show_ledger(shown: FullExplanation) -> None:
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
     clip = f"Clipped: {words.plain(', '.join(clipped))}." if clipped else "Prior not clipped."
     identity = f"Total = core + prior + correction, rounded; largest residual {residual:.0e}."
-    st.caption(f"{identity} {clip} The graph acts inside core.")
+    quiet(f"{identity} {clip} The graph acts inside core.")
 
 
 def show_paths(source: Source, shown: FullExplanation) -> None:
     """The clickable graph and the ranks if a path is cut."""
-    st.subheader("Two hops that reach it", anchor=False)
+    section("Two hops that reach it")
     if not shown.path_evidence:
-        st.caption("No two-hop path leads there in training.")
+        quiet("No two-hop path leads there in training.")
         return
     in_token = shown.num_hops == 2 and "graph_token" not in shown.inactive_terms
     badge = "They are in the token." if in_token else "The token does not hold them at this checkpoint."
-    st.caption(
+    quiet(
         f"Line width is the share of the two-hop probability, {share(shown.a2_source_target)} in all. {badge} "
         "Click a middle place to cut it."
     )
@@ -68,7 +69,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         for path in shown.path_evidence
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
-    st.caption("Counterfactual ranks. Frozen takes one product out; recounted removes the first edge and renormalises.")
+    quiet("Counterfactual ranks. Frozen takes one product out; recounted removes the first edge and renormalises.")
 
 
 def _cut_card(source: Source, shown: FullExplanation, middle: int) -> None:
@@ -76,7 +77,7 @@ def _cut_card(source: Source, shown: FullExplanation, middle: int) -> None:
     path = next(item for item in shown.path_evidence if item.middle == middle)
     with st.expander(f"Through {words.plain(path.name)}: training rows", expanded=True):
         for rows, title in ((path.rows_in, "Into it"), (path.rows_out, "Out of it")):
-            st.caption(title)
+            quiet(title)
             table = pd.DataFrame({"Walker": rows.walkers, "Trajectory": rows.trajectories, "Time (UTC)": rows.times})
             st.dataframe(table, hide_index=True, height=min(38 * (len(table) + 1), 200))
         st.button(
@@ -95,11 +96,11 @@ def _moved(shown: FullExplanation, rank: float | None) -> str:
 
 def show_visits(shown: FullExplanation) -> None:
     """The timeline and the statistics behind the prior and the gate."""
-    st.subheader("Visits before this moment", anchor=False)
+    section("Visits before this moment")
     if "prior" in shown.inactive_terms:
-        st.caption("The revisit prior is inactive here, so these visits do not act on the scores.")
+        quiet("The revisit prior is inactive here, so these visits do not act on the scores.")
     else:
-        st.caption("One dot per visit, stronger when fresher; a rim marks the recent window.")
+        quiet("One dot per visit, stronger when fresher; a rim marks the recent window.")
     st.plotly_chart(
         plot_visits(shown, state.theme_palette()),
         theme=None,
@@ -129,7 +130,7 @@ def _moment(weekday: int | None, hour: float | None) -> str:
 
 def show_left_out(shown: FullExplanation) -> None:
     """Every item alone taken away."""
-    st.subheader("Without one piece of evidence", anchor=False)
+    section("Without one piece of evidence")
     rows = [
         {
             "Without": entry.item.label,
@@ -140,12 +141,12 @@ def show_left_out(shown: FullExplanation) -> None:
         for entry in shown.leave_one_out or []
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, height=300)
-    st.caption("Each row is a forward pass without that item alone; the changes need not add up.")
+    quiet("Each row is a forward pass without that item alone; the changes need not add up.")
 
 
 def show_map(source: Source, shown: FullExplanation) -> None:
     """Paths and places on the map."""
-    st.subheader("On the map", anchor=False)
+    section("On the map")
     deck = maps.explain_map(source, shown, state.theme_palette().theme, online=bool(st.session_state.get("tiles")))
     through = ", ".join(path.name for path in shown.path_evidence) or "no place"
     st.pydeck_chart(

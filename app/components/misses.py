@@ -9,6 +9,7 @@ import streamlit as st
 from analysis.misses import MISSES, count_misses
 from analysis.words import share
 from app import explaining
+from app.components.text import quiet, section
 from app.pages import WALK
 from app.sources import Source
 
@@ -56,7 +57,7 @@ def show_misses(source: Source) -> None:
     """Counts by reason for a chosen K; they sum to the misses. A click opens the cases."""
     if source.checkpoint_hash is None:
         return
-    st.subheader("Why cases are missed", anchor=False, help=WHY_HELP)
+    section("Why cases are missed", help=WHY_HELP)
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="miss_k") or 20
     counts = count_misses(explaining.miss_labels(source, k))
     table = pd.DataFrame(
@@ -69,7 +70,7 @@ def show_misses(source: Source) -> None:
     event = st.dataframe(
         table, hide_index=True, key="misses", on_select="rerun", selection_mode="single-cell", width=520
     )
-    st.caption(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a row to open its cases.")
+    quiet(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a row to open its cases.")
     cells = event["selection"]["cells"] if event else []
     if cells:
         chosen = MISSES[int(cells[0][0])]

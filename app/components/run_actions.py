@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app import run_store, state, words
+from app.components.text import quiet, section
 from app.pages import PAGES
 from recap.errors import RecapError
 from recap.runs import control
@@ -79,12 +80,12 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
     try:
         changed = changed_cases(run, other)
     except RecapError as error:
-        st.caption(words.plain(str(error)))
+        quiet(words.plain(str(error)))
         return
     counts = changed["change"].value_counts()
     right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
-    st.subheader(f"{right} cases newly right, {wrong} newly wrong against run {other.id}", anchor=False)
-    st.caption("Right means among the first 20 places. Cases count from 0 in records order.")
+    section(f"{right} cases newly right, {wrong} newly wrong against run {other.id}")
+    quiet("Right means among the first 20 places. Cases count from 0 in records order.")
     st.dataframe(changed, hide_index=True, height=240)
 
 
@@ -94,7 +95,7 @@ def _show_time_machine(run: RunFolder) -> None:
         try:
             history = read_case_history(run, int(case))
         except RecapError as error:
-            st.caption(words.plain(str(error)))
+            quiet(words.plain(str(error)))
             return
         last = int(history["epoch"].iloc[-1])
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last

@@ -7,6 +7,7 @@ import streamlit as st
 
 from analysis.training_progress import duration, size
 from app import run_store, words
+from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.presets import train_preset
@@ -22,7 +23,7 @@ SEEDS = (1, 2, 3, 4)
 
 def show_form(store: RunStore) -> None:
     """Ask what to train; empty where there is no dataset."""
-    st.subheader("New run", anchor=False)
+    section("New run")
     sources = run_store.datasets()
     if not sources:
         st.markdown("There is no dataset yet. Make one with `recap prepare`, or the demo city with `recap demo`.")
@@ -38,7 +39,7 @@ def show_form(store: RunStore) -> None:
     hops = st.slider("Graph hops", 1, 5, config.model.num_hops, key=f"run_hops_{preset}")
     seeds = st.pills("Seeds", SEEDS, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
-        st.caption("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
+        quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
         text = st.text_area("Fields", key="run_fields", placeholder="optimiser.learning_rate=0.001", height=80)
         grid = st.text_area("Grid", key="run_grid", placeholder="model.num_hops=1,2,3", height=68)
         snapshots = st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
@@ -84,7 +85,7 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
         st.metric("GPU memory" if kind == "cuda" else "Memory", size(max(g.bytes or 0 for g in guesses) or None))
     spread = max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses)
     basis = guesses[0].basis + (f" ± {duration(spread)}." if total else "")
-    st.caption(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
+    quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
 
 
 def _take_over_duplicate(sources: list[Source]) -> None:

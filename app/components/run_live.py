@@ -8,6 +8,7 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
 from analysis.training_progress import CURVES, curve_table, duration, size, stage_spans
 from app import run_store, state, words
+from app.components.text import quiet
 from recap.errors import RecapError
 from recap.runs.description import best_epoch, describe_run
 from recap.runs.estimates import seconds_left
@@ -83,7 +84,7 @@ def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
     try:
         config = run.read_spec().train_config()
     except RecapError as error:
-        st.caption(words.plain(str(error)))
+        quiet(words.plain(str(error)))
         return
     table = curve_table(described["metrics"], curve or "hr20")
     figure = plot_training(table, stage_spans(config), config.epochs, state.theme_palette())

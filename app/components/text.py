@@ -3,9 +3,9 @@
 import streamlit as st
 
 
-def section(title: str) -> None:
+def section(title: str, *, help: str | None = None) -> None:
     """A section's heading; a noun."""
-    st.header(title, anchor=False)
+    st.header(title, anchor=False, help=help)
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:

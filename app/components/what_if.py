@@ -20,6 +20,7 @@ from analysis.full_explanation import FullExplanation
 from analysis.situation import build_situation
 from analysis.words import ordinal, signed_points
 from app import state, words
+from app.components.text import quiet, section
 from app.explaining import open_predictor
 from app.sources import Source
 from recap.errors import RecapError
@@ -78,7 +79,7 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
     def add(edit: Edit) -> None:
         change(source, case, lambda now: now.add(edit))
 
-    st.subheader("What if", anchor=False)
+    section("What if")
     now = shown.revisits[0]
     st.session_state["edit_hour"] = int(now.now_hour)
     st.slider(
@@ -108,9 +109,7 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         on_change=lambda: _switch(source, case, on),
     )
     with st.popover("More edits", icon=":material/edit:", type="tertiary"):
-        st.caption(
-            "add:PLACE@2012-05-01T18:30, move:VISIT@2012-05-01T18:30, source:PLACE, edge:FROM-TO:COUNT, hour:17:30"
-        )
+        quiet("add:PLACE@2012-05-01T18:30, move:VISIT@2012-05-01T18:30, source:PLACE, edge:FROM-TO:COUNT, hour:17:30")
         st.text_input("Edit", key="edit_text", on_change=lambda: _typed(source, case), max_chars=80)
     _effect(before, shown)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -122,9 +121,9 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         ):
             st.button(label, disabled=not possible, on_click=change, args=(source, case, step))
         number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
-        st.caption(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
+        quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if undo:
-        st.caption("Edits: " + words.plain(write_edits(undo)))
+        quiet("Edits: " + words.plain(write_edits(undo)))
     refused = st.session_state.pop("edit_refused", None)
     if refused:
         st.warning(words.plain(refused))
@@ -150,7 +149,7 @@ def _visit_pills(
     removed = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
     open_visits = [visit for visit in visits if visit not in removed]
     if not open_visits:
-        st.caption("No visit to either place is left to remove." if visits else "Neither place was visited before.")
+        quiet("No visit to either place is left to remove." if visits else "Neither place was visited before.")
         return
     st.session_state["edit_visit"] = None
     st.pills(

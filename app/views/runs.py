@@ -8,6 +8,7 @@ from app.components.guard import guarded
 from app.components.run_actions import show_actions, show_comparison
 from app.components.run_form import show_form
 from app.components.run_live import show_live
+from app.components.text import section
 from recap.errors import RecapError
 from recap.runs.description import describe_run
 from recap.runs.state import ACTIVE
@@ -38,7 +39,7 @@ def view() -> None:
 
 def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
     """All runs; picking one shows it."""
-    st.subheader("Queue", anchor=False)
+    section("Queue")
     table = queue_table(rows)
     event = st.dataframe(
         table,
