@@ -199,7 +199,7 @@ class Assembly:
         rows.flag(
             "split",
             np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False)),
-            lambda row: f"split must be train, val or test, got {shorten(words[row].as_py())}",
+            lambda row: f"split must be train, val or test, got {shorten(words[row])}",
         )
         codes = pa.array(np.array(list(_SPLIT_WORDS.values()), dtype=np.int8))
         return pc.fill_null(pc.take(codes, found), 0)

@@ -60,7 +60,8 @@ class Clock:
                 assert offsets is not None
                 minutes = offsets.astype(np.int64)
             else:
-                minutes = 60 * np.round(np.nan_to_num(longitudes) / 15).astype(np.int64)
+                # Impossible longitudes are marked elsewhere; here they only must not overflow.
+                minutes = 60 * np.round(np.nan_to_num(longitudes).clip(-180, 180) / 15).astype(np.int64)
             utc = times - minutes.astype("timedelta64[m]") if self.is_local else times
             return utc.astype("datetime64[s]"), minutes.astype(np.int16)
         aware = self._from_wall_clock(pd.Series(times)) if self.is_local else pd.Series(times).dt.tz_localize("UTC")

@@ -8,7 +8,7 @@ from typing import Final
 
 from recap.data.sources import getnext
 from recap.data.sources.own_table import PARQUET_MAGIC
-from recap.data.sources.text_table import read_head
+from recap.data.sources.text_table import read_head, require_file
 from recap.errors import DataError
 
 _CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
@@ -53,6 +53,7 @@ def _of_folder(folder: Path) -> Detection | None:
 
 
 def _of_file(path: Path, encoding: str | None) -> Detection | None:
+    require_file(path)
     with path.open("rb") as file:
         if file.read(4) == PARQUET_MAGIC:
             return Detection("parquet", "it begins with Parquet's mark")

@@ -123,7 +123,7 @@ def _read_places(geo: Path, options: ReadOptions, ledger: Ledger) -> Places:
 def _mark_other_kinds(rows: Rows) -> None:
     kinds = rows.columns["type"]
     other = pc.not_equal(kinds, "trajectory").to_numpy(zero_copy_only=False)
-    rows.flag("not_a_checkin", other, lambda row: f"type must be trajectory, got {shorten(kinds[row].as_py())}")
+    rows.flag("not_a_checkin", other, lambda row: f"type must be trajectory, got {shorten(kinds[row])}")
 
 
 def _split_coordinates(rows: Rows) -> None:
@@ -133,7 +133,7 @@ def _split_coordinates(rows: Rows) -> None:
     rows.flag(
         "latitude",
         missing,
-        lambda row: f"coordinates must be [longitude,latitude] of a point, got {shorten(given[row].as_py())}",
+        lambda row: f"coordinates must be [longitude,latitude] of a point, got {shorten(given[row])}",
     )
     for name in ("latitude", "longitude"):
         rows.columns[name] = pc.fill_null(pc.struct_field(parts, name), "")

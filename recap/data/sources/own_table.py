@@ -13,7 +13,7 @@ from recap.data.sources.assembly import Assembly, Fields
 from recap.data.sources.guess import complete_mapping
 from recap.data.sources.options import ReadOptions
 from recap.data.sources.rows import Rows, text_rows
-from recap.data.sources.text_table import TextTable, header_names, read_head
+from recap.data.sources.text_table import TextTable, header_names, read_head, require_distinct, require_file
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -51,11 +51,12 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
         DataError: not a Parquet file, a needed column that is neither named nor guessed, or a bad row.
     """
     options = options or ReadOptions()
-    if not path.is_file():
-        raise DataError(f"{path} does not exist or is a folder; name the Parquet file")
+    require_file(path)
     try:
         with pq.ParquetFile(path) as file:
-            mapping = complete_mapping(options.columns, list(file.schema_arrow.names), path.name)
+            names = list(file.schema_arrow.names)
+            require_distinct(names, path.name)
+            mapping = complete_mapping(options.columns, names, path.name)
             fields = _fields(mapping)
             ledger = Ledger(options.skip_bad_rows)
             assembly = Assembly(path.name, options, ledger)
@@ -72,8 +73,7 @@ def column_names(path: Path, options: ReadOptions) -> list[str]:
     Raises:
         DataError: neither.
     """
-    if not path.is_file():
-        raise DataError(f"{path} does not exist or is a folder; name the file")
+    require_file(path)
     with path.open("rb") as file:
         is_parquet = file.read(4) == PARQUET_MAGIC
     if is_parquet:
@@ -92,6 +92,7 @@ def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterato
         start += batch.num_rows
         columns = {column: batch.column(column) for column in wanted}
         for column, values in columns.items():
+            values.validate(full=True)  # text that is no UTF-8 and dates that are none
             if pa.types.is_nested(values.type):
                 raise DataError(f"{name}: column {column!r} holds {values.type}; expected one value a row")
         yield Rows(name, columns, lines, noun="row")

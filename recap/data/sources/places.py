@@ -45,9 +45,7 @@ class Places:
         counts = pc.value_counts(ids)
         twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
         if len(twice):
-            raise DataError(
-                f"{name}: place {shorten(twice[0].as_py())} stands there twice; leave one row for each place"
-            )
+            raise DataError(f"{name}: place {shorten(twice[0])} stands there twice; leave one row for each place")
         return cls(name, ids, columns)
 
     def join(self, rows: Rows, id_column: str, prefix: str = "place.") -> None:
@@ -58,7 +56,7 @@ class Places:
         rows.flag(
             "poi_id", np.asarray(pc.equal(wanted, "").to_numpy(zero_copy_only=False)), lambda row: "place id is empty"
         )
-        rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row].as_py())} is not in {self.name}")
+        rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
         for name, column in self.columns.items():
             rows.columns[prefix + name] = pc.take(column, index)
 

@@ -15,10 +15,18 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infini
 _INTEGER = r"^[+-]?\d{1,18}$"
 
 
-def shorten(value: Any, limit: int = 40) -> str:
+def shorten(value: pa.Scalar, limit: int = 40) -> str:
     """Quote a value for a message, cut to ``limit`` characters."""
-    text = "nothing" if value is None else str(value)
+    text = plain(value)
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def plain(value: pa.Scalar) -> str:
+    """A value as text, also where Python has no such date."""
+    try:
+        return "nothing" if value.as_py() is None else str(value.as_py())
+    except (OverflowError, ValueError):
+        return str(value.value)
 
 
 @dataclass(frozen=True)
@@ -66,12 +74,10 @@ class Rows:
         return values
 
     def text(self, column: str) -> pa.Array:
-        """Text of a column; null becomes the empty string."""
+        """Text of a column; null and NaN become the empty string, whole numbers their digits."""
         values = decoded(self.columns[column])
         if pa.types.is_floating(values.type):
-            whole = pc.cast(values, pa.int64(), safe=False)
-            if pc.all(pc.equal(pc.cast(whole, values.type), values)).as_py() is not False:
-                values = whole
+            values = _float_text(pc.cast(values, pa.float64()))
         values = pc.fill_null(pc.cast(values, pa.string()), "")
         return pc.utf8_trim_whitespace(values)
 
@@ -81,23 +87,24 @@ class Rows:
         values = cast_or_null(given, pa.float64(), _NUMBER)
         numbers = _to_numpy(values, fill=np.nan)
         readable = ~_to_numpy(pc.is_null(values))
-        self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row].as_py())}")
+        self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")
         inside = (numbers >= low) & (numbers <= high)
-        self.flag(reason, ~inside, lambda row: f"{what} {given[row].as_py()} is outside [{low:g}, {high:g}]")
+        self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{low:g}, {high:g}]")
         return values
 
     def integer(self, column: str, reason: str, what: str, low: int, high: int) -> pa.Array:
-        """int64 values; those outside ``[low, high]`` and what is no whole number are marked. ``-240.0`` is one."""
+        """int64 values; those outside ``[low, high]`` and what is no whole number (``-240.0``, ``+60``) are marked."""
         given = decoded(self.columns[column])
         text = given
         if pa.types.is_string(text.type):
             text = pc.replace_substring_regex(text, r"\.0+$", "")
+            text = pc.replace_substring_regex(text, r"^\s*\+(\d)", r"\1")
         values = cast_or_null(text, pa.int64(), _INTEGER)
         numbers = _to_numpy(values, fill=low - 1)
         self.flag(
             reason,
             (numbers < low) | (numbers > high),
-            lambda row: f"{what} must be a whole number in [{low}, {high}], got {shorten(given[row].as_py())}",
+            lambda row: f"{what} must be a whole number in [{low}, {high}], got {shorten(given[row])}",
         )
         return values
 
@@ -169,6 +176,14 @@ def decoded(values: pa.Array) -> pa.Array:
     if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
         values = pc.cast(values, pa.string())
     return values
+
+
+def _float_text(values: pa.Array) -> pa.Array:
+    """Each number for itself, so that one 1.5 or NaN in a block does not turn the others' ``7`` into ``7.0``."""
+    values = pc.if_else(pc.is_nan(values), None, values)
+    is_whole = pc.and_(pc.equal(pc.round(values), values), pc.less(pc.abs(values), 1e18))
+    whole = pc.cast(pc.if_else(is_whole, values, None), pa.int64(), safe=False)
+    return pc.coalesce(pc.cast(whole, pa.string()), pc.cast(values, pa.string()))
 
 
 def cast_or_null(values: pa.Array, kind: pa.DataType, pattern: str) -> pa.Array:

@@ -3,7 +3,10 @@
 import codecs
 import csv as stdlib_csv
 import gzip
+import io
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,19 +23,33 @@ _ZIP_MAGIC: Final = b"PK\x03\x04"
 _BLOCK_BYTES: Final = 1 << 24
 """Text read at a time; no line may be longer."""
 
+_HEAD_BYTES: Final = 1 << 20
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is no ordinary file before it is opened: a pipe can be read once only, or blocks for ever.
+
+    Raises:
+        DataError: missing, a folder, a pipe or a device.
+    """
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name the check-in file inside it, or the folder's format with --format")
+    if not path.is_file():
+        raise DataError(f"{path} is a pipe or a device; write the check-ins to a file and name that")
 
 
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a plain or gzip-compressed file, told apart by content and not by name.
 
     Raises:
-        DataError: missing, empty, a folder, or a zip archive.
+        DataError: see `require_file`; or empty, or a zip archive.
     """
-    if not path.exists():
-        raise DataError(f"{path} does not exist")
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name the check-in file inside it, or the folder's format with --format")
+    require_file(path)
     with path.open("rb") as file:
         magic = file.read(4)
     if not magic:
@@ -56,6 +73,8 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     Raises:
         DataError: broken compression, bytes that no text has, or text in neither encoding.
     """
+    if encoding is not None and "\n".encode(encoding) != b"\n":  # UTF-16 and its like: line ends are not one byte
+        return TextScan(_count_decoded(path, encoding), encoding)
     decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
     bad_line, lines, last = 0, 0, b""
     try:
@@ -63,22 +82,22 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
             head = file.read(4)
             marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
             if encoding is None and marked == "utf-16":
-                return TextScan(lines=_count_utf16(path), encoding="utf-16")
+                return TextScan(_count_decoded(path, "utf-16"), "utf-16")
             chunk = head + file.read(_BLOCK_BYTES)
             while chunk:
                 # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --encoding.
                 if encoding is None and b"\0" in chunk:
                     raise DataError(f"{path.name} is not text (it holds NUL bytes); if it is, name its --encoding")
+                following = file.read(_BLOCK_BYTES)
                 if not bad_line:
                     try:
-                        decoder.decode(chunk)
-                    except UnicodeDecodeError as error:
-                        bad_line = lines + chunk.count(b"\n", 0, error.start) + 1
+                        decoder.decode(chunk, final=not following)
+                    except UnicodeError as error:
+                        bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
                 lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
                 if last == b"\r" and chunk[:1] == b"\n":
                     lines -= 1
-                last = chunk[-1:]
-                chunk = file.read(_BLOCK_BYTES)
+                last, chunk = chunk[-1:], following
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
     lines += last not in (b"\n", b"\r")
@@ -92,40 +111,73 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     return TextScan(lines, fallback)
 
 
-def _count_utf16(path: Path) -> int:
+def _count_decoded(path: Path, encoding: str) -> int:
+    """Lines of a text whose line ends are more than one byte.
+
+    Raises:
+        DataError: broken compression, or text that is not in ``encoding``.
+    """
+    lines, last = 0, "\n"
     try:
-        with open_bytes(path) as file, codecs.getreader("utf-16")(file) as reader:
-            text = reader.read()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path.name} begins like UTF-16 text but is not; name its --encoding") from error
-    return len(text.splitlines())
+        with open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
+            while chunk := text.read(_BLOCK_BYTES):  # every line end comes as \n
+                lines += chunk.count("\n")
+                last = chunk[-1]
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
+    except UnicodeError as error:
+        raise DataError(
+            f"{path.name} line {lines + 1} or later is not {encoding} text; name the file's encoding with --encoding"
+        ) from error
+    return lines + (last != "\n")
 
 
 def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[str]:
-    """The first lines of a text file, each cut to 2,000 characters; undecodable bytes become replacement marks.
+    """The first lines of a text file, as far as its first megabyte; undecodable bytes become replacement marks.
 
     Raises:
-        DataError: see `open_bytes`.
+        DataError: see `open_bytes`; or broken compression, or an encoding that cannot be used.
     """
     with open_bytes(path) as file:
         try:
-            data = file.read(1 << 16)
+            data = file.read(_HEAD_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
                 f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again"
             ) from error
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    text = data.decode(encoding or marked or "utf-8", errors="replace")
-    return [line[:2000] for line in text.splitlines()[:lines]]
+    try:
+        text = data.decode(encoding or marked or "utf-8", errors="replace")
+    except UnicodeError as error:
+        raise DataError(f"{path.name} is not {encoding} text; name the file's encoding with --encoding") from error
+    return _LINE_END.split(text, maxsplit=lines)[:lines]
 
 
 def header_names(head: list[str], delimiter: str, quoted: bool) -> list[str]:
-    """Column names in the first line of a file."""
-    if quoted:
-        names = next(stdlib_csv.reader(head[:1], delimiter=delimiter), [])
-    else:
-        names = next(stdlib_csv.reader(head[:1], delimiter=delimiter, quoting=stdlib_csv.QUOTE_NONE), [])
+    """Column names in the first line of a file.
+
+    Raises:
+        DataError: a name is longer than the 131,072 characters that Python's reader takes.
+    """
+    try:
+        if quoted:
+            names = next(stdlib_csv.reader(head[:1], delimiter=delimiter), [])
+        else:
+            names = next(stdlib_csv.reader(head[:1], delimiter=delimiter, quoting=stdlib_csv.QUOTE_NONE), [])
+    except stdlib_csv.Error as error:
+        raise DataError(f"the first line holds no column names ({error}); this is not a check-in file") from error
     return [name.strip().removeprefix("\ufeff") for name in names]
+
+
+def require_distinct(names: list[str], where: str) -> None:
+    """Refuse a table in which two columns have one name.
+
+    Raises:
+        DataError: they do; ``where`` begins the message.
+    """
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{where}: the column {twice[0][:40]!r} stands there twice; rename one")
 
 
 @dataclass(frozen=True)
@@ -179,11 +231,8 @@ class TextTable:
         self.wrong_columns: list[tuple[int, int]] = []
 
     def _read_header(self) -> list[str]:
-        first = read_head(self.path, 1, self.encoding)
-        names = header_names(first, self.delimiter, self.quoted)
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise DataError(f"{self.name} line 1: the column {sorted(twice)[0]!r} stands there twice; rename one")
+        names = header_names(read_head(self.path, 1, self.encoding), self.delimiter, self.quoted)
+        require_distinct(names, f"{self.name} line 1")
         return names
 
     def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[TextBlock]:
@@ -206,7 +255,7 @@ class TextTable:
                 ) from error
             if "Empty CSV" not in str(error):
                 raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise DataError(f"{self.name} is not {self.encoding} text; name its --encoding") from error
         read = rows + len(self.wrong_columns)
         if self.multiline:

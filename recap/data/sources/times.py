@@ -153,11 +153,11 @@ def read_times(rows: Rows, column: str, layout: TimeLayout, what: str = "time") 
     rows.flag(
         "time",
         np.isnat(times),
-        lambda row: f"{what} must look like '{layout.example}', got {shorten(given[row].as_py())}",
+        lambda row: f"{what} must look like '{layout.example}', got {shorten(given[row])}",
     )
     outside = ~((times >= _EARLIEST) & (times < _LATEST))
-    rows.flag("time", outside, lambda row: f"{what} {shorten(given[row].as_py())} is outside 1970 to 2099")
-    return times
+    rows.flag("time", outside, lambda row: f"{what} {shorten(given[row])} is outside 1970 to 2099")
+    return np.where(outside, np.datetime64("NaT", "s"), times)
 
 
 def iso_offsets(text: pa.Array) -> np.ndarray | None:

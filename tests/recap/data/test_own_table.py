@@ -178,8 +178,10 @@ def test_named_encodings_of_several_bytes_a_line_end(tmp_path: Path, encoding: s
 def test_a_wrong_encoding_is_refused(tmp_path: Path, encoding: str) -> None:
     """A file that is not what --encoding says: the option is named, or the columns that were not found."""
     path = csv(tmp_path / "a.csv", "user,poi,time,lat,lon,category\n1,2,1719835200,1,1,Café\n", "utf-8")
-    with pytest.raises(DataError, match="--encoding|column names"):
+    with pytest.raises(DataError, match=r"--encoding|column names"):
         read_checkins(path, "csv", options(encoding=encoding))
+    with pytest.raises(DataError, match="--encoding"):
+        read_checkins(path, "gowalla", options(encoding=encoding))
 
 
 def test_more_columns_than_a_short_line_holds(tmp_path: Path) -> None:
@@ -190,6 +192,24 @@ def test_more_columns_than_a_short_line_holds(tmp_path: Path) -> None:
     assert read_checkins(path, "csv", ZONE).table[c.POI_ID].tolist() == ["2"]
     with pytest.raises(DataError, match="no column names"):
         read_checkins(csv(tmp_path / "b.csv", f"{'x' * 200_000},{header}\n"), "csv", ZONE)
+
+
+def test_text_cut_inside_a_letter(tmp_path: Path) -> None:
+    """A last line that ends in half a letter is refused as text, whatever its columns."""
+    for tail in ("x", "x,y,1719835200,1,1,"):
+        text = f"user,poi,time,lat,lon,category\n1,2,1719835200,1,1,Café\n{tail}é"
+        (tmp_path / "a.csv").write_bytes(text.encode()[:-1])
+        with pytest.raises(DataError, match=r"a\.csv line 3 is not utf-8 text"):
+            read_checkins(tmp_path / "a.csv", "csv", ZONE)
+
+
+def test_offsets_with_a_sign(tmp_path: Path) -> None:
+    """`+60`, `-240.0` and `0` are minutes; `5,5`, `+` and `1e2` are bad rows."""
+    rows = "".join(f'1,2,1719835200,1,1,"{offset}"\n' for offset in ("+60", "-240.0", "0", "5,5", "+", "1e2"))
+    read = read_checkins(
+        csv(tmp_path / "a.csv", f"user,poi,time,lat,lon,tz\n{rows}"), "csv", ReadOptions(skip_bad_rows=True)
+    )
+    assert read.table[c.TZ_OFFSET_MINUTES].tolist() == [60, -240, 0] and read.account.dropped() == {"tz_offset": 3}
 
 
 def test_pipes_are_refused_before_they_are_opened(tmp_path: Path) -> None:
