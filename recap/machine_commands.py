@@ -43,7 +43,7 @@ def fetch(
         TransferSpeedColumn(),
         TimeRemainingColumn(),
         console=progress_console,
-        disable=as_json,
+        disable=as_json or not progress_console.is_terminal,
         transient=True,
     ) as bar:
         task = bar.add_task("fetch", total=None)

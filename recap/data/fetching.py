@@ -73,7 +73,11 @@ def fetch_archive(
             f"{url} has other bytes than expected (git blob {found}, expected {git_blob}); "
             "the download was removed: the file was replaced or altered on its way, do not use it"
         )
-    names = _unpack(part, target, description)
+    try:
+        names = _unpack(part, target, description)
+    except DataError:
+        part.unlink()  # the same bytes would be refused again; after a full disk the download stays
+        raise
     part.unlink()
     return names
 
