@@ -73,14 +73,19 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     dataset = replace(predictor.dataset, checkins=edited)
     kept = {pair: count for pair, count in counts.items() if count > 0}
     graph = TransitionGraph.from_counts(pd.Series(kept), dataset.num_pois)
-    model = Recap.for_dataset(predictor.model.config, dataset, graph, torch.float64)
+    # The training data that tell what others did stay as they are; an edit changes this case's history and counts.
+    model = Recap.for_dataset(predictor.model.config, predictor.dataset, graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
     stage = predictor.stage.model_copy(update={"graph_weight": 0.0} if "graph_token" in off else {}).model_copy(
-        update={name: False for name in ("prior", "correction") if name in off}
+        update={name: False for name in ("correction",) if name in off}
     )
-    for term in off & {"count", "recency", "window"}:
-        with torch.no_grad():
+    with torch.no_grad():
+        for term in off & {"count", "recency", "window"}:
             getattr(model.prior, f"{term}_weight").zero_()
+        if "prior" in off and model.prior is not None:
+            model.prior.scale.zero_()
+        if "evidence" in off and model.evidence is not None:
+            model.evidence.weight_F.zero_()
     checkins = _tensors(edited)
     at = first + len(past)
     return RecapScorer(model, stage).score(CaseBatch(checkins, torch.tensor([at]))).total[0]

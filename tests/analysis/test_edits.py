@@ -29,6 +29,7 @@ from analysis.links import CaseLink
 from analysis.situation import Situation, apply_edit, build_situation
 from analysis.what_if import what_if
 from recap.errors import CaseError
+from recap.evidence import EvidenceConfig
 from recap.predictor import Predictor
 from recap.variants import COMPONENTS
 from tests.analysis.offline import rescore
@@ -191,6 +192,11 @@ def test_random_edits_equal_an_edited_dataset() -> None:
 def test_random_edits_with_another_architecture() -> None:
     """The same with three hops, suffixes within trajectories and the graph token as state."""
     check_against_offline(small_predictor(num_hops=3, within_trajectory=True, state="graph"), range(12))
+
+
+def test_random_edits_with_additive_evidence() -> None:
+    """The same for a model whose evidence reads history, clock, source and others' counts, walk by walk."""
+    check_against_offline(small_predictor(evidence=EvidenceConfig(), core_scope="unvisited"), range(40))
 
 
 @pytest.mark.slow
