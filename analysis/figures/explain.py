@@ -48,7 +48,9 @@ def plot_ledger(explanation: FullExplanation, palette: Palette) -> go.Figure:
         col=3,
     )
     styled(figure, palette, height=90 + _ROW_PX * len(rows), margin={"t": 34, "l": 132, "r": 8})
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": palette.ink, "size": 14})
+    figure.update_yaxes(
+        autorange="reversed", showgrid=False, ticksuffix="  ", tickfont={"color": palette.ink, "size": 14}
+    )
     figure.update_xaxes(showticklabels=False, zeroline=True, zerolinecolor=palette.grid)
     for column in (1, 2, 3):
         low, high = _range(figure, column)
@@ -164,16 +166,23 @@ def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None =
         figure.add_scatter(
             x=[x],
             y=[0.5],
-            mode="markers+text",
+            mode="markers",
             marker={"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}},
-            text=[_short(name)],
-            textposition="bottom center",
-            textfont={"color": text_colour, "size": 13},
             hoverinfo="skip",
+        )
+        figure.add_annotation(
+            x=x,
+            y=0.5,
+            yshift=-24,
+            text=_short(name),
+            showarrow=False,
+            bgcolor=translucent(palette.page, 0.85),
+            font={"color": text_colour, "size": 13},
         )
     styled(figure, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
     figure.update_xaxes(visible=False, range=[-0.16, 1.16])
-    figure.update_yaxes(visible=False, range=[1.12, -0.12])
+    room = 30 / (52 * max(len(placed), 1))  # for the name above the highest path
+    figure.update_yaxes(visible=False, range=[1.1 + room / 2, -0.1 - room])
     return figure
 
 

@@ -40,11 +40,10 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
     badge = "They are in the token." if in_token else "The token does not hold them at this checkpoint."
     quiet(
         f"Line width is the share of the two-hop probability, {share(shown.a2_source_target)} in all. {badge} "
-        "Click a middle place to cut it."
+        "Click a middle place, or its row, to cut it."
     )
-    picked = st.session_state.get("cut_middle")
     event = st.plotly_chart(
-        plot_paths(shown, state.theme_palette(), picked),
+        plot_paths(shown, state.theme_palette()),
         theme=None,
         config=PLOT_CONFIG,
         key="paths-graph",
@@ -68,7 +67,12 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         }
         for path in shown.path_evidence
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    row_event = st.dataframe(
+        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-cell"
+    )
+    cells = row_event["selection"]["cells"] if row_event else []
+    if cells and not middles and int(cells[0][0]) < len(shown.path_evidence):
+        _cut_card(source, shown, shown.path_evidence[int(cells[0][0])].middle)
     quiet("Counterfactual ranks. Frozen takes one product out; recounted removes the first edge and renormalises.")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -54,11 +55,36 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
+@dataclass(frozen=True)
+class File:
+    """A file made when it is asked for."""
+
+    name: str
+    mime: str
+    icon: str
+    write: Callable[[], bytes]
+
+
 def downloads(
-    tables: Mapping[str, pd.DataFrame], *, key: str, pictures: Mapping[str, Callable[[], bytes]] | None = None
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    key: str,
+    pictures: Mapping[str, Callable[[], bytes]] | None = None,
+    files: Mapping[str, File] | None = None,
 ) -> None:
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here."""
-    with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
+    with st.popover("Export" if files else "Data", icon=":material/download:", key=f"{key}-data"):
+        for name, file in (files or {}).items():
+            st.download_button(
+                name,
+                data=file.write,
+                file_name=file.name,
+                mime=file.mime,
+                on_click="ignore",
+                key=f"{key}-{name}",
+                icon=file.icon,
+                width="stretch",
+            )
         quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner.")
         for name, table in tables.items():
             st.download_button(

@@ -1,6 +1,7 @@
 """The edit tray of Explain: a sequence of edits as data, undone and redone, in the address."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 import streamlit as st
 
@@ -94,7 +95,7 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         "Weekday",
         range(7),
         key="edit_weekday",
-        format_func=WEEKDAY_NAMES.__getitem__,
+        format_func=lambda day: WEEKDAY_NAMES[day][:2],
         on_change=lambda: _set_weekday(add),
     )
     _visit_pills(before, shown, sequence, add)
@@ -109,7 +110,11 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         on_change=lambda: _switch(source, case, on),
     )
     with st.popover("More edits", icon=":material/edit:", type="tertiary"):
-        quiet("add:PLACE@2012-05-01T18:30, move:VISIT@2012-05-01T18:30, source:PLACE, edge:FROM-TO:COUNT, hour:17:30")
+        quiet("One edit a line, places and visits by number:")
+        st.code(
+            "add:PLACE@2012-05-01T18:30\nmove:VISIT@2012-05-01T18:30\nsource:PLACE\nedge:FROM-TO:COUNT\nhour:17:30",
+            language=None,
+        )
         st.text_input("Edit", key="edit_text", on_change=lambda: _typed(source, case), max_chars=80)
     _effect(before, shown)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -140,9 +145,7 @@ def _visit_pills(
 ) -> None:
     """The last visits to both places; a click removes one."""
     visits = {
-        visit.visit: words.plain(
-            f"{evidence.name[:30]}, {visit.local_time[8:10]}/{visit.local_time[5:7]} {visit.local_time[11:16]}"
-        )
+        visit.visit: words.plain(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
         for evidence in before.revisits
         for visit in evidence.visits[-4:]
     }
@@ -159,6 +162,11 @@ def _visit_pills(
         format_func=visits.__getitem__,
         on_change=lambda: add(RemoveVisit(visit=int(st.session_state["edit_visit"]))),
     )
+
+
+def _day_and_time(local_time: str) -> str:
+    moment = datetime.fromisoformat(local_time)
+    return f"{moment.day} {moment:%b %H:%M}"
 
 
 def _switch(source: Source, case: int, on: list[str]) -> None:

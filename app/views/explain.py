@@ -19,7 +19,7 @@ from app.components.guard import guarded
 from app.components.pair import current_pair, pair_pickers
 from app.components.save_case import save_control
 from app.components.text import quiet
-from app.components.toolbar import downloads, source_picker
+from app.components.toolbar import File, downloads, source_picker
 from app.components.what_if import current_edits, tray
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
@@ -43,7 +43,7 @@ def view() -> None:
     about, against = current_pair(case, truth, opened.dataset.num_pois)
     before = explaining.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=225)
+        source_picker(source, width=215)
         _case_input(len(opened.cases))
         pair_pickers(source, before, (about, against))
         register = st.segmented_control(
@@ -90,7 +90,7 @@ def _case_input(total: int) -> None:
         total - 1,
         key="explained_case",
         label_visibility="collapsed",
-        width=150,
+        width=125,
         on_change=lambda: state.set_case(int(st.session_state["explained_case"])),
         help=f"Test cases 0 to {total - 1:,}; Walk and Long tail open them here.",
     )
@@ -104,24 +104,16 @@ def _export(shown: FullExplanation) -> None:
             [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []]
         ),
     }
-    downloads(tables, key="explain")
-    st.download_button(
-        "Report",
-        data=lambda: render_page([shown]).encode(),
-        file_name=f"recap-case-{shown.case}.html",
-        mime="text/html",
-        icon=":material/description:",
-        on_click="ignore",
-        help="One page with everything below; opens offline.",
-    )
-    st.download_button(
-        "JSON",
-        data=lambda: shown.model_dump_json().encode(),
-        file_name=f"recap-case-{shown.case}.json",
-        mime="application/json",
-        icon=":material/data_object:",
-        on_click="ignore",
-    )
+    name = f"recap-case-{shown.case}"
+    files = {
+        "Report, one page that opens offline": File(
+            f"{name}.html", "text/html", ":material/description:", lambda: render_page([shown]).encode()
+        ),
+        "Everything as JSON": File(
+            f"{name}.json", "application/json", ":material/data_object:", lambda: shown.model_dump_json().encode()
+        ),
+    }
+    downloads(tables, key="explain", files=files)
 
 
 def _answer(shown: FullExplanation, register: str) -> None:

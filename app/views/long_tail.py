@@ -15,6 +15,7 @@ from app.components.guard import guarded
 from app.components.misses import show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
+from app.components.twin import table_twin
 from app.figures import drawn
 from app.pages import WALK
 from app.sources import Source
@@ -95,12 +96,20 @@ def view() -> None:
         f"by how often the place was visited: {trends[1]}",
     )
     open_selected(source, event)
+    bins = {"By step": by_step, "By place": by_place}
+
+    def open_bin(name: str, row: int) -> None:
+        chosen = bins[name].iloc[row]
+        by = "transition_count" if name == "By step" else "destination_count"
+        open_cases(source, Selection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
+
     over = "cases" if unit == "cases" else "distinct steps"
     legend(
         f":blue[■] :gray[{label}, 95 % interval over walkers]",
         f"**–** :gray[{MODEL_LABELS[beside]}]",
-        f":gray[Small numbers: {over} in the bin. Click a bar to open its cases.]",
+        f":gray[Small numbers: {over} in the bin. Click a bar, or its row in the table, to open its cases.]",
     )
+    table_twin(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
     if model is None:
         show_misses(source)
@@ -139,8 +148,15 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         over = "cases" if unit == "cases" else "distinct steps"
         quiet(
             f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. "
-            "Click a cell to open its cases."
+            "Click a cell, or its row in the table, to open its cases."
         )
+
+        def open_cohort(_: str, row: int) -> None:
+            chosen = cohorts.iloc[row]
+            evidence = bool(chosen["in_history"]), bool(chosen["within_two_hops"])
+            open_cases(source, Selection.of_cohort(*evidence, eta))
+
+        table_twin({"Cohorts": cohorts}, "cohorts", open_cohort)
     with halves.cell():
         section("What one more hop buys")
         hops = tables.hops(source)
@@ -152,6 +168,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
         )
         quiet(findings.hop_finding(hops))
+        table_twin({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
         section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
@@ -210,8 +227,7 @@ def show_lift(source: Source) -> None:
     )
     legend("○ :gray[any place]", "□ :gray[given popularity]", "◇ :gray[and distance]", "● :gray[given own visits]")
     quiet(findings.lift_finding(lift))
-    with st.popover("Table", icon=":material/table_rows:", type="tertiary"):
-        st.dataframe(lift, hide_index=True)
+    table_twin({"Lift": lift}, "lift")
 
 
 def open_selected(source: Source, event: dict, eta: int = 1) -> None:
@@ -220,7 +236,11 @@ def open_selected(source: Source, event: dict, eta: int = 1) -> None:
     data = next((point["customdata"] for point in points if point.get("customdata")), None)
     if data is None:
         return
-    chosen = Selection.of_bin(*data) if len(data) == 3 else Selection.of_cohort(data[0], data[1], eta)
+    open_cases(source, Selection.of_bin(*data) if len(data) == 3 else Selection.of_cohort(data[0], data[1], eta))
+
+
+def open_cases(source: Source, chosen: Selection) -> None:
+    """Go to Walk with the cases of a selection."""
     opened = cache.open_dataset(source)
     cases = opened.cases["case"].to_numpy()[chosen.mask(opened.cases)]
     if len(cases):

@@ -14,6 +14,7 @@ from app.components.empty import no_source
 from app.components.guard import guarded
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
+from app.components.twin import table_twin
 from app.figures import drawn
 from app.pages import WALK
 from app.sources import Source
@@ -73,6 +74,7 @@ def view() -> None:
             alt=finding,
         )
         quiet("Tail: the step occurred at most once in training. Accuracies are over cases.")
+        table_twin({"Accuracy": groups}, "lollipops")
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")

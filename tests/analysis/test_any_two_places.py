@@ -46,7 +46,9 @@ def test_two_predictions(predictor: Predictor, usual: FullExplanation) -> None:
     assert [visit.poi for visit in asked.revisits] == [first, second]
     assert asked.roles == ("model", "other")
     words = asked.sentences["stakeholder"][0]
-    assert [piece.text for piece in words.pieces if piece.kind == "target"] == [asked.target_name.capitalize()], words.text
+    assert [piece.text for piece in words.pieces if piece.kind == "target"] == [asked.target_name.capitalize()], (
+        words.text
+    )
 
 
 def test_the_truth_as_rival(predictor: Predictor, usual: FullExplanation) -> None:

@@ -70,7 +70,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("view", ["overview", "walk", "long_tail"])
+@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "explain"])
 def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each view draws, or says in a sentence why there is nothing; nothing from the data is read as markup."""
     dataset = hostile_dataset(*CASES[name])
@@ -81,7 +81,7 @@ def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp
     assert app.title or app.info
     shown = texts(app)
     assert "<script>" not in shown and "![x](" not in shown and "](javascript" not in shown
-    if view == "walk":
+    if view in ("walk", "explain"):
         for chart in app.get("deck_gl_json_chart"):
             assert "NaN" not in chart.proto.json
 

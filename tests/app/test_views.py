@@ -8,6 +8,7 @@ import pytest
 from analysis.long_tail import accuracy_by_count
 from analysis.opened import OpenDataset, OpenModel, evaluation_records
 from analysis.predictions import predict_case
+from analysis.selection import Selection
 from recap.checkpoint import Checkpoint
 from tests.app.opening import check_calm, open_view, point_app_at, texts
 
@@ -192,6 +193,31 @@ def test_long_tail_bars_are_the_tables(city: OpenDataset, city_checkpoint: Path)
 def test_long_tail_links(city: OpenDataset, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""
     check_calm(open_view("long_tail", **params))
+
+
+@pytest.mark.parametrize(("key", "row", "link"), [("bars-By step", 0, "step:0:0"), ("bars-By place", 1, "place:10:19")])
+def test_a_row_of_the_table_leads_where_its_bar_does(city: OpenDataset, key: str, row: int, link: str) -> None:
+    """The table behind the bars, for the keyboard: a chosen cell opens Walk with the cases of its bin."""
+    app = open_view("long_tail")
+    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
+    app.run()
+    check_calm(app)
+    inside = city.cases["case"][Selection.parse(link).mask(city.cases)]
+    assert app.query_params["cases"] == link
+    assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
+
+
+def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: OpenDataset) -> None:
+    """The same for the evidence cohorts."""
+    app = open_view("long_tail")
+    cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
+    row = int(cohorts["n"].to_numpy().argmax())
+    app.session_state["cohorts-Cohorts"] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
+    app.run()
+    check_calm(app)
+    history, hops = (int(cohorts[name].iloc[row]) for name in ("in_history", "within_two_hops"))
+    assert app.query_params["cases"] == f"evidence:{history}:{hops}:1"
+    assert f"{cohorts['n'].iloc[row]:,} of {len(city.cases):,} cases" in texts(app)
 
 
 def test_bar_leads_to_its_cases(city: OpenDataset) -> None:
