@@ -21,12 +21,12 @@ from recap.errors import CheckpointError, FormatVersionError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
-from recap.sealed_folder import SUMS, verify_sums, write_sums
+from recap.sealed_folder import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.tensor_files import load_tensors, load_weights
 from recap.training.config import TrainConfig
 
 FORMAT_VERSION: Final = 1
-MANIFEST: Final = "checkpoint.json"
+MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
 VOCABULARY: Final = "vocabulary.parquet"

@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
-import psutil
 from packaging.requirements import Requirement
 from pydantic import Field
 
 from recap.config import Config
-from recap.data.dataset import MANIFEST as DATASET_MANIFEST
 from recap.errors import RecapError
-from recap.sealed_folder import verify_sums
+from recap.sealed_folder import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
 from recap.user_folder import HOME_VARIABLE, user_folder
 
 DISTRIBUTION: Final = "recap-mobility"
-CHECKPOINT_MANIFEST: Final = "checkpoint.json"
 ENOUGH_DISK_BYTES: Final = 5 << 30
 ENOUGH_MEMORY_BYTES: Final = 4 << 30
+REINSTALL: Final = "make setup, or: pip install --editable ."
 BUNDLES: Final = Path(__file__).resolve().parents[1] / "checkpoints"
 
 
@@ -47,9 +45,14 @@ def examine(places: list[Path] | None = None) -> list[Check]:
         places: further folders in which to look for datasets and checkpoints.
     """
     checks: list[Check] = []
-    for look in (_python, _packages, _processor, _devices, _zones, _home):
-        checks.extend(look())
-    checks.extend(_found_folders([BUNDLES, Path.cwd(), *(places or [])]))
+    looks = [look() for look in (_python, _packages, _processor, _devices, _zones, _home)]
+    for look in (*looks, _found_folders([BUNDLES, Path.cwd(), *(places or [])])):
+        try:
+            for check in look:
+                checks.append(check)  # one by one: what was found before a library failed stays
+        except ImportError as error:
+            found = f"does not load: {error}"
+            checks.append(Check(name=error.name or "library", status="missing", found=found, mend=REINSTALL))
     return checks
 
 
@@ -66,9 +69,7 @@ def _packages() -> Iterator[Check]:
     try:
         required = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
-        yield Check(
-            name="recap", status="missing", found="not installed", mend="make setup, or: pip install --editable ."
-        )
+        yield Check(name="recap", status="missing", found="not installed", mend=REINSTALL)
         return
     yield Check(name="recap", status="ok", found=importlib.metadata.version(DISTRIBUTION))
     for text in required:
@@ -95,6 +96,8 @@ def _packages() -> Iterator[Check]:
 
 
 def _processor() -> Iterator[Check]:
+    import psutil  # here and not above: where it is missing, the doctor must still speak
+
     memory = psutil.virtual_memory()
     enough = memory.available >= ENOUGH_MEMORY_BYTES
     yield Check(name="cpu", status="ok", found=f"{psutil.cpu_count() or 1} logical cores")

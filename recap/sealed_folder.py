@@ -7,10 +7,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from recap.errors import ChecksumError, FolderInUseError, RecapError
 
-SUMS = "SHA256SUMS"
+SUMS: Final = "SHA256SUMS"
+DATASET_MANIFEST: Final = "dataset.json"
+CHECKPOINT_MANIFEST: Final = "checkpoint.json"
 
 
 def sha256_of(path: Path) -> str:

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 from typing import Final
 
-import platformdirs
-
 from recap.errors import ConfigError, RecapError
 
 HOME_VARIABLE: Final = "RECAP_HOME"
@@ -19,7 +17,12 @@ def user_folder() -> Path:
         ConfigError: RECAP_HOME names a file.
     """
     moved = os.environ.get(HOME_VARIABLE, "").strip()
-    folder = Path(moved).expanduser().absolute() if moved else platformdirs.user_data_path("recap", appauthor=False)
+    if moved:
+        folder = Path(moved).expanduser().absolute()
+    else:
+        import platformdirs  # only here, so that `recap doctor` starts without
+
+        folder = platformdirs.user_data_path("recap", appauthor=False)
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{HOME_VARIABLE} should name a folder, {folder} is a file")
     return folder

@@ -19,10 +19,10 @@ from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.sources.account import ReadAccount
 from recap.errors import ConfigError, DatasetError, RecapError
-from recap.sealed_folder import new_folder, verify_sums, write_sums
+from recap.sealed_folder import DATASET_MANIFEST, new_folder, verify_sums, write_sums
 
 FORMAT_VERSION: Final = 1
-MANIFEST: Final = "dataset.json"
+MANIFEST: Final = DATASET_MANIFEST
 TABLES: Final = ("checkins", "pois", "users")
 CARD: Final = "CARD.md"
 

@@ -1,6 +1,9 @@
 """`recap doctor`: what it finds, what it misses, and that each missing thing comes with a command."""
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,33 @@ def test_missing_and_old_libraries(home: Path, monkeypatch: pytest.MonkeyPatch) 
     assert checks["surely-not-installed"].mend == 'pip install "surely-not-installed>=1.2"'
     assert checks["numpy"].status == "missing" and "needs >=999" in checks["numpy"].found
     assert "developers-only" not in checks
+
+
+WITHOUT = """\
+import sys
+library, sys.argv = sys.argv[1], ["recap", "doctor", "--json"]
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == library:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from app.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("library", ["psutil", "platformdirs", "pandas", "numpy", "pyarrow", "scipy", "torch"])
+def test_speaks_where_a_library_is_missing(home: Path, library: str) -> None:
+    """The one that does not load is named with the command, or not needed here; the rest is still said; exit 0 or 1."""
+    environment = {name: value for name, value in os.environ.items() if name != "RECAP_HOME"}
+    environment |= {"XDG_DATA_HOME": str(home)}
+    result = subprocess.run([sys.executable, "-c", WITHOUT, library], capture_output=True, text=True, env=environment)
+    assert "Traceback" not in result.stderr
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert {"python", "recap", "time zones"} <= checks.keys()
+    if library in ("psutil", "platformdirs", "torch"):
+        assert result.returncode == 1
+        assert f"No module named '{library}'" in checks[library]["found"] and "make setup" in checks[library]["mend"]
 
 
 def test_the_command(home: Path, tmp_path: Path) -> None:
