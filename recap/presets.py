@@ -49,6 +49,7 @@ def nyc_tuned() -> TrainConfig:
     return TrainConfig(
         preset="nyc_tuned",
         epochs=8,
+        label_smoothing=0.1,
         model=ModelConfig(
             embedding_dropout=0.5,
             output_dropout=0.4,
@@ -91,7 +92,8 @@ def demo() -> TrainConfig:
     """What the bundled demo city's checkpoints are trained with; chosen on the demo's validation split."""
     return TrainConfig(
         preset="demo",
-        epochs=8,
+        epochs=12,
+        label_smoothing=0.2,
         model=_small_model(PriorConfig(count_weight=1.6, recency_weight=1.0, recency_steps=30.0), 0.6, 0.5),
         curriculum=_early_curriculum(),
         optimiser=OptimiserConfig(learning_rate=5e-4, prior_learning_rate=5e-3, calibration_learning_rate=3e-3),

@@ -30,6 +30,7 @@ from recap.training.config import TrainConfig
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.losses import training_losses
+from recap.training.memory import return_freed_memory
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training.state import STATE_FILE, load_state, save_state
 
@@ -275,6 +276,7 @@ class Trainer:
         progress.epoch += 1
         progress.step = 0
         self._loss_sums_2.zero_()
+        return_freed_memory()
 
     def _keep_best(self, stage: Stage, val: dict[str, float | int | None]) -> None:
         result = {
