@@ -217,7 +217,9 @@ def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
             font={"color": hue.text, "size": 13},
         )
     figure.add_vline(x=1, line={"color": palette.ink, "width": 1.5})
-    figure.add_annotation(x=1, y=-0.62, text="now", showarrow=False, font={"color": palette.quiet, "size": 13})
+    figure.add_annotation(
+        x=1, y=-0.62, text="now", showarrow=False, xanchor="right", xshift=-5, font={"color": palette.quiet, "size": 13}
+    )
     first = (explanation.revisits[0].first_time or explanation.revisits[0].now_time)[:10]
     figure.add_annotation(
         x=0, y=1.62, text=first, showarrow=False, xanchor="left", font={"color": palette.quiet, "size": 13}

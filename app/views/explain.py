@@ -43,7 +43,7 @@ def view() -> None:
     about, against = current_pair(case, truth, opened.dataset.num_pois)
     before = explaining.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=215)
+        source_picker(source, width=175)
         _case_input(len(opened.cases))
         pair_pickers(source, before, (about, against))
         register = st.segmented_control(
@@ -51,7 +51,7 @@ def view() -> None:
             ("stakeholder", "researcher"),
             default="stakeholder",
             required=True,
-            format_func={"stakeholder": "Plain words", "researcher": "The paper's words"}.__getitem__,
+            format_func={"stakeholder": "Plain words", "researcher": "Paper's words"}.__getitem__,
             key="register",
             bind="query-params",
             label_visibility="collapsed",
@@ -90,7 +90,7 @@ def _case_input(total: int) -> None:
         total - 1,
         key="explained_case",
         label_visibility="collapsed",
-        width=125,
+        width=115,
         on_change=lambda: state.set_case(int(st.session_state["explained_case"])),
         help=f"Test cases 0 to {total - 1:,}; Walk and Long tail open them here.",
     )

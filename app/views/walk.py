@@ -26,6 +26,8 @@ def view() -> None:
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is nothing to walk through.")
         return
+    if "case" not in st.session_state and "case" not in st.query_params:
+        filters_changed()  # a link that names filters and no case opens the first case that passes
     case = state.current_case(len(opened.cases))
     with st.container(horizontal=True, vertical_alignment="center"):
         walk_slot = st.container(horizontal=True, width="content")

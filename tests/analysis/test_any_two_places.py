@@ -72,7 +72,7 @@ def test_the_address_of_the_view_is_a_link(predictor: Predictor, usual: FullExpl
     """The command line takes the browser's address as it is: source and wording included, other fields refused."""
     address = (
         f"http://127.0.0.1:8501/explain?source={predictor.checkpoint.hash[:12]}&case=3"
-        f"&about={usual.rival}&against={usual.truth}&edits=off%3Aprior&register=The+paper%27s+words"
+        f"&about={usual.rival}&against={usual.truth}&edits=off%3Aprior&register=Paper%27s+words"
     )
     link = CaseLink.from_query(address)
     assert link.mismatch(predictor) is None

@@ -132,6 +132,15 @@ def test_walk_filter_in_the_link(city: OpenDataset) -> None:
     assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
 
 
+def test_walk_filter_in_a_link_without_a_case(city: OpenDataset) -> None:
+    """A link with filters alone opens the first case that passes them."""
+    unseen = city.cases["case"][city.cases["transition_count"] == 0]
+    app = open_view("walk", show="Unseen")
+    check_calm(app)
+    assert app.session_state["case"] == unseen.iloc[0]
+    assert "does not pass" not in texts(app)
+
+
 def test_walk_from_a_bar(city: OpenDataset) -> None:
     """A link with a bar's cases shows them, names them, and lets them go."""
     inside = city.cases["case"][city.cases["transition_count"] == 0]
