@@ -38,5 +38,14 @@ def check_calm(app: AppTest) -> None:
 
 def texts(app: AppTest) -> str:
     """All words that the app shows outside tables and charts."""
-    elements = [*app.title, *app.header, *app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    elements = [
+        *app.title,
+        *app.header,
+        *app.subheader,
+        *app.markdown,
+        *app.caption,
+        *app.info,
+        *app.warning,
+        *app.error,
+    ]
     return "\n".join(str(element.value) for element in elements)

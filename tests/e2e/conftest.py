@@ -7,11 +7,12 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from app.settings import BUNDLES_VARIABLE
+from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE
 from tests.shell import RECAP
 
 playwright_api = pytest.importorskip(
@@ -68,12 +69,33 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
     """A running `recap app` on the small city."""
+    command = [RECAP, "app", "--data", city_folder, "--checkpoint", city_checkpoint, "--port"]
+    with _running(command, {BUNDLES_VARIABLE: "/nonexistent"}) as url:
+        yield url
+
+
+@pytest.fixture
+def plain_address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
+    """The same app started by Streamlit's own command, without `recap app`."""
+    command = [RECAP.with_name("streamlit"), "run", "app/main.py", "--server.port"]
+    folders = {DATA_VARIABLE: str(city_folder), CHECKPOINT_VARIABLE: str(city_checkpoint)}
+    with _running(command, {BUNDLES_VARIABLE: "/nonexistent", **folders}) as url:
+        yield url
+
+
+@contextmanager
+def _running(command: list[str | Path], variables: dict[str, str]) -> Iterator[str]:
+    """A server while it is needed; the port comes last in the command."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [RECAP, "app", "--data", city_folder, "--checkpoint", city_checkpoint, "--port", str(port)]
-    environment = os.environ | {BUNDLES_VARIABLE: "/nonexistent"}
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as server:
+        port = str(probe.getsockname()[1])
+    with subprocess.Popen(
+        [*command, port],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | variables,
+        cwd=Path(__file__).parents[2],
+    ) as server:
         url = f"http://127.0.0.1:{port}"
         try:
             _wait_until_healthy(url, server)
@@ -90,7 +112,7 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     outside: list[str] = []
     failed: list[str] = []
 
-    def open_path(path: str, *, theme: str = "light", width: int = 1440) -> Page:
+    def open_path(path: str, *, theme: str = "light", width: int = 1440, at: str = address) -> Page:
         window = browser.new_context(color_scheme=theme, viewport={"width": width, "height": 900})
         windows.append(window)
         window.set_default_timeout(PATIENCE_MS)
@@ -98,7 +120,7 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         page.route("**/*", lambda route: route.continue_() if _is_local(route.request.url) else route.abort())
         page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
         page.on("requestfailed", lambda request: failed.append(request.url) if _is_local(request.url) else None)
-        page.goto(address + path)
+        page.goto(at + path)
         page.wait_for_selector("h1")
         wait_until_idle(page)
         return page

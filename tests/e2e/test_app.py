@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import psutil
 import pytest
 
 from tests.e2e.conftest import Page, playwright_api, wait_until_idle
@@ -11,7 +12,10 @@ expect = playwright_api.expect
 Open = Callable[..., Page]
 
 
-@pytest.mark.parametrize("path", ["/", "/walk", "/long_tail"])
+VIEWS = ["/", "/walk", "/explain", "/long_tail", "/runs"]
+
+
+@pytest.mark.parametrize("path", VIEWS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_views_open_offline(open_page: Open, path: str, theme: str) -> None:
     """Each view paints in both themes; the page's ground is the theme's."""
@@ -20,6 +24,45 @@ def test_views_open_offline(open_page: Open, path: str, theme: str) -> None:
     ground = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
     assert ground == ("rgb(18, 24, 29)" if theme == "dark" else "rgb(255, 255, 255)")
     assert page.locator("[data-testid=stException]").count() == 0
+    assert page.get_by_text("Page not found").count() == 0
+
+
+def test_every_view_has_an_address(open_page: Open) -> None:
+    """Overview answers to its name as well as to ``/``, and keeps the settings of a link."""
+    heading = open_page("/").locator("h1").inner_text()
+    page = open_page("/overview")
+    expect(page.locator("h1")).to_have_text(heading)
+    assert page.get_by_text("Page not found").count() == 0
+    expect(open_page("/overview?metric=MRR").locator("h1")).to_contain_text("MRR")
+
+
+def test_streamlits_own_command_starts_it(open_page: Open, plain_address: str) -> None:
+    """`streamlit run app/main.py` shows the same views, map included, and listens on this machine only."""
+    page = open_page("/walk?case=1", at=plain_address)
+    page.locator("[data-testid=stDeckGlJsonChart] canvas").first.wait_for(state="attached")
+    expect(page.locator("h1")).to_contain_text("→")
+    page.get_by_role("link", name="Overview").first.click()
+    expect(page.locator("h1")).to_contain_text("RECAP finds")
+    port = int(plain_address.rpartition(":")[2])
+    assert {entry.laddr.ip for entry in psutil.net_connections("tcp") if entry.laddr.port == port} == {"127.0.0.1"}
+
+
+def test_two_chosen_places_travel_in_the_address(open_page: Open) -> None:
+    """Places picked for Explain, one by typing its name, are the same in a browser that gets the address."""
+    page = open_page("/explain?case=3")
+    first = page.locator(".st-key-pair_about input")
+    first.click()
+    first.press("ArrowDown")
+    first.press("Enter")
+    page.wait_for_url(re.compile("about=|against="))
+    wait_until_idle(page)
+    second = page.locator(".st-key-pair_against input")
+    second.fill("nobody is called this")
+    second.press("Enter")
+    expect(page.get_by_text("No other place here is called")).to_be_visible()
+    wait_until_idle(page)
+    other = open_page("/" + page.url.split("/", 3)[-1])
+    expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
 
 
 def test_walk_by_keyboard(open_page: Open) -> None:
@@ -88,11 +131,12 @@ def test_narrow_window_keeps_everything(open_page: Open) -> None:
     assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"] / 2
 
 
-@pytest.mark.parametrize("path", ["/", "/walk", "/long_tail"])
-def test_no_accessibility_violation_of_ours(open_page: Open, path: str) -> None:
-    """axe-core finds nothing serious outside what Streamlit itself draws."""
+@pytest.mark.parametrize("path", [*VIEWS, "/explain?case=3&edits=hour:05:00"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_accessibility_violation_of_ours(open_page: Open, path: str, theme: str) -> None:
+    """axe-core finds nothing outside what Streamlit itself draws."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = open_page(path)
+    page = open_page(path, theme=theme)
     found = axe.Axe().run(page).response["violations"]
     assert [(item["id"], item["nodes"][0]["html"][:200]) for item in found if item["id"] not in STREAMLITS_OWN] == []
 
