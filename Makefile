@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: app setup test test-all check format
+.PHONY: app setup test test-all test-lowest check format
 
 app: $(STAMP)
 	$(BIN)/recap app
@@ -17,6 +17,11 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+
+test-lowest:
+	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
+	.venv-lowest/bin/python -m pytest -n 2 -q -m "not slow and not e2e"
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
