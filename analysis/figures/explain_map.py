@@ -43,7 +43,11 @@ def explain_deck(explanation: FullExplanation, opened: OpenDataset, *, map_style
             (poi, 11 if ring else 9, [0, 0, 0, 0] if ring else fill, fill if ring else rgb(palette.land), name)
         )
     dots += [{"at": at(poi), "r": r, "fill": fill, "line": line, "tip": name} for poi, r, fill, line, name in marks]
-    names = [{"at": at(poi), "name": name[:24]} for poi, _, _, _, name in marks]
+    # The source's name stands above its dot, the others' below: the first place is often next door.
+    names = [
+        {"at": at(poi), "name": name[:24], "shift": [0, -20 if poi == explanation.source else 22]}
+        for poi, _, _, _, name in marks
+    ]
     pixels: Any = pdk.types.String("pixels")
     return pdk.Deck(
         layers=[
@@ -79,7 +83,7 @@ def explain_deck(explanation: FullExplanation, opened: OpenDataset, *, map_style
                 get_text="name",
                 get_size=13,
                 get_color=rgb(palette.ink),
-                get_pixel_offset=[0, 22],
+                get_pixel_offset="shift",
                 background=True,
                 get_background_color=rgb(palette.land, 225),
                 background_padding=[4, 2],
