@@ -45,7 +45,8 @@ def two_hop_world(seed: int) -> Dataset:
     In each of 20 groups 32 sources lead to two middle places of their own, and those to the group's destination. 30
     of the sources also lead there directly, once: that teaches what a two-step walk is worth. The other two do so in
     validation and test only. Nobody comes to a place twice, and every place's middles are its alone, so nothing but
-    A^2 ties such a source to its destination.
+    A^2 ties such a source to its destination. There are many users, so that a user's token cannot tell the destination
+    as the one of few where that user has not been.
     """
     generator = np.random.default_rng(seed)
     names = [f"place{number}" for number in generator.permutation(20 * (1 + 32 * 3))]
@@ -57,7 +58,7 @@ def two_hop_world(seed: int) -> Dataset:
             source, *middles = (names.pop() for _ in range(3))
             training += [walk for middle in middles for walk in ([source, middle], [middle, destination])]
             (training if number < 30 else held_out).append([source, destination])
-    places_of: dict[str, set[str]] = {f"user{number}": set() for number in range(120)}
+    places_of: dict[str, set[str]] = {f"user{number}": set() for number in range(600)}
     users = list(places_of)
     walks = []
     for part in (training, held_out, held_out):
@@ -143,10 +144,10 @@ def test_two_hop_evidence_is_found_and_needs_the_graph(seed: int, tmp_path: Path
     whole = trained_on(dataset, tmp_path / "whole", 6, seed)
     without = trained_on(dataset, tmp_path / "without", 6, seed, use_graph=False)
     assert whole["markov"]["hr1"] == 0 and whole["visit_count"]["hr20"] == 0
-    assert whole["recap"]["hr1"] > 0.8
-    assert without["recap"]["hr1"] < 0.5
-    assert whole["recap"]["hr1"] - without["recap"]["hr1"] > 0.3
-    assert whole["recap"]["mrr"] - without["recap"]["mrr"] > 0.25
+    assert whole["recap"]["hr1"] > 0.8 and whole["recap"]["mrr"] > 0.9
+    # Without the graph only the twenty destinations' popularity is left: one of twenty, MRR H(20) / 20 = .18.
+    assert without["recap"]["hr1"] < 0.2
+    assert abs(without["recap"]["mrr"] - without["popularity"]["mrr"]) < 0.1
 
 
 @pytest.mark.parametrize("seed", [0, 1])
