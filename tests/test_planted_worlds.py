@@ -143,7 +143,7 @@ def test_two_hop_evidence_is_found_and_needs_the_graph(seed: int, tmp_path: Path
 
     whole = trained_on(dataset, tmp_path / "whole", 6, seed)
     without = trained_on(dataset, tmp_path / "without", 6, seed, use_graph=False)
-    assert whole["markov"]["hr1"] == 0 and whole["visit_count"]["hr20"] == 0
+    assert whole["markov"]["hr1"] == 0 and whole["visit_count"]["mrr"] < 0.1
     assert whole["recap"]["hr1"] > 0.8 and whole["recap"]["mrr"] > 0.9
     # Without the graph only the twenty destinations' popularity is left: one of twenty, MRR H(20) / 20 = .18.
     assert without["recap"]["hr1"] < 0.2
