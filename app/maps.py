@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit import runtime
 
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
+from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
@@ -80,6 +81,12 @@ def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, o
     ground = _ground(source, theme, online=online)
     opened = cache.open_dataset(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
+
+
+def explain_image(source: Source, explanation: FullExplanation, theme: Theme) -> bytes:
+    """The map of an explanation as a PNG, drawn when it is asked for."""
+    opened = cache.open_dataset(source)
+    return draw_explain_image(explanation, opened, palette=palette_of(theme), basemap=read_basemap(source))
 
 
 def walk_camera(source: Source, walk: Walk) -> Camera:

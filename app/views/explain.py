@@ -1,5 +1,6 @@
 """Explain: one prediction as an exact sum, its paths and visits, in words, and what edits would change."""
 
+from functools import partial
 from typing import Final
 
 import pandas as pd
@@ -11,7 +12,7 @@ from analysis.full_explanation import FullExplanation
 from analysis.report import render_page
 from analysis.sentences import Sentence
 from analysis.words import ordinal, points
-from app import cache, explaining, state, words
+from app import cache, explaining, maps, state, words
 from app.components.deeper import show_deeper
 from app.components.empty import no_source
 from app.components.evidence import show_ledger, show_left_out, show_map, show_paths, show_visits
@@ -21,6 +22,7 @@ from app.components.save_case import save_control
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
 from app.components.what_if import current_edits, tray
+from app.sources import Source
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
@@ -62,7 +64,7 @@ def view() -> None:
     shown = explaining.explain(source, case, about=about, against=before.rival, edits=edits) if edits else before
     with exports:
         save_control(source, shown, about, against)
-        _export(shown)
+        _export(source, shown)
     _answer(shown, register or "stakeholder")
     grid = st.grid(3, min_column_width=380)
     with grid.cell(column_span=2):
@@ -96,9 +98,9 @@ def _case_input(total: int) -> None:
     )
 
 
-def _export(shown: FullExplanation) -> None:
+def _export(source: Source, shown: FullExplanation) -> None:
     tables = {
-        "Ledger": pd.DataFrame([entry.model_dump() for entry in shown.candidates]),
+        "Ledger": pd.json_normalize([entry.model_dump() for entry in shown.candidates]),
         "Paths": pd.DataFrame([path.model_dump() for path in shown.paths]),
         "Without": pd.DataFrame(
             [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []]
@@ -113,7 +115,8 @@ def _export(shown: FullExplanation) -> None:
             f"{name}.json", "application/json", ":material/data_object:", lambda: shown.model_dump_json().encode()
         ),
     }
-    downloads(tables, key="explain", files=files)
+    draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)
+    downloads(tables, key="explain", pictures={"Map": draw}, files=files)
 
 
 def _answer(shown: FullExplanation, register: str) -> None:

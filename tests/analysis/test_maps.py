@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from analysis.figures.basemap import MAX_DOTS, basemap_style
+from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.labels import place_labels
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, contrast
 from analysis.figures.walk_map import walk_deck
+from analysis.full_explanation import explain_fully
 from analysis.geography import aggregate_points, distance_km, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.long_tail import accuracy_by_count
 from analysis.opened import OpenDataset, OpenModel, evaluation_records
@@ -20,6 +22,7 @@ from analysis.predictions import predict_case
 from analysis.walks import fit_walk, read_walk
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
+from tests.analysis.planted import small_predictor
 from tests.shell import recap_json
 from tests.worlds import small_city
 
@@ -110,6 +113,20 @@ def test_deck_and_picture_of_a_case() -> None:
         assert all("pickable" in layer for layer in layers)
     picture = draw_walk_image(opened, walk, prediction, camera=camera, palette=DARK, basemap=build_basemap())
     assert Image.open(io.BytesIO(picture)).size == (1520, 1080)
+
+
+def test_picture_of_an_explanation() -> None:
+    """A PNG of the promised size in both themes, with paths and both places: their colours are in it."""
+    predictor = small_predictor()
+    opened = OpenDataset.of(predictor.dataset)
+    explained = (explain_fully(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
+    explanation = next(e for e in explained if e.path_evidence and e.target_rank > 1)
+    for palette in (LIGHT, DARK):
+        picture = Image.open(io.BytesIO(draw_explain_image(explanation, opened, palette=palette)))
+        assert picture.size == (1520, 1080)
+        colours = {colour for _, colour in picture.getcolors(2**24) or []}
+        for fill in (palette.paths.fill, palette.truth.fill, palette.model.fill):
+            assert ImageColor.getrgb(fill) in colours
 
 
 def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:

@@ -1,0 +1,113 @@
+"""Flat drawings of a map's ground and its names, for PNGs made without a browser."""
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from analysis.figures.palette import Palette, mix
+from analysis.geography import Camera, screen_offsets
+from analysis.opened import OpenDataset
+
+SIZE: Final = (760, 540)
+SCALE: Final = 2
+_FILLS: Final = ("district", "park", "airfield", "water", "quay")
+_LINES: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
+
+Pixel = tuple[float, float]
+
+
+def draw_ground(
+    opened: OpenDataset, camera: Camera, palette: Palette, basemap: Mapping[str, Any] | None
+) -> tuple[Image.Image, ImageDraw.ImageDraw]:
+    """The city without anybody: its own layers where it has some, and every place as a faint dot."""
+    image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
+    draw = ImageDraw.Draw(image)
+    layers = {} if basemap is None else {name: basemap["layers"][name] for name in basemap["order"]}
+    for name, layer in layers.items():
+        _draw_layer(draw, name, layer, camera, palette)
+    for x, y in pixels(camera, opened.latitude, opened.longitude):
+        draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
+    return image, draw
+
+
+def to_png(image: Image.Image) -> bytes:
+    """The picture's bytes."""
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def draw_disc(
+    draw: ImageDraw.ImageDraw, at: Pixel, radius: float, *, fill: str | None, outline: str, width: int
+) -> None:
+    """A disc, or a ring where ``fill`` is None."""
+    x, y = at
+    draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=width)
+
+
+def _draw_layer(
+    draw: ImageDraw.ImageDraw, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette
+) -> None:
+    colours = {
+        "district": palette.district,
+        "park": palette.park,
+        "airfield": palette.park,
+        "water": palette.water,
+        "quay": palette.land,
+        "street": palette.street,
+        "shore": palette.shore,
+        "ferry": palette.shore,
+        "rail": palette.road_casing,
+        "road": palette.road_casing,
+        "bridge": palette.road_casing,
+    }
+    for feature in collection["features"]:
+        for kind, lines in _parts(feature["geometry"]):
+            if kind == "polygon" and name in _FILLS:
+                _fill(draw, [_project(camera, line) for line in lines], colours[name], palette, name)
+            elif kind == "line" and name in _LINES:
+                for line in lines:
+                    draw.line(_project(camera, line), fill=colours[name], width=_LINES[name] * SCALE)
+
+
+def _fill(draw: ImageDraw.ImageDraw, rings: list[list[Pixel]], colour: str, palette: Palette, name: str) -> None:
+    """The outer ring in its colour; islands in the sea are land again."""
+    draw.polygon(rings[0], fill=colour)
+    for hole in rings[1:]:
+        draw.polygon(hole, fill=palette.land if name == "water" else colour)
+
+
+def _parts(geometry: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    kind, coordinates = geometry["type"], geometry["coordinates"]
+    if kind == "Polygon":
+        yield "polygon", coordinates
+    elif kind == "MultiPolygon":
+        for polygon in coordinates:
+            yield "polygon", polygon
+    elif kind == "LineString":
+        yield "line", [coordinates]
+    elif kind == "MultiLineString":
+        yield "line", coordinates
+
+
+def _project(camera: Camera, line: list[list[float]]) -> list[Pixel]:
+    points = np.array(line, dtype=np.float64)
+    return pixels(camera, points[:, 1], points[:, 0])
+
+
+def pixels(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) -> list[Pixel]:
+    """Where points lie on the picture."""
+    x, y = screen_offsets(camera, latitude, longitude)
+    return [(float(a), float(b)) for a, b in zip(SCALE * (x + SIZE[0] / 2), SCALE * (y + SIZE[1] / 2), strict=True)]
+
+
+def draw_name(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, palette: Palette) -> None:
+    """A name on a plate of land."""
+    shown = text if len(text) <= 32 else text[:31] + "…"
+    font = ImageFont.load_default(26)
+    box = draw.textbbox(at, shown, font=font, anchor="mm")
+    draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
+    draw.text(at, shown, fill=colour, font=font, anchor="mm")
