@@ -6,6 +6,8 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from recap.model.config import Stage
+from recap.runs.gpus import Gpu
+from recap.runs.state import Lease
 from recap.training.config import TrainConfig
 
 Meaning = Literal["core", "paths", "revisits", "model"]
@@ -81,23 +83,55 @@ def curve_table(metrics: list[dict[str, Any]], curve: Curve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
+def reference_value(reference: dict[str, Any], curve: Curve) -> float | None:
+    """What counting alone reaches over all validation cases; None where a curve has no such level."""
+    if curve not in ("hr20", "mrr") or not reference:
+        return None
+    value = (reference.get("all") or {}).get(curve)
+    return None if value is None else float(value)
+
+
 def queue_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The list of runs, the youngest first: ``run, what, state, progress`` (share of epochs), ``hr20, note``."""
+    """The list of runs, the youngest first: ``run, what, state`` (a list of one, shown as a chip), ``progress`` (share
+    of epochs), ``hr20, time, note``."""
     table = pd.DataFrame(
         [
             {
                 "run": row["id"],
                 "what": row["title"],
-                "state": row["state"],
+                "state": [row["state"]],
                 "progress": row["epoch"] / row["epochs"] if row["epochs"] else 0.0,
                 "hr20": "" if row["best"] is None else f"{row['best']['hr20']:.3f}",
+                "time": clock(row["seconds"]),
                 "note": " ".join((row["error"] or row["notes"]).split()),
             }
             for row in rows
         ],
-        columns=["run", "what", "state", "progress", "hr20", "note"],
+        columns=["run", "what", "state", "progress", "hr20", "time", "note"],
     )
     return table.iloc[::-1].reset_index(drop=True)
+
+
+def gpu_table(gpus: list[Gpu], leases: dict[str, Lease]) -> pd.DataFrame:
+    """One row for each GPU: ``gpu, use`` (share of the last second), ``memory`` (share in use), ``used, runs``.
+
+    Args:
+        leases: what each active run, by number, was given.
+    """
+    rows = []
+    for gpu in gpus:
+        used = gpu.total_bytes - gpu.free_bytes
+        runs = [run for run, lease in leases.items() if gpu.uuid in lease.gpu_uuids]
+        rows.append(
+            {
+                "gpu": gpu.name,
+                "use": gpu.busy,
+                "memory": used / gpu.total_bytes if gpu.total_bytes else 0.0,
+                "used": f"{size(used)} of {size(gpu.total_bytes)}",
+                "runs": ", ".join(runs),
+            }
+        )
+    return pd.DataFrame(rows, columns=["gpu", "use", "memory", "used", "runs"])
 
 
 def duration(seconds: float | None) -> str:
@@ -113,6 +147,19 @@ def duration(seconds: float | None) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def clock(seconds: float | None) -> str:
+    """A time as a clock shows it; empty before the first epoch.
+
+    >>> [clock(seconds) for seconds in (None, 8, 702, 5400)]
+    ['', '0:08', '11:42', '1:30:00']
+    """
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def size(count: float | None) -> str:

@@ -1,17 +1,21 @@
 """The runs as the app sees them: a read-only app only shows them, and its server refuses every change."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import streamlit as st
 
 from app.settings import Settings
-from app.sources import Source, find_sources
+from app.sources import Source, dataset_source, find_sources
 from recap.errors import RecapError
 from recap.runs.description import describe_briefly
 from recap.runs.gpus import Gpu, read_gpus
 from recap.runs.run_folder import RunFolder
 from recap.runs.service import ensure_runner
+from recap.runs.state import Lease
 from recap.runs.store import RunStore
+
+_LATEST_RUNS: Final = 20
 
 
 def open_store() -> RunStore:
@@ -25,9 +29,15 @@ def list_rows(store: RunStore) -> list[dict[str, Any]]:
     return [describe_briefly(run) for run in store.runs()]
 
 
-def datasets() -> list[Source]:
-    """Datasets on offer, each once."""
+def datasets(store: RunStore) -> list[Source]:
+    """Datasets on offer, each once: what the app can open, and what the latest runs were trained on."""
     sources = find_sources(Settings.from_environment())
+    for run in store.runs()[: -_LATEST_RUNS - 1 : -1]:
+        try:
+            found = dataset_source(Path(run.read_spec().dataset))
+        except RecapError:
+            continue
+        sources += [] if found is None else [found]
     return list({source.dataset_hash: source for source in reversed(sources)}.values())[::-1]
 
 
@@ -35,6 +45,19 @@ def datasets() -> list[Source]:
 def gpus() -> list[Gpu]:
     """The machine's GPUs now; asked at most every second and a half."""
     return read_gpus()
+
+
+def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:
+    """The devices of runs that have one, by the runs' numbers."""
+    found = {}
+    for run_id in run_ids:
+        try:
+            device = store.get(run_id).read_state().device
+        except RecapError:
+            continue
+        if device is not None:
+            found[run_id] = device
+    return found
 
 
 def source_of(run: RunFolder) -> Source | None:

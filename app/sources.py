@@ -13,6 +13,7 @@ from app.settings import Settings
 from recap.checkpoint import MANIFEST as CHECKPOINT_MANIFEST
 from recap.data.dataset import MANIFEST as DATASET_MANIFEST
 from recap.errors import RecapError
+from recap.runs.run_folder import SPEC
 from recap.sealed_folder import SUMS
 from recap.user_folder import user_folder
 
@@ -46,9 +47,15 @@ def find_sources(settings: Settings) -> list[Source]:
     datasets: dict[str, dict] = {}
     for dataset in _datasets(settings):
         datasets.setdefault(dataset["hash"], dataset)
+    checkpoints = list(_checkpoints(settings))
+    for checkpoint in checkpoints:
+        if checkpoint["dataset_hash"] not in datasets:
+            trained_on = _dataset_of_run(checkpoint["folder"].parent.parent)
+            if trained_on is not None and trained_on["hash"] == checkpoint["dataset_hash"]:
+                datasets[trained_on["hash"]] = trained_on
     sources = [
         _source(datasets[checkpoint["dataset_hash"]], checkpoint)
-        for checkpoint in _checkpoints(settings)
+        for checkpoint in checkpoints
         if checkpoint["dataset_hash"] in datasets
     ]
     paired = {source.dataset_hash for source in sources}
@@ -56,6 +63,12 @@ def find_sources(settings: Settings) -> list[Source]:
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
     # Stable: what was given on the command line comes first.
     return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
+
+
+def dataset_source(folder: Path) -> Source | None:
+    """The dataset in a folder as a source of its own; None where there is none."""
+    dataset = _dataset_in(folder)
+    return None if dataset is None else _source(dataset, None)
 
 
 def _source(dataset: dict, checkpoint: dict | None) -> Source:
@@ -80,17 +93,26 @@ def _datasets(settings: Settings) -> Iterator[dict]:
     folders = [settings.data] if settings.data else []
     folders += [bundle / "dataset" for bundle in _bundles(settings)]
     folders += _subfolders(_home() / "datasets")
-    for folder in folders:
-        manifest = _read_json(folder / DATASET_MANIFEST)
-        if manifest and isinstance(manifest.get("dataset_hash"), str):
-            bundle = folder.parent if (folder.parent / "basemap.json").is_file() else None
-            yield {
-                "folder": folder,
-                "hash": manifest["dataset_hash"],
-                "name": str(manifest.get("name") or folder.name),
-                "synthetic": manifest.get("synthetic") is True,
-                "bundle": bundle,
-            }
+    yield from filter(None, map(_dataset_in, folders))
+
+
+def _dataset_in(folder: Path) -> dict | None:
+    manifest = _read_json(folder / DATASET_MANIFEST)
+    if not manifest or not isinstance(manifest.get("dataset_hash"), str):
+        return None
+    return {
+        "folder": folder,
+        "hash": manifest["dataset_hash"],
+        "name": str(manifest.get("name") or folder.name),
+        "synthetic": manifest.get("synthetic") is True,
+        "bundle": folder.parent if (folder.parent / "basemap.json").is_file() else None,
+    }
+
+
+def _dataset_of_run(run: Path) -> dict | None:
+    """The dataset a run was trained on, wherever it lies."""
+    spec = _read_json(run / SPEC) if run.parent == _home() / "runs" else None
+    return _dataset_in(Path(spec["dataset"])) if spec and isinstance(spec.get("dataset"), str) else None
 
 
 def _checkpoints(settings: Settings) -> Iterator[dict]:

@@ -11,25 +11,33 @@ from analysis.training_progress import StageSpan
 
 _HEIGHT: Final = 340
 _DASHES: Final = {"All": "solid", "Tail": "dot", "Head": "dash", "main": "solid", "warm": "dot"}
-_NARROW: Final = 0.12
+_NARROW: Final = 0.075
 """Stages shorter than this share of the run carry their name lower, so that names do not meet."""
 
 
-def plot_training(table: pd.DataFrame, spans: list[StageSpan], epochs: int, palette: Palette) -> go.Figure:
+def plot_training(
+    table: pd.DataFrame,
+    spans: list[StageSpan],
+    epochs: int,
+    palette: Palette,
+    *,
+    reference: float | None = None,
+) -> go.Figure:
     """Curves of one quantity.
 
     Args:
         table: ``epoch, series, value`` from `curve_table`.
         spans: the curriculum; drawn over all planned epochs, also those still to come.
+        reference: what `count_plus_markov` reaches over the same cases, drawn as a dashed line.
     """
     figure = go.Figure()
     fills = {"core": palette.band, "paths": _chip(palette.paths), "revisits": _chip(palette.revisits)}
     inks = {"core": palette.quiet, "paths": palette.paths.text, "revisits": palette.revisits.text}
     fills["model"], inks["model"] = _chip(palette.model), palette.model.text
-    level = 0
+    level, gap = 0, {"color": palette.page, "width": 3}
     for span in spans:
         left, right = span.first - 0.5, span.last + 0.5
-        figure.add_vrect(x0=left, x1=right, fillcolor=fills[span.meaning], line_width=0, layer="below")
+        figure.add_vrect(x0=left, x1=right, fillcolor=fills[span.meaning], line=gap, layer="below")
         share = (span.last - span.first + 1) / epochs
         level = (level + 1) % 3 if share < _NARROW * len(span.name) / 8 else 0
         figure.add_annotation(
@@ -44,43 +52,71 @@ def plot_training(table: pd.DataFrame, spans: list[StageSpan], epochs: int, pale
             xshift=5,
             font={"size": 12, "color": inks[span.meaning]},
         )
+    if reference is not None:
+        _draw_reference(figure, reference, 0 if table.empty else int(table["epoch"].max()), epochs, palette)
     for series, rows in table.groupby("series", sort=False):
         figure.add_scatter(
             x=rows["epoch"],
             y=rows["value"],
-            mode="lines+markers" if len(rows) < 3 else "lines",
+            mode="lines+markers",
+            # A dot where the line ends: that is where the training stands.
+            marker={"size": [0] * (len(rows) - 1) + [8], "line": {"width": 0}},
             line={"color": palette.model.fill, "width": 2.5, "dash": _DASHES.get(str(series), "dash")},
             name=str(series),
             hovertemplate=f"Epoch %{{x}}, {series} %{{y:.4g}}<extra></extra>",
         )
-    _name_ends(figure, table, palette)
-    styled(figure, palette, height=_HEIGHT, margin={"b": 36, "r": 8})
+    _name_ends(figure, table, epochs, palette)
+    styled(figure, palette, height=_HEIGHT, margin={"l": 44, "b": 40, "r": 8})
     figure.update_xaxes(
         range=[0.5, epochs + 0.5], title_text="Epoch", dtick=max(1, round(epochs / 8)), tick0=1, tickformat="d"
     )
-    if not table.empty:
-        low, high = table["value"].min(), table["value"].max()
+    heights = [*table["value"], *([] if reference is None else [reference])]
+    if heights:
+        low, high = min(heights), max(heights)
         room = (high - low) or abs(high) or 1.0
         figure.update_yaxes(range=[low - 0.08 * room, high + 0.32 * room])
     return figure
 
 
-def _name_ends(figure: go.Figure, table: pd.DataFrame, palette: Palette) -> None:
+def _draw_reference(figure: go.Figure, value: float, epoch: int, epochs: int, palette: Palette) -> None:
+    # A shape and a name; no trace, so that the curves keep the legend and the hover to themselves.
+    figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})
+    late = epoch > 0.6 * epochs
+    figure.add_annotation(
+        x=0.5 if late else epochs + 0.5,
+        y=value,
+        text=f"Count + Markov, all {value:.3f}",
+        showarrow=False,
+        # Away from the names at the curves' ends.
+        xanchor="left" if late else "right",
+        xshift=6 if late else -6,
+        yanchor="top",
+        font={"size": 12, "color": palette.quiet},
+    )
+
+
+def _name_ends(figure: go.Figure, table: pd.DataFrame, epochs: int, palette: Palette) -> None:
     last = table.groupby("series", sort=False).last().sort_values("value")
     room = (table["value"].max() - table["value"].min()) if len(table) else 1.0
     previous = float("-inf")
     for series, row in last.iterrows():
         height = max(row["value"], previous + 0.09 * room)
         previous = height
+        beside = row["epoch"] < 0.8 * epochs
         figure.add_annotation(
             x=row["epoch"],
             y=height,
-            text=f"<b>{series} {row['value']:.3g}</b>",
+            text=f"<b>{series} {_shown(row['value'])}</b>",
             showarrow=False,
-            xanchor="right" if row["epoch"] > 3 else "left",
-            yanchor="bottom",
+            xanchor="left" if beside else "right",
+            xshift=8 if beside else 0,
+            yanchor="middle" if beside else "bottom",
             font={"size": 13, "color": palette.model.text},
         )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3f}" if 0.01 <= abs(value) < 1 else f"{value:.3g}"
 
 
 def _chip(hue: Hue) -> str:

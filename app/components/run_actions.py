@@ -25,8 +25,7 @@ def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
             _act("Stop", ":material/stop:", row["state"] in ("queued", "running"), lambda: control.stop(store, run))
             _act("Resume", ":material/resume:", row["state"] in RESUMABLE, lambda: control.resume(store, run))
             if st.button("Duplicate", icon=":material/content_copy:", key="run_copy"):
-                st.session_state["run_duplicate"] = run.read_spec().model_dump(mode="json")
-                st.session_state["run_parent"] = run.id
+                st.session_state["run_duplicate"] = run.read_spec().model_dump(mode="json") | {"parent": run.id}
                 st.rerun()
         source = run_store.source_of(run) if row["checkpoint"] else None
         for page in (page for page in PAGES if page.title in ("Walk", "Explain")):

@@ -1,5 +1,6 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from recap.runs.submission import build_specs
 
 PRESETS = ("tiny", "quick", "nyc")
 SEEDS = (1, 2, 3, 4)
+DEVICES = ("auto", "cpu", "cuda")
+MAX_EPOCHS = 200
 
 
 def show_form(store: RunStore) -> None:
     """Ask what to train; empty where there is no dataset."""
     section("New run")
-    sources = run_store.datasets()
+    sources = run_store.datasets(store)
     if not sources:
         st.markdown("There is no dataset yet. Make one with `recap prepare`, or the demo city with `recap demo`.")
         return
@@ -33,17 +36,22 @@ def show_form(store: RunStore) -> None:
     chosen = st.selectbox(
         "Data", list(by_hash), format_func=lambda key: by_hash[key].label.split(" · ")[0], key="run_data"
     )
-    preset = st.segmented_control("Preset", PRESETS, default="tiny", required=True, key="run_preset") or "tiny"
+    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or "tiny"]))
+    preset = st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
     config = train_preset(preset)
-    epochs = st.slider("Epochs", 1, 200, config.epochs, key=f"run_epochs_{preset}")
+    epochs = st.slider("Epochs", 1, MAX_EPOCHS, config.epochs, key=f"run_epochs_{preset}")
     hops = st.slider("Graph hops", 1, 5, config.model.num_hops, key=f"run_hops_{preset}")
-    seeds = st.pills("Seeds", SEEDS, selection_mode="multi", default=[1], key="run_seeds")
+    numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
+    seeds = st.pills("Seeds", numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
         text = st.text_area("Fields", key="run_fields", placeholder="optimiser.learning_rate=0.001", height=80)
         grid = st.text_area("Grid", key="run_grid", placeholder="model.num_hops=1,2,3", height=68)
         snapshots = st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
+        device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
+        slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
     notes = st.text_input("Note", key="run_notes", max_chars=MAX_NOTES)
+    parent = _parent(store)
     request: dict[str, Any] = {
         "preset": preset,
         "epochs": epochs if epochs != config.epochs else None,
@@ -51,8 +59,10 @@ def show_form(store: RunStore) -> None:
         "overrides": [*([f"model.num_hops={hops}"] if hops != config.model.num_hops else []), *_lines(text)],
         "grid": _lines(grid),
         "snapshots": snapshots,
+        "device": device,
+        "backend": "slurm" if slurm else "local",
         "notes": notes,
-        "parent": st.session_state.get("run_parent"),
+        "parent": parent,
     }
     try:
         specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
@@ -65,7 +75,7 @@ def show_form(store: RunStore) -> None:
         # The dataset may have changed since the form was drawn: what is queued is checked now.
         runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
         st.session_state["run"] = runs[0].id
-        st.session_state.pop("run_parent", None)
+        st.session_state["run_parent_done"] = True
         st.rerun()
 
 
@@ -88,6 +98,23 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
 
 
+def _parent(store: RunStore) -> str | None:
+    """The run that the new one varies; it need not be kept."""
+    numbers = [run.id for run in store.runs()]
+    if st.session_state.pop("run_parent_done", False) or st.session_state.get("run_parent") not in numbers:
+        st.session_state["run_parent"] = None
+    if not numbers:
+        return None
+    return st.selectbox(
+        "Varies run",
+        numbers[::-1],
+        index=None,
+        key="run_parent",
+        placeholder="None",
+        help="When both have finished, the cases that changed sides are listed.",
+    )
+
+
 def _take_over_duplicate(sources: list[Source]) -> None:
     """Fill the form from a run that was duplicated, once."""
     spec = st.session_state.pop("run_duplicate", None)
@@ -95,11 +122,12 @@ def _take_over_duplicate(sources: list[Source]) -> None:
         return
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
         st.session_state["run_data"] = spec["dataset_hash"]
-    preset = spec["preset"] if spec["preset"] in PRESETS else "tiny"
-    st.session_state["run_preset"] = preset
+    preset = st.session_state["run_preset"] = spec["preset"]
     config = train_preset(preset)
-    st.session_state[f"run_epochs_{preset}"] = min(200, spec["epochs"] or config.epochs)
-    st.session_state["run_seeds"] = [spec["seed"]] if spec["seed"] in SEEDS else [1]
+    st.session_state[f"run_epochs_{preset}"] = min(MAX_EPOCHS, spec["epochs"] or config.epochs)
+    st.session_state["run_seeds"] = [spec["seed"]]
+    st.session_state["run_snapshots"], st.session_state["run_device"] = spec["snapshots"], spec["device"]
+    st.session_state["run_slurm"], st.session_state["run_parent"] = spec["backend"] == "slurm", spec["parent"]
     st.session_state["run_fields"] = "\n".join(spec["overrides"])
     st.session_state["run_grid"] = ""
     st.session_state["run_notes"] = spec["notes"]

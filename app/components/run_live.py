@@ -6,9 +6,9 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
-from analysis.training_progress import CURVES, curve_table, duration, size, stage_spans
+from analysis.training_progress import CURVES, curve_table, duration, gpu_table, reference_value, size, stage_spans
 from app import run_store, state, words
-from app.components.text import quiet
+from app.components.text import quiet, section
 from recap.errors import RecapError
 from recap.runs.description import best_epoch, describe_run
 from recap.runs.estimates import seconds_left
@@ -18,6 +18,7 @@ from recap.runs.state import ACTIVE
 from recap.runs.store import RunStore
 
 POLL_SECONDS = 1.0
+GPU_SECONDS = 2.0
 
 
 def show_live(store: RunStore, run_id: str) -> None:
@@ -25,6 +26,33 @@ def show_live(store: RunStore, run_id: str) -> None:
     run = store.get(run_id)
     seen = _moment(describe_run(run))
     st.fragment(_draw, run_every=POLL_SECONDS if seen[0] in ACTIVE else None)(store, run_id, seen)
+
+
+def show_gpus(store: RunStore, rows: list[dict[str, Any]]) -> None:
+    """Every GPU of this machine, its load and its runs; read again every few seconds while something runs."""
+    active = [row["id"] for row in rows if row["state"] in ACTIVE]
+    st.fragment(_draw_gpus, run_every=GPU_SECONDS if active and run_store.gpus() else None)(store, active)
+
+
+def _draw_gpus(store: RunStore, active: list[str]) -> None:
+    gpus = run_store.gpus()
+    if not gpus:
+        section("GPUs")
+        st.markdown("This machine has no GPU. Runs go to the CPU, or with `recap runs submit --slurm` to a cluster.")
+        return
+    section(f"{len(gpus)} GPU{'s' if len(gpus) > 1 else ''}")
+    st.dataframe(
+        gpu_table(gpus, run_store.leases(store, active)),
+        hide_index=True,
+        key="run_gpus",
+        column_config={
+            "gpu": st.column_config.TextColumn("GPU", width=200),
+            "use": st.column_config.ProgressColumn("Use", format="percent", color="blue", width=110),
+            "memory": st.column_config.ProgressColumn("Memory", format="percent", color="blue", width=110),
+            "used": st.column_config.TextColumn("In use", width=140, alignment="right"),
+            "runs": st.column_config.TextColumn("Runs", width=100),
+        },
+    )
 
 
 def _moment(described: dict[str, Any]) -> tuple[str, int]:
@@ -87,8 +115,14 @@ def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
         quiet(words.plain(str(error)))
         return
     table = curve_table(described["metrics"], curve or "hr20")
-    figure = plot_training(table, stage_spans(config), config.epochs, state.theme_palette())
+    reference = reference_value(described["reference"], curve or "hr20")
+    figure = plot_training(table, stage_spans(config), config.epochs, state.theme_palette(), reference=reference)
     last = f"epoch {described['epoch']} of {config.epochs}"
+    beside = "" if reference is None else f"; count and Markov reach {reference:.3f}"
     st.plotly_chart(
-        figure, theme=None, config=PLOT_CONFIG, key="run_chart", alt=f"{CURVES[curve or 'hr20']} up to {last}, by stage"
+        figure,
+        theme=None,
+        config=PLOT_CONFIG,
+        key="run_chart",
+        alt=f"{CURVES[curve or 'hr20']} up to {last}, by stage{beside}",
     )

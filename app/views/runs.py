@@ -1,5 +1,7 @@
 """Runs: configure, estimate, launch, watch, stop, resume, compare, open."""
 
+from typing import Final
+
 import streamlit as st
 
 from analysis.training_progress import headline, queue_table, stage_spans
@@ -7,12 +9,22 @@ from app import run_store, words
 from app.components.guard import guarded
 from app.components.run_actions import show_actions, show_comparison
 from app.components.run_form import show_form
-from app.components.run_live import show_live
+from app.components.run_live import show_gpus, show_live
 from app.components.text import section
 from recap.errors import RecapError
 from recap.runs.description import describe_run
 from recap.runs.state import ACTIVE
 from recap.runs.store import RunStore
+
+STATE_COLOURS: Final = {
+    "running": "blue",
+    "stopping": "blue",
+    "queued": "gray",
+    "finished": "gray",
+    "stopped": "gray",
+    "failed": "red",
+    "lost": "red",
+}
 
 
 @guarded
@@ -34,13 +46,14 @@ def view() -> None:
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
+        show_gpus(store, rows)
         show_comparison(store, rows, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
 def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
     """All runs; picking one shows it."""
     section("Queue")
-    table = queue_table(rows)
+    table, colours = queue_table(rows), list(STATE_COLOURS.values())
     event = st.dataframe(
         table,
         hide_index=True,
@@ -50,9 +63,10 @@ def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
         column_config={
             "run": st.column_config.TextColumn("Run", width=50),
             "what": st.column_config.TextColumn("What", width=200),
-            "state": st.column_config.TextColumn("State", width=80),
+            "state": st.column_config.MultiselectColumn("State", options=list(STATE_COLOURS), color=colours, width=90),
             "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
             "hr20": st.column_config.TextColumn("Val Hit@20", width=90, alignment="right"),
+            "time": st.column_config.TextColumn("Time", width=70, alignment="right"),
             "note": st.column_config.TextColumn("Note", width=220),
         },
     )

@@ -33,6 +33,7 @@ def describe_run(run: RunFolder) -> dict[str, Any]:
         "epoch": metrics[-1]["epoch"] if metrics else 0,
         "epochs": epochs,
         "metrics": metrics,
+        "reference": run.read_reference(),
         "pid": state.process.pid if state.process is not None and state.state in ("running", "stopping") else None,
         "host": state.host,
         "device": state.device.shown if state.device is not None else None,
@@ -46,15 +47,19 @@ def describe_run(run: RunFolder) -> dict[str, Any]:
 def describe_briefly(run: RunFolder) -> dict[str, Any]:
     """A row of the list: the contract's keys without the long ones, and the best validation metrics so far.
 
+    ``seconds`` is the time its finished epochs took, validation included, without the pauses between two starts.
+
     Raises:
         RecapError: the run's folder is gone.
     """
     full = describe_run(run)
     spec = full["spec"]
     best = best_epoch(full["metrics"])
+    seconds = sum(line.get("seconds", 0.0) + line.get("validation_seconds", 0.0) for line in full["metrics"])
     kept = ("id", "state", "created", "started", "ended", "epoch", "epochs", "pid", "host", "device", "error")
     return {
         **{name: full[name] for name in (*kept, "checkpoint")},
+        "seconds": seconds if full["metrics"] else None,
         "title": RunSpec.parse(spec).title if spec is not None else "",
         "dataset": spec["dataset_name"] if spec is not None else "",
         "notes": spec["notes"] if spec is not None else "",

@@ -22,6 +22,7 @@ STATE: Final = "state.json"
 PROGRESS: Final = "progress.json"
 LOG: Final = "train.log"
 SUMMARY: Final = "summary.json"
+REFERENCE: Final = "reference.json"
 CHECKPOINTS: Final = "checkpoints"
 LOCK: Final = ".lock"
 _LOCK_SECONDS: Final = 30.0
@@ -168,6 +169,13 @@ class RunFolder:
         """What the finished run wrote down; empty before."""
         try:
             return read_json(self.path / SUMMARY)
+        except RecapError:
+            return {}
+
+    def read_reference(self) -> dict[str, Any]:
+        """What counting reaches on the validation cases: ``{"model", "split", "all", "head", ...}``; empty before."""
+        try:
+            return read_json(self.path / REFERENCE)
         except RecapError:
             return {}
 

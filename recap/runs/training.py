@@ -15,6 +15,7 @@ from recap.evaluation.records import records_file, write_records
 from recap.runs.files import write_json
 from recap.runs.process import ProcessIdentity
 from recap.runs.progress import ProgressWriter, StopQuestion
+from recap.runs.reference import write_reference
 from recap.runs.run_folder import SUMMARY, RunFolder
 from recap.runs.snapshots import SnapshotWriter
 from recap.runs.spec import RunSpec
@@ -45,6 +46,8 @@ def train_run(
         # The process of an earlier start died between sealing the checkpoint and saying so.
         _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
         return True
+    if group.is_writer:
+        write_reference(run, dataset)
     progress = ProgressWriter(run, attempt, ProcessIdentity.current()) if group.is_writer else None
     snapshots = SnapshotWriter(run, dataset) if spec.snapshots and group.is_writer else None
     kept: list[Evaluation] = []

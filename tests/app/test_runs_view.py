@@ -1,17 +1,31 @@
 """The Runs view without a browser: empty, with runs of every kind, refusing, and read-only."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from analysis.training_progress import curve_table, headline, queue_table, stage_spans
+from analysis.training_progress import clock, curve_table, headline, queue_table, stage_spans
+from app import run_store
+from recap import columns as c
+from recap.baselines.counting import CountPlusMarkov
+from recap.data.dataset import Dataset
+from recap.evaluation.evaluate import evaluate
+from recap.graph import TransitionGraph
 from recap.presets import train_preset
-from recap.runs.description import describe_briefly
+from recap.runs import control
+from recap.runs.description import describe_briefly, describe_run
+from recap.runs.gpus import Gpu
 from recap.runs.process import ProcessIdentity
+from recap.runs.reference import write_reference
+from recap.runs.state import Lease
 from recap.runs.store import RunStore
 from tests.app.opening import check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
+
+GIB = 1 << 30
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +36,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStore:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
-    return new_store(tmp_path / "home")
+    monkeypatch.setattr(run_store, "read_gpus", list)
+    store = new_store(tmp_path / "home")
+    yield store
+    # A run that is active keeps a runner alive.
+    for run in store.runs():
+        run.end("stopped")
 
 
 def add_run(store: RunStore, data: Path, state: str, epochs_done: int = 0, error: str | None = None) -> str:
@@ -107,6 +126,7 @@ def test_stages_curves_and_words() -> None:
     assert headline(facts, spans) == "Run 3 is at epoch 64 of 130. Graph token is on."
     assert headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 130."
     assert headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 64 of 130 epochs."
+    assert [clock(seconds) for seconds in (None, 8, 702, 5400)] == ["", "0:08", "11:42", "1:30:00"]
     line = {"epoch": 1, "loss": {"main": 2.0, "warm": 0.0}, "stage": {"warm_weight": 0.0}, "learning_rate": {"a": 0.1}}
     assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]
     assert curve_table([line], "hr20").empty
@@ -118,4 +138,90 @@ def test_the_queue_shows_the_youngest_first(store: RunStore, data: Path) -> None
     add_run(store, data, "queued")
     table = queue_table([describe_briefly(run) for run in store.runs()])
     assert table["run"].tolist() == ["2", "1"] and table["progress"].tolist() == [0.0, 0.25]
-    assert table["hr20"].tolist() == ["", "0.500"]
+    assert table["hr20"].tolist() == ["", "0.500"] and table["time"].tolist() == ["", "0:02"]
+    assert table["state"].tolist() == [["queued"], ["stopped"]]
+
+
+def test_the_level_of_counting_is_a_dashed_line(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number is that of an evaluation of the baseline; curves without such a level have no line."""
+    name = add_run(store, data, "finished", epochs_done=4)
+    run, dataset = store.get(name), Dataset.load(data)
+    write_reference(run, dataset)
+    graph = TransitionGraph.from_dataset(dataset)
+    metrics = evaluate(CountPlusMarkov(dataset, graph), dataset, graph, split=c.VAL).metrics
+    assert describe_run(run)["reference"] == {"model": "count_plus_markov", "split": "val", **metrics}
+    level = metrics["all"]["hr20"]
+    point_app_at(monkeypatch, data, None, read_only=False)
+    app = open_view("runs")
+    check_calm(app)
+    chart = app.get("plotly_chart")[0].proto
+    (line,) = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
+    assert line["y0"] == line["y1"] == level and "px" in line["line"]["dash"]
+    assert f"Count + Markov, all {level:.3f}" in chart.spec
+    app.segmented_control(key="run_curve").set_value("loss").run()
+    shapes = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
+    assert not [shape for shape in shapes if shape["type"] == "line"]
+
+
+def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load, memory and runs of each; a sentence where there is none."""
+    name = add_run(store, data, "running", epochs_done=1)
+    point_app_at(monkeypatch, data, None, read_only=False)
+    assert "This machine has no GPU." in texts(open_view("runs"))
+    gpus = [
+        Gpu(uuid="GPU-a", name="Small card", free_bytes=6 * GIB, total_bytes=8 * GIB, busy=0.81, used_by={}),
+        Gpu(uuid="GPU-b", name="Large card", free_bytes=24 * GIB, total_bytes=24 * GIB, busy=None, used_by={}),
+    ]
+    lease = Lease(kind="cuda", name="Small card", gpu_uuids=("GPU-a",), bytes_each=GIB)
+    assert store.get(name).note(1, device=lease.model_dump())
+    monkeypatch.setattr(run_store, "read_gpus", lambda: gpus)
+    run_store.gpus.clear()
+    app = open_view("runs")
+    check_calm(app)
+    assert "2 GPUs" in texts(app)
+    table = next(frame.value for frame in app.dataframe if "gpu" in frame.value)
+    assert table["gpu"].tolist() == ["Small card", "Large card"] and table["runs"].tolist() == [name, ""]
+    assert table["use"].tolist()[0] == 0.81 and table["memory"].tolist() == [0.25, 0.0]
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["GPU use"] == "81 %" and metrics["GPU memory"].startswith("2.1 GB of")
+    run_store.gpus.clear()
+
+
+def test_a_run_on_data_elsewhere_opens(
+    store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The app was started without the dataset; the run's own word for where it lies is enough, if the content is it."""
+    (run,) = store.add([tiny_spec(city_folder)])
+    run.checkpoint.parent.mkdir(exist_ok=True)
+    shutil.copytree(city_checkpoint, run.checkpoint)
+    run.end("finished")
+    point_app_at(monkeypatch, None, None)
+    app = open_view("runs")
+    check_calm(app)
+    assert {button.label: button.disabled for button in app.button} == {"Open in Walk": False, "Open in Explain": False}
+    source = run_store.source_of(run)
+    assert source is not None and source.dataset_folder == city_folder
+    walk = open_view("walk", source=source.token)
+    check_calm(walk)
+    assert "which is not here" not in texts(walk)
+    spec = json.loads((run.path / "spec.json").read_text())
+    (run.path / "spec.json").write_text(json.dumps(spec | {"dataset": str(store.folder)}))
+    assert run_store.source_of(run) is None
+
+
+def test_a_duplicate_asks_for_the_same(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seed, preset, length, fields and snapshots come back, whatever the form usually offers; its parent is the run."""
+    fields = {"preset": "demo", "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"], "snapshots": True}
+    (run,) = store.add([tiny_spec(data, **fields)])
+    run.end("stopped")
+    point_app_at(monkeypatch, None, None, read_only=False)
+    app = open_view("runs")
+    next(button for button in app.button if button.label == "Duplicate").click().run()
+    check_calm(app)
+    monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
+    monkeypatch.setattr(control, "ensure_runner", lambda _: False)
+    next(button for button in app.button if button.label == "Start the run").click().run()
+    check_calm(app)
+    again, first = store.get("2").read_spec(), run.read_spec()
+    assert again.train_config() == first.train_config() and again.parent == run.id
+    assert again.model_copy(update={"parent": None}) == first
