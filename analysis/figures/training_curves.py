@@ -53,7 +53,7 @@ def plot_training(
             font={"size": 12, "color": inks[span.meaning]},
         )
     if reference is not None:
-        _draw_reference(figure, reference, 0 if table.empty else int(table["epoch"].max()), epochs, palette)
+        _draw_reference(figure, reference, table, epochs, palette)
     for series, rows in table.groupby("series", sort=False):
         figure.add_scatter(
             x=rows["epoch"],
@@ -78,19 +78,21 @@ def plot_training(
     return figure
 
 
-def _draw_reference(figure: go.Figure, value: float, epoch: int, epochs: int, palette: Palette) -> None:
+def _draw_reference(figure: go.Figure, value: float, table: pd.DataFrame, epochs: int, palette: Palette) -> None:
     # A shape and a name; no trace, so that the curves keep the legend and the hover to themselves.
     figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})
-    late = epoch > 0.6 * epochs
+    # Its name keeps clear of the names at the curves' ends, and of the curve over the same cases.
+    late = bool((table["epoch"] > 0.6 * epochs).any())
+    middle = table[(table["series"] == "All") & (table["epoch"] <= 0.45 * epochs)]["value"]
+    above = late and bool((middle.tail(1) < value).any())
     figure.add_annotation(
-        x=0.5 if late else epochs + 0.5,
+        x=0.45 * epochs if late else epochs + 0.5,
         y=value,
         text=f"Count + Markov, all {value:.3f}",
         showarrow=False,
-        # Away from the names at the curves' ends.
-        xanchor="left" if late else "right",
-        xshift=6 if late else -6,
-        yanchor="top",
+        xanchor="center" if late else "right",
+        xshift=0 if late else -6,
+        yanchor="bottom" if above else "top",
         font={"size": 12, "color": palette.quiet},
     )
 
