@@ -17,7 +17,7 @@ from recap.variants import Variant
 ItemKind = Literal["checkin", "user", "graph_token", "count", "recency", "window", "correction", "evidence", "path"]
 
 
-EVIDENCE_LABELS: Final = {
+TERM_LABELS: Final = {
     "popularity": "Popularity",
     "distance": "Distance",
     "others_two_hop": "Others in two steps",
@@ -100,7 +100,7 @@ def evidence_label(name: str) -> str:
     >>> evidence_label("others_two_hop")
     'Others in two steps'
     """
-    return EVIDENCE_LABELS.get(name, name.replace("_", " ").capitalize())
+    return TERM_LABELS.get(name, name.replace("_", " ").capitalize())
 
 
 def window_positions(situation: Situation) -> list[int]:

@@ -71,7 +71,8 @@ def _waterfall_column(
     column: int,
 ) -> None:
     bars = waterfall(entry, explanation)
-    colours = [palette.baseline if bar.part == "core" else palette.revisits.fill for bar in bars]
+    own = {"core": palette.baseline, "evidence": palette.quiet}
+    colours = [own.get(bar.part, palette.revisits.fill) for bar in bars]
     hatched = ["/" if bar.part in ("correction", "clip_loss") else "" for bar in bars]
     shown = [points(bar.value) if bar.part == "core" else signed_points(bar.value) for bar in bars]
     figure.add_bar(

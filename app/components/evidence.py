@@ -3,6 +3,8 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.evidence_items import evidence_label
+from analysis.figures.case_layout import ledger_rows
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import describe_ledger, plot_ledger, plot_paths, plot_visits
 from analysis.full_explanation import FullExplanation
@@ -26,8 +28,32 @@ def show_ledger(shown: FullExplanation) -> None:
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
     clip = f"Clipped: {words.plain(', '.join(clipped))}." if clipped else "Prior not clipped."
-    identity = f"Total = core + prior + correction, rounded; largest residual {residual:.0e}."
+    more = " + evidence" if "evidence" in ledger_rows(shown) else ""
+    identity = f"Total = core + prior + correction{more}, rounded; largest residual {residual:.0e}."
     quiet(f"{identity} {clip} The graph acts inside core.")
+    _evidence_terms(shown)
+
+
+def _evidence_terms(shown: FullExplanation) -> None:
+    """The evidence of both places, feature by feature, largest first; nothing in a model without evidence."""
+    a, b = shown.contrast.a.evidence_terms, shown.contrast.b.evidence_terms
+    if not a and not b:
+        return
+    names = sorted({*a, *b}, key=lambda name: -max(abs(a.get(name, 0.0)), abs(b.get(name, 0.0))))
+    rows = [
+        {
+            "Evidence": evidence_label(name),
+            "A": signed_points(a.get(name, 0.0)),
+            "B": signed_points(b.get(name, 0.0)),
+            "Difference": signed_points(a.get(name, 0.0) - b.get(name, 0.0)),
+        }
+        for name in names
+    ]
+    with st.expander("The evidence, feature by feature", icon=":material/table_rows:"):
+        quiet(
+            f"A is {words.plain(shown.contrast.a.name)}, B is {words.plain(shown.contrast.b.name)}. The terms add up."
+        )
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
 
 
 def show_paths(source: Source, shown: FullExplanation) -> None:

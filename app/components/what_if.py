@@ -17,6 +17,7 @@ from analysis.edits import (
     parse_edits,
     write_edits,
 )
+from analysis.figures.case_layout import ledger_rows
 from analysis.full_explanation import FullExplanation
 from analysis.situation import build_situation
 from analysis.words import ordinal, signed_points
@@ -35,6 +36,7 @@ COMPONENT_NAMES = {
     "count": "Visit count",
     "recency": "Recency",
     "window": "Recent window",
+    "evidence": "Evidence",
 }
 
 
@@ -99,7 +101,9 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         on_change=lambda: _set_weekday(add),
     )
     _visit_pills(before, shown, sequence, add)
-    on = [name for name in COMPONENT_NAMES if name not in before.inactive_terms]
+    has_evidence = "evidence" in ledger_rows(before)
+    known = [name for name in COMPONENT_NAMES if name != "evidence" or has_evidence]
+    on = [name for name in known if name not in before.inactive_terms]
     st.session_state["edit_parts"] = [name for name in on if name not in shown.inactive_terms]
     st.pills(
         "Switched on",

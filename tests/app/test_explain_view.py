@@ -8,7 +8,7 @@ import pytest
 from analysis.full_explanation import FullExplanation, explain_fully
 from analysis.misses import count_misses, describe_misses, label_misses
 from analysis.saved_cases import saved_cases
-from analysis.words import ordinal, points
+from analysis.words import ordinal, points, signed_points
 from app.components.misses import WHY_LABELS
 from app.components.pair import find_place
 from app.settings import READ_ONLY_VARIABLE, Settings
@@ -199,6 +199,27 @@ def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     for text in texts(app).splitlines():
         assert "](" not in text.replace("\\]\\(", "").replace(":orange[", "").replace(":blue[", "") or "\\" in text
         assert "<script" not in text.replace("\\<script", "")
+
+
+def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundled city: a table of terms that are the library's, a switch that takes the evidence out of the total."""
+    bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+    point_app_at(monkeypatch, bundle / "dataset", bundle / "checkpoint")
+    predictor = Predictor.load(bundle / "checkpoint", bundle / "dataset")
+    app = open_view("explain", case="17")
+    check_calm(app)
+    shown = next(table.value for table in app.dataframe if "Evidence" in table.value.columns)
+    entry = expected(predictor, 17).contrast.a
+    values = dict(zip(shown["Evidence"], shown["A"], strict=True))
+    assert values["Recent visits"] == signed_points(entry.evidence_terms["recent_visits"])
+    assert len(shown) >= len(entry.evidence_terms) > 3
+    assert "prior + correction + evidence" in texts(app)
+    without = open_view("explain", case="17", edits="off:evidence")
+    assert not any("Evidence" in table.value.columns for table in without.dataframe)
+    off = expected(predictor, 17, "off:evidence")
+    ledger = json.loads(without.get("plotly_chart")[0].proto.spec)
+    shown_totals = [note["text"] for note in ledger["layout"]["annotations"]]
+    assert f"<b>{points(off.contrast.a.total)}</b>" in shown_totals
 
 
 def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> None:
