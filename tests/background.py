@@ -70,9 +70,9 @@ def wait_until_over(run: RunFolder, seconds: float = 120.0) -> str:
     return run.read_state().state
 
 
-def wait_for_epoch(run: RunFolder, epoch: int) -> None:
+def wait_for_epoch(run: RunFolder, epoch: int, seconds: float = 90.0) -> None:
     """Until an epoch is finished."""
-    wait_for(lambda: len(run.read_metrics()) >= epoch, f"epoch {epoch} of run {run.id}")
+    wait_for(lambda: len(run.read_metrics()) >= epoch, f"epoch {epoch} of run {run.id}", seconds)
 
 
 def recap(home: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:

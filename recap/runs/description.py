@@ -33,12 +33,12 @@ def describe_run(run: RunFolder) -> dict[str, Any]:
         "epoch": metrics[-1]["epoch"] if metrics else 0,
         "epochs": epochs,
         "metrics": metrics,
-        "reference": run.read_reference(),
         "pid": state.process.pid if state.process is not None and state.state in ("running", "stopping") else None,
         "host": state.host,
         "device": state.device.shown if state.device is not None else None,
         "error": error,
         "checkpoint": str(run.checkpoint) if finished and run.is_sealed else None,
+        "reference": run.read_reference(),
         "attempt": state.attempt,
         "progress": run.read_progress() if state.state in ("running", "stopping") else {},
     }

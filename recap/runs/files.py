@@ -11,7 +11,7 @@ from recap.errors import RecapError
 RESERVE: Final = ".reserve"
 """A file whose blocks are kept for the last words of a run on a full disk."""
 _RESERVE_BYTES: Final = 16 * 1024
-_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_json(path: Path, values: Any, *, use_reserve: bool = False, durable: bool = True) -> None:
@@ -38,9 +38,10 @@ def write_json(path: Path, values: Any, *, use_reserve: bool = False, durable: b
             _write(reserve, payload, "r+b")
             temporary = reserve
         temporary.replace(path)
-    except OSError:
+    except OSError as error:
         if temporary != reserve:
             temporary.unlink(missing_ok=True)
+        error.filename = error.filename or str(path)  # a full disk does not say where
         raise
 
 

@@ -5,12 +5,14 @@ its rank through the environment. A group of one costs nothing and changes nothi
 """
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, distributed, nn
 
 from recap.errors import ConfigError
+from recap.training.shared_dropout import SharedDropout
 
 _STEPS_BETWEEN_STOP_CHECKS = 10
 
@@ -75,6 +77,23 @@ class Group:
         if step % _STEPS_BETWEEN_STOP_CHECKS:
             return False
         return self._from_writer(wanted)
+
+    def masks_of(self, whole: int) -> AbstractContextManager[object]:
+        """Where a share of a batch of ``whole`` cases is computed: dropout as if one process computed the batch."""
+        return SharedDropout(whole, self.rank, self.size) if self.is_shared else nullcontext()
+
+    def take_writers_random_state(self, device: torch.device) -> None:
+        """Go on with the writer's random numbers; returns when every process has come here."""
+        if not self.is_shared:
+            return
+        carrier = device if distributed.get_backend() == "nccl" else torch.device("cpu")
+        state = torch.get_rng_state().to(carrier)
+        distributed.broadcast(state, src=0)
+        torch.set_rng_state(state.cpu())
+        if device.type == "cuda":
+            state = torch.cuda.get_rng_state(device).to(carrier)
+            distributed.broadcast(state, src=0)
+            torch.cuda.set_rng_state(state.cpu(), device)
 
     def wait(self) -> None:
         """Return when every process has come here."""

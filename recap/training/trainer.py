@@ -225,15 +225,13 @@ class Trainer:
     def _step(self, index_B: Tensor, stage: Stage) -> Tensor:
         self.model.train()
         whole_B, index_B = index_B, self.group.share(index_B)
-        if self.group.is_shared:
-            # Dropout differs between processes, and follows from the step alone so that a resumed run repeats it.
-            torch.manual_seed(hash((self.config.seed, self.progress.epoch, self.progress.step, self.group.rank)))
         if not len(index_B):
             self.optimiser.zero_grad(set_to_none=True)
             self._update()
             return torch.zeros((), device=self.device)
         batch = CaseBatch(self.checkins, self.row_N[index_B])
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
+        autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16")
+        with autocast, self.group.masks_of(len(whole_B)):
             scores = self.model(batch, stage)
         # Means over a share become means over the batch: share by share they are weighted with their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
@@ -271,7 +269,8 @@ class Trainer:
             line["val"] = metrics
             line["validation_seconds"] = time.perf_counter() - started
             self._keep_best(stage, metrics["all"])
-        self.group.wait()
+        # A process without a case in the last, short batch drew no masks for it.
+        self.group.take_writers_random_state(self.device)
         progress.line = line
         progress.epoch += 1
         progress.step = 0

@@ -1,92 +1,148 @@
-"""Runs in a real browser: launch from the form, kill the server, start it again, watch the end, open the result."""
+"""Runs on the demo city in a real browser: launch from the form, kill the server, start it again, open the result."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
-import sys
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
 
+from recap.runs.run_folder import RunFolder
+from recap.runs.service import runner_process
 from recap.runs.store import RunStore
-from tests.background import new_store, wait_for, wait_for_epoch, wait_until_over, walking_dataset
+from tests.background import new_store, wait_for, wait_for_epoch, wait_until_over
+from tests.e2e.conftest import PATIENCE_MS, Browser, Page, playwright_api, wait_until_idle
+from tests.shell import RECAP
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"),
-    *("--disable-component-update", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
-]
-PORT = 8617
-TRAIN = "epochs=150"
+EPOCHS = 8
+LONG_MS, LONG_SECONDS = 4 * PATIENCE_MS, 600
+CURVE = "[data-testid=stPlotlyChart] .scatterlayer .trace path.js-line"
+expect = playwright_api.expect
 
 
-@pytest.fixture
-def page() -> Iterator[Page]:
-    if not CHROMIUM.exists():
-        pytest.skip("no chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield browser.new_page(viewport={"width": 1440, "height": 1200})
-        browser.close()
+class Server:
+    """`recap app` with the bundled demo city, as a terminal would start it."""
 
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
 
-def serve(home: Path, data: Path) -> subprocess.Popen[bytes]:
-    """Start the app as a terminal would, and wait until it answers."""
-    environment = os.environ | {"RECAP_HOME": str(home), "OMP_NUM_THREADS": "1"}
-    command = [Path(sys.executable).with_name("recap"), "app", "--data", str(data), "--port", str(PORT)]
-    with (home / "app.log").open("ab") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+    def start(self) -> None:
+        """Start and wait until it answers."""
+        environment = os.environ | {"RECAP_HOME": str(self.home), "OMP_NUM_THREADS": "1"}
+        command = [RECAP, "app", "--port", str(self.port)]
+        with (self.home / "app.log").open("ab") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        wait_for(self.answers, "the server", 120)
 
-    def answers() -> bool:
+    def answers(self) -> bool:
+        """Whether it is up."""
         try:
-            return bool(urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=1))
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:  # noqa: S310 # our own server
+                return bool(answer.status == 200)
         except OSError:
             return False
 
-    wait_for(answers, "the server", 60)
-    return server
+    def kill(self) -> None:
+        """kill -9, with everything in its process group."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
-def test_a_run_outlives_the_server(tmp_path: Path, page: Page) -> None:
-    """The training goes on while the server is dead, and its checkpoint opens in Walk."""
-    home, data = tmp_path / "home", tmp_path / "data"
-    walking_dataset().save(data)
-    store: RunStore = new_store(home)
-    server = serve(home, data)
-    try:
-        page.goto(f"http://127.0.0.1:{PORT}/runs")
-        expect(page.get_by_role("heading", name="Nothing has been trained here yet")).to_be_visible(timeout=60_000)
-        page.get_by_text("Curriculum and optimiser").click()
-        page.get_by_label("Fields").fill(f"{TRAIN}\nvalidate_every=20")
-        page.get_by_label("Fields").press("Control+Enter")
-        page.get_by_role("button", name="Start the run").click()
-        wait_for(store.runs, "the run")
-        run = store.get("1")
-        wait_for_epoch(run, 20)
-        expect(page.get_by_role("heading", name="Run 1 is at epoch")).to_be_visible(timeout=30_000)
-        expect(page.locator("[data-testid=stPlotlyChart] .scatterlayer .trace").first).to_be_attached(timeout=30_000)
-        trainer = run.read_state().process
+@pytest.fixture
+def server(tmp_path: Path, chromium: str) -> Iterator[Server]:
+    store = new_store(tmp_path / "home")
+    server = Server(store.folder.parent)
+    yield server
+    server.kill()
+    for run in store.runs():
+        run.change({"queued", "running"}, "stopping")
+    runner = runner_process(store)
+    if runner is not None:
+        wait_for(lambda: not runner.is_alive(), "the runner to leave", 120)
 
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
-        epochs = len(run.read_metrics())
-        wait_for_epoch(run, epochs + 2)
-        assert trainer is not None and run.read_state().process == trainer
 
-        server = serve(home, data)
-        page.goto(f"http://127.0.0.1:{PORT}/runs?run=1")
-        assert wait_until_over(run, 240) == "finished", run.log.read_text()
-        expect(page.get_by_role("heading", name="Run 1 has finished its 150 epochs.")).to_be_visible(timeout=30_000)
-        page.get_by_role("button", name="Open in Walk").click()
-        page.wait_for_url("**/walk*", timeout=60_000)
-        expect(page.locator("[data-testid=stDeckGlJsonChart]")).to_be_visible(timeout=90_000)
-        expect(page.get_by_text(" core ").first).to_be_visible(timeout=30_000)
-    finally:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    window = browser.new_context(viewport={"width": 1440, "height": 1200})
+    window.set_default_timeout(PATIENCE_MS)
+    yield window.new_page()
+    window.close()
+
+
+def launch(page: Page, *, seed: str, epochs: int) -> None:
+    """Fill the form and press the button; tiny, at this length and with this seed."""
+    slider = page.get_by_role("slider", name="Epochs")
+    while (now := int(slider.input_value())) != epochs:
+        slider.press("ArrowRight" if now < epochs else "ArrowLeft")
+        expect(slider).not_to_have_value(str(now))
+    wait_until_idle(page)
+    if seed != "1":
+        seeds = page.get_by_role("toolbar", name="Seeds")
+        for name in (seed, "1"):
+            seeds.get_by_role("button", name=name, exact=True).click()
+            wait_until_idle(page)
+    page.get_by_role("button", name="Start the run").click()
+
+
+def finished_at(run: RunFolder) -> float:
+    """When the last epoch was written down, in the file system's seconds."""
+    return (run.path / "metrics.jsonl").stat().st_mtime
+
+
+def test_a_run_outlives_the_server(server: Server, page: Page, record_property: Callable[[str, object], None]) -> None:
+    """The training goes on while the server is dead; its checkpoint opens in Walk; a variation lists what changed."""
+    store = RunStore(server.home / "runs")
+    page.goto(f"{server.url}/runs")
+    expect(page.get_by_role("heading", name="Nothing has been trained here yet")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Data")).to_have_value("Saltmere")
+    launch(page, seed="1", epochs=EPOCHS)
+    wait_for(store.runs, "the run")
+    run = store.get("1")
+    assert (run.read_spec().dataset_name, run.read_spec().train_config().epochs) == ("Saltmere", EPOCHS)
+    expect(page.get_by_role("heading", name=f"Run 1 is at epoch 2 of {EPOCHS}")).to_be_visible(timeout=LONG_MS)
+    drawn = page.locator(CURVE).first.get_attribute("d")
+    page.wait_for_function("([css, old]) => document.querySelector(css).getAttribute('d') !== old", arg=[CURVE, drawn])
+    trainer = run.read_state().process
+
+    server.kill()
+    assert not server.answers()
+    epochs = len(run.read_metrics())
+    assert epochs < EPOCHS - 1, "the training was over before the server was killed: nothing is shown by what follows"
+    wait_for_epoch(run, epochs + 1, LONG_SECONDS)
+    assert trainer is not None and trainer.is_alive() and run.read_state().process == trainer
+
+    server.start()
+    page.goto(f"{server.url}/runs?run=1")
+    expect(page.get_by_role("heading", name=f"Run 1 has finished its {EPOCHS} epochs.")).to_be_visible(timeout=LONG_MS)
+    assert wait_until_over(run) == "finished", run.log.read_text()
+    page.get_by_role("button", name="Open in Walk").click()
+    page.wait_for_url("**/walk*")
+    expect(page.locator("[data-testid=stDeckGlJsonChart]")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("Saltmere · RECAP, run-1").first).to_be_visible()
+
+    page.goto(f"{server.url}/runs?run=1")
+    page.get_by_role("button", name="Duplicate").click()
+    wait_until_idle(page)
+    launch(page, seed="2", epochs=4)
+    wait_for(lambda: len(store.runs()) == 2, "the second run")
+    second = store.get("2")
+    assert second.read_spec().parent == "1"
+    changes = page.get_by_role("heading", name="newly wrong against run 1")
+    expect(changes).to_be_visible(timeout=LONG_MS)
+    seconds = time.time() - finished_at(second)
+    record_property("seconds_from_last_epoch_to_changed_cases", round(seconds, 1))
+    print(json.dumps({"seconds_from_last_epoch_to_changed_cases": round(seconds, 1)}))
+    right, wrong = (int(word) for word in (changes.text_content() or "").split() if word.isdecimal() and word != "1")
+    assert right + wrong > 0

@@ -2,9 +2,8 @@
 
 import json
 import math
-import resource
+import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +34,7 @@ from recap.training.run import train
 from recap.training.trainer import StepReport, Trainer
 from tests.checkins import small_dataset
 from tests.in_process import recap_here, recap_json_here
-from tests.shell import RECAP, assert_refused
+from tests.shell import RECAP, assert_refused, limit_files_to, recap
 from tests.worlds import batch_of, habit_rows, small_city, small_training
 
 CPU = torch.device("cpu")
@@ -340,16 +339,6 @@ def test_refuses_weights_with_nan(checkpoint: Path, city_folder: Path, tmp_path:
     assert_refused(recap_here("explain", checkpoint, "--data", city_folder, "--case", 0, "--json"), "NaN")
 
 
-def limit_files_to(size: int) -> Callable[[], None]:
-    """A process that may write no file larger than ``size`` bytes, and that is told so by an error."""
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
-
-
 @pytest.mark.parametrize("size", [1000, 20_000])
 def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: Path, city_folder: Path) -> None:
     """The configuration or the first state does not fit: one line, no checkpoint; with room again --resume finishes."""
@@ -361,6 +350,18 @@ def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: P
     line = recap_json_here(*command[1:-1], "--resume")
     assert line["epochs"] == 4
     assert Checkpoint.load(out).manifest.train.preset == "tiny"
+
+
+def test_a_disk_that_fills_up_leaves_no_records_and_no_run(tmp_path: Path, city_folder: Path) -> None:
+    """Records of an evaluation and the description of a run: one line that says where, nothing half-written."""
+    home, records = tmp_path / "home", tmp_path / "records.parquet"
+    environment = {**os.environ, "RECAP_HOME": str(home)}
+    command = ["evaluate", "--baseline", "markov", "--data", city_folder, "--records", records, "--json"]
+    assert_refused(recap(*command, env=environment, preexec_fn=limit_files_to(1000)), str(records), "nothing was kept")
+    command = ["runs", "submit", city_folder, "--preset", "tiny", "--json"]
+    assert_refused(recap(*command, env=environment, preexec_fn=limit_files_to(200)), str(home), "spec.json")
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".part", ".parquet")]
+    assert not list(home.rglob("spec.json"))
 
 
 def test_refuses_a_dataset_that_cannot_choose_an_epoch(tmp_path: Path) -> None:

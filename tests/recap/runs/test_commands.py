@@ -1,6 +1,7 @@
 """`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,12 @@ from typing import Any
 import pytest
 
 from app.cli import main
+from recap.runs.service import runner_process
 from recap.runs.store import RunStore
-from tests.background import recap, recap_json, wait_until_over
+from tests.background import recap, recap_json, wait_for, wait_for_epoch, wait_until_over
 
 Command = Callable[..., tuple[int, str, str]]
+DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
 
 
 @pytest.fixture
@@ -70,6 +73,46 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     ):
         code, out, _ = here(*words)
         assert code == 0 and part in out
+
+
+@pytest.mark.slow
+def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
+    """Launch, watch, lose the runner to kill -9, stop, resume, watch the end, open the result, compare, remove."""
+    home = store.folder.parent
+    words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "1")
+    assert recap_json(home, "runs", "submit", DEMO, *words) == {"id": "1", "state": "queued"}
+    run = store.get("1")
+    wait_for_epoch(run, 1, 240)
+    (row,) = recap_json(home, "runs", "list")["runs"]
+    assert (row["state"], row["epochs"], row["dataset"]) == ("running", 5, "Saltmere") and row["epoch"] >= 1
+    trainer, killed = run.read_state().process, runner_process(store)
+    assert trainer is not None and killed is not None and killed.send(signal.SIGKILL)
+    shown = recap_json(home, "runs", "show", "1")
+    assert shown["state"] == "running" and shown["pid"] == trainer.pid, "the training goes on without its runner"
+    again = wait_for(lambda: runner_process(store), "a command to bring a runner back")
+    assert again != killed
+
+    assert recap_json(home, "runs", "stop", "1") == {"id": "1", "state": "stopping"}
+    assert wait_until_over(run) == "stopped"
+    done = recap_json(home, "runs", "show", "1")
+    assert 1 <= done["epoch"] < 5 and done["checkpoint"] is None
+    lines = recap_json(home, "runs", "logs", "1")["lines"]
+    assert any(line.startswith("epoch 1 of 5") for line in lines)
+    assert recap_json(home, "runs", "resume", "1") == {"id": "1", "state": "queued"}
+    followed = recap(home, "runs", "logs", "-f", "1")
+    assert followed.returncode == 0 and "epoch 5 of 5" in followed.stdout, followed.stdout + followed.stderr
+    finished = recap_json(home, "runs", "show", "1")
+    assert (finished["state"], [line["epoch"] for line in finished["metrics"]]) == ("finished", [1, 2, 3, 4, 5])
+    case = recap_json(home, "explain", finished["checkpoint"], "--data", DEMO, "--case", "0")
+    assert case["case"] == 0 and len(case["candidates"]) > 0
+
+    words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
+    assert recap_json(home, "runs", "submit", DEMO, *words)["id"] == "2"
+    recap_json(home, "runs", "stop", "2")
+    assert wait_until_over(store.get("2")) == "stopped"
+    assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]
+    assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"}
+    assert [row["id"] for row in recap_json(home, "runs", "list")["runs"]] == ["1"]
 
 
 @pytest.mark.parametrize(
