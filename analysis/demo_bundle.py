@@ -10,14 +10,20 @@ import pandas as pd
 import torch
 
 from analysis.comparison import compare_records
+from analysis.kept_tables import SHIPPED, TableKey
+from analysis.misses import MISSES_TABLE, describe_misses
+from analysis.opened import PROTOCOL, SPLIT, OpenDataset, OpenModel
 from recap import columns as c
+from recap.baselines import COUNTING_BASELINES
 from recap.baselines.counting import counting_baselines
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
 from recap.evaluation.evaluate import evaluate
+from recap.evaluation.records import score_cases, write_records
 from recap.graph import TransitionGraph
+from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
 from recap.statistics import dataset_statistics
 from recap.training.config import TrainConfig
@@ -64,7 +70,27 @@ def build_demo_bundle(out: Path, work: Path, *, tell: Tell, seed: int = PINNED_S
     ablations = _ablations(dataset, full, work, tell)
     _write_json(out / "ablations.json", ablations)
     (out / "MODEL_CARD.md").write_text(_card(dataset, full, ablations), encoding="utf-8")
+    tell("Ranking the test cases for the app")
+    ship_tables(out)
     return ablations
+
+
+def ship_tables(bundle: Path) -> None:
+    """Put the tables that views read into a bundle: records of the model and of the counting baselines, miss labels.
+
+    The app makes them itself where they are missing; shipped ones save the first visitor the wait.
+    """
+    shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
+    opened = OpenDataset.load(bundle / "dataset")
+    checkpoint = Checkpoint.load(bundle / "checkpoint")
+    models = [OpenModel.of_checkpoint(checkpoint, opened)]
+    models += [OpenModel.of_baseline(name, opened) for name in COUNTING_BASELINES]
+    for model in models:
+        key = TableKey(opened.dataset.hash, model.key, SPLIT, PROTOCOL)
+        write_records(score_cases(model.scorer, opened.cases, opened.checkins), key.shipped_in(bundle), key.metadata)
+    predictor = Predictor(checkpoint, opened.dataset)
+    key = TableKey(opened.dataset.hash, checkpoint.hash, SPLIT, MISSES_TABLE)
+    write_records(describe_misses(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, tell: Tell) -> Dataset:

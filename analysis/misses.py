@@ -13,6 +13,8 @@ A case is missed where the target's rank is above K. The labels, in order of pre
 The second to fourth ask one what-if each, about the target's own score, with all other places as they are.
 """
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -20,6 +22,7 @@ import pandas as pd
 import torch
 
 from analysis.geography import distance_km
+from analysis.kept_tables import TableKey, kept_table
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.predictor import Predictor
@@ -28,6 +31,7 @@ Miss = Literal["no_evidence", "outvoted_by_core", "gate_against", "clipped", "ne
 MISSES: Final = get_args(Miss)
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
+MISSES_TABLE: Final = "misses"
 _BATCH: Final = 256
 
 
@@ -47,6 +51,32 @@ def describe_misses(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
     columns = ["case", "rank", "first", "has_evidence", "rank_by_evidence", "rank_without_correction"]
     columns += ["rank_unclipped", "first_distance_m", "first_same_category"]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=pd.Index(columns))
+
+
+def miss_table(
+    dataset_hash: str,
+    checkpoint_hash: str,
+    open_predictor: Callable[[], Predictor],
+    *,
+    rows: int,
+    keep: bool = True,
+    bundle: Path | None = None,
+) -> pd.DataFrame:
+    """`describe_misses` of all test cases: read from the bundle or the user's cache, or made once and kept there.
+
+    Args:
+        open_predictor: called only when the table is not there yet.
+        rows: test cases.
+        keep: whether to write a new one to the cache.
+        bundle: the dataset's bundle, which may have come with it.
+    """
+
+    def make() -> pd.DataFrame:
+        predictor = open_predictor()
+        return describe_misses(predictor, predictor.cases)
+
+    key = TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], MISSES_TABLE)
+    return kept_table(key, make, rows=rows, keep=keep, bundle=bundle)
 
 
 def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:

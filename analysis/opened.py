@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.geography import unwrap_longitudes
-from analysis.kept_tables import kept_table
+from analysis.kept_tables import TableKey, kept_table
 from recap import columns as c
 from recap.baselines import build_baseline
 from recap.checkpoint import Checkpoint
@@ -133,14 +133,16 @@ def evaluation_records(
     build_model: Callable[[], OpenModel],
     *,
     keep: bool = True,
+    bundle: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """A model's records over all test cases: read from the user's cache, or scored once and kept there.
+    """A model's records over all test cases: read from the bundle or the user's cache, or scored once and kept there.
 
     Args:
         model_key: `OpenModel.key`.
         build_model: makes the model, called only when the records are not there yet.
         keep: whether to write new records to the cache; a cache that cannot be written is done without.
+        bundle: the dataset's bundle, which may have come with records.
         progress: told (cases done, cases in all) while scoring.
 
     Raises:
@@ -157,15 +159,8 @@ def evaluation_records(
                 progress(min(start + _CASES_PER_REPORT, len(opened.cases)), len(opened.cases))
         return pd.concat(pieces, ignore_index=True)
 
-    return kept_table(
-        opened.dataset.hash,
-        model_key,
-        (SPLIT, PROTOCOL),
-        score,
-        rows=len(opened.cases),
-        metadata={"dataset_hash": opened.dataset.hash, "checkpoint_hash": model_key if len(model_key) == 64 else ""},
-        keep=keep,
-    )
+    key = TableKey(opened.dataset.hash, model_key, SPLIT, PROTOCOL)
+    return kept_table(key, score, rows=len(opened.cases), keep=keep, bundle=bundle)
 
 
 def _one_line(text: str, limit: int = 80) -> str:

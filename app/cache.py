@@ -95,6 +95,7 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
             key,
             lambda: open_model(_source, _baseline),
             keep=not Settings.from_environment().read_only,
+            bundle=_source.bundle,
             progress=show,
         )
     bar.empty()

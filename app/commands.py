@@ -23,9 +23,8 @@ def run_app(
 ) -> None:
     """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
     from app.settings import Settings
-    from recap.checkpoint import MANIFEST as CHECKPOINT_MANIFEST
-    from recap.data.dataset import MANIFEST as DATASET_MANIFEST
     from recap.errors import CheckpointError, DatasetError
+    from recap.sealed_folder import CHECKPOINT_MANIFEST, DATASET_MANIFEST
 
     if data is not None and not (data / DATASET_MANIFEST).is_file():
         raise DatasetError(f"{data} holds no {DATASET_MANIFEST}: make a dataset with `recap prepare`")

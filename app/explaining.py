@@ -5,12 +5,10 @@ import streamlit as st
 
 from analysis.edits import parse_edits
 from analysis.full_explanation import FullExplanation, explain_fully
-from analysis.kept_tables import kept_table
-from analysis.misses import describe_misses, label_misses
+from analysis.misses import label_misses, miss_table
 from app import cache
 from app.settings import Settings
 from app.sources import Source
-from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.predictor import Predictor
 
@@ -76,13 +74,11 @@ def _search(
 
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model")
 def _describe_misses(checkpoint_hash: str, _source: Source) -> pd.DataFrame:
-    predictor = open_predictor(_source)
-    return kept_table(
+    return miss_table(
         _source.dataset_hash,
         checkpoint_hash,
-        (c.SPLIT_NAMES[c.TEST], "misses"),
-        lambda: describe_misses(predictor, predictor.cases),
-        rows=len(predictor.cases),
-        metadata={"dataset_hash": _source.dataset_hash, "checkpoint_hash": checkpoint_hash},
+        lambda: open_predictor(_source),
+        rows=len(cache.open_dataset(_source).cases),
         keep=not Settings.from_environment().read_only,
+        bundle=_source.bundle,
     )

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from app import warming
 from app.pages import ASSETS, navigation_pages
 
 st.set_page_config(page_title="RECAP", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
 st.navigation(navigation_pages(), position="top").run()
+warming.first_view_is_there()

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.settings import Settings
-from recap.checkpoint import MANIFEST as CHECKPOINT_MANIFEST
-from recap.data.dataset import MANIFEST as DATASET_MANIFEST
 from recap.errors import RecapError
 from recap.runs.run_folder import SPEC
-from recap.sealed_folder import SUMS
+from recap.sealed_folder import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.user_folder import user_folder
 
 TOKEN_LENGTH = 12

@@ -1,8 +1,21 @@
 """Getting ready while the browser is still opening: libraries, the first source, its records, then later views."""
 
 import logging
+import threading
+import time
+from typing import Final
 
 from recap.errors import RecapError
+
+_first_view = threading.Event()
+_PATIENCE_S: Final = 20.0
+_PAINTING_S: Final = 2.0
+"""What a browser takes to draw the first view; until then the processor is its own."""
+
+
+def first_view_is_there() -> None:
+    """A visitor has been sent a view: what later views need may be made now."""
+    _first_view.set()
 
 
 def warm_up() -> None:
@@ -22,6 +35,8 @@ def warm_up() -> None:
         cache.open_model(sources[0])
         for baseline in (None, *COUNTING_BASELINES):
             cache.read_records(sources[0], baseline)
+        if _first_view.wait(_PATIENCE_S):
+            time.sleep(_PAINTING_S)
         tables.hops(sources[0])
         tables.lift(sources[0], "unseen")
         if sources[0].checkpoint_hash is not None:

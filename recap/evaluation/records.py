@@ -128,10 +128,14 @@ def _with_ranks(cases: pd.DataFrame, ranks: list[Ranks]) -> pd.DataFrame:
     )
 
 
+def records_name(dataset_hash: str, scorer: str, split: str, protocol: str) -> str:
+    """The file name of a scorer's records; ``scorer`` is a checkpoint's hash or a baseline's name."""
+    return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{protocol}.parquet"
+
+
 def records_file(dataset_hash: str, scorer: str, split: str, protocol: str) -> Path:
-    """Where a scorer's records lie in the user's cache; ``scorer`` is a checkpoint's hash or a baseline's name."""
-    name = f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{protocol}.parquet"
-    return user_subfolder("cache") / "records" / name
+    """Where a scorer's records lie in the user's cache."""
+    return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol)
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:
