@@ -10,9 +10,11 @@ import pandas as pd
 import torch
 
 from analysis.comparison import compare_records
+from analysis.evaluation_tables import SPLIT, records_key
 from analysis.kept_tables import SHIPPED, TableKey
 from analysis.misses import MISSES_TABLE, describe_misses
-from analysis.opened import PROTOCOL, SPLIT, OpenDataset, OpenModel
+from analysis.open_model import OpenModel
+from analysis.opened import OpenDataset
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
 from recap.baselines.counting import counting_baselines
@@ -21,7 +23,7 @@ from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.records import score_cases, write_records
+from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
@@ -86,8 +88,8 @@ def ship_tables(bundle: Path) -> None:
     models = [OpenModel.of_checkpoint(checkpoint, opened)]
     models += [OpenModel.of_baseline(name, opened) for name in COUNTING_BASELINES]
     for model in models:
-        key = TableKey(opened.dataset.hash, model.key, SPLIT, PROTOCOL)
-        write_records(score_cases(model.scorer, opened.cases, opened.checkins), key.shipped_in(bundle), key.metadata)
+        key = records_key(opened.dataset.hash, model.key)
+        write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
     predictor = Predictor(checkpoint, opened.dataset)
     key = TableKey(opened.dataset.hash, checkpoint.hash, SPLIT, MISSES_TABLE)
     write_records(describe_misses(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)

@@ -140,11 +140,11 @@ def _blocks(opened: OpenDataset, table: pd.DataFrame) -> Iterator[tuple[dict[str
 
 def _own_past(opened: OpenDataset, block: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Each walker's earlier visits, and earlier steps from the same source, to every place."""
-    poi, trajectory = opened.checkins.poi_T.numpy(), opened.checkins.trajectory_T.numpy()
+    poi, trajectory = opened.visits.poi_T, opened.dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)
     visits = np.zeros((len(block), opened.dataset.num_pois))
     steps = np.zeros_like(visits)
     for i, (row, source) in enumerate(zip(block["row"].tolist(), block["source"].tolist(), strict=True)):
-        first = int(opened.checkins.first_T[row])
+        first = int(opened.visits.first_T[row])
         visits[i] = np.bincount(poi[first:row], minlength=visits.shape[1])
         left = first + np.flatnonzero(poi[first:row] == source)
         left = left[trajectory[left] == trajectory[left + 1]]

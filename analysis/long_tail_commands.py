@@ -132,7 +132,9 @@ def cases(
 
 def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
     """The opened dataset, the model's label and records, and a function that gives a baseline's records by name."""
-    from analysis.opened import OpenDataset, OpenModel, evaluation_records
+    from analysis.evaluation_tables import evaluation_records
+    from analysis.open_model import OpenModel
+    from analysis.opened import OpenDataset
     from recap.checkpoint import Checkpoint
 
     if (checkpoint is None) == (baseline is None):

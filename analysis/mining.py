@@ -132,8 +132,8 @@ def visits_before(opened: OpenDataset, case: int) -> int:
     """How often the walker had visited the case's target before its source."""
     chosen = opened.case(case)
     row, target = int(chosen["row"]), int(chosen["target"])
-    first = int(opened.checkins.first_T[row])
-    return int((opened.checkins.poi_T[first:row] == target).sum())
+    first = int(opened.visits.first_T[row])
+    return int((opened.visits.poi_T[first:row] == target).sum())
 
 
 def _reason(opened: OpenDataset, kind: str, case: int) -> str:

@@ -1,29 +1,23 @@
-"""Opened material: a dataset with its graph and case table, and a model that scores its cases."""
+"""An opened dataset with its graph and case table; what shows counts alone needs no tensors."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.geography import unwrap_longitudes
-from analysis.kept_tables import TableKey, kept_table
 from recap import columns as c
-from recap.baselines import build_baseline
-from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
-from recap.evaluation.records import describe_cases, score_cases
+from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.scores import Scorer
+from recap.visits import Visits
 
-SPLIT: Final = "test"
-PROTOCOL: Final = "every_step"
-_CASES_PER_REPORT: Final = 1024
+if TYPE_CHECKING:
+    from recap.history import CheckinTensors
 
 MODEL_LABELS: Final = {
     "recap": "RECAP",
@@ -41,7 +35,6 @@ class OpenDataset:
 
     dataset: Dataset
     graph: TransitionGraph
-    checkins: CheckinTensors
 
     @classmethod
     def load(cls, folder: Path) -> "OpenDataset":
@@ -51,7 +44,19 @@ class OpenDataset:
     @classmethod
     def of(cls, dataset: Dataset) -> "OpenDataset":
         """The same for a dataset in memory."""
-        return cls(dataset, TransitionGraph.from_dataset(dataset), CheckinTensors.from_dataset(dataset))
+        return cls(dataset, TransitionGraph.from_dataset(dataset))
+
+    @cached_property
+    def visits(self) -> Visits:
+        """Every user's visits in order."""
+        return Visits.of(self.dataset)
+
+    @cached_property
+    def checkins(self) -> "CheckinTensors":
+        """The check-ins as scorers read them."""
+        from recap.history import CheckinTensors  # here, so that showing counts alone does not load torch
+
+        return CheckinTensors.from_dataset(self.dataset)
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -88,79 +93,6 @@ class OpenDataset:
                 f"there is no test case {number}; {self.dataset.manifest.name} has {len(self.cases):,} cases, from 0"
             )
         return self.cases.iloc[number]
-
-
-@dataclass(frozen=True, eq=False)
-class OpenModel:
-    """Something that scores cases.
-
-    Attributes:
-        key: a checkpoint's hash or a baseline's name; with the dataset's hash it names the records.
-        label: what people read.
-        probabilistic: whether a softmax of its scores means a probability.
-    """
-
-    key: str
-    label: str
-    scorer: Scorer
-    probabilistic: bool
-    checkpoint: Checkpoint | None = None
-
-    @classmethod
-    def of_checkpoint(cls, checkpoint: Checkpoint, opened: OpenDataset) -> "OpenModel":
-        """A trained checkpoint on its own dataset.
-
-        Raises:
-            VocabularyError: another dataset.
-        """
-        scorer = checkpoint.scorer(opened.dataset, opened.graph)
-        return cls(checkpoint.hash, MODEL_LABELS["recap"], scorer, probabilistic=True, checkpoint=checkpoint)
-
-    @classmethod
-    def of_baseline(cls, name: str, opened: OpenDataset) -> "OpenModel":
-        """One of the baselines by name.
-
-        Raises:
-            ConfigError: unknown name.
-        """
-        scorer = build_baseline(name, opened.dataset, opened.graph)
-        return cls(name, MODEL_LABELS[name], scorer, probabilistic=name == "evidence")
-
-
-def evaluation_records(
-    opened: OpenDataset,
-    model_key: str,
-    build_model: Callable[[], OpenModel],
-    *,
-    keep: bool = True,
-    bundle: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> pd.DataFrame:
-    """A model's records over all test cases: read from the bundle or the user's cache, or scored once and kept there.
-
-    Args:
-        model_key: `OpenModel.key`.
-        build_model: makes the model, called only when the records are not there yet.
-        keep: whether to write new records to the cache; a cache that cannot be written is done without.
-        bundle: the dataset's bundle, which may have come with records.
-        progress: told (cases done, cases in all) while scoring.
-
-    Raises:
-        ScoreError: the model returned NaN.
-    """
-
-    def score() -> pd.DataFrame:
-        model = build_model()
-        pieces = []
-        for start in range(0, max(len(opened.cases), 1), _CASES_PER_REPORT):
-            chunk = opened.cases.iloc[start : start + _CASES_PER_REPORT]
-            pieces.append(score_cases(model.scorer, chunk, opened.checkins))
-            if progress is not None:
-                progress(min(start + _CASES_PER_REPORT, len(opened.cases)), len(opened.cases))
-        return pd.concat(pieces, ignore_index=True)
-
-    key = TableKey(opened.dataset.hash, model_key, SPLIT, PROTOCOL)
-    return kept_table(key, score, rows=len(opened.cases), keep=keep, bundle=bundle)
 
 
 def _one_line(text: str, limit: int = 80) -> str:

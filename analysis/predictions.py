@@ -7,7 +7,8 @@ import pandas as pd
 import torch
 
 from analysis.geography import distance_km
-from analysis.opened import OpenDataset, OpenModel
+from analysis.open_model import OpenModel
+from analysis.opened import OpenDataset
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.scores import CaseBatch
@@ -57,8 +58,8 @@ def predict_case(
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
         parts = {f"part_{name}": part_BP[0, poi_C].numpy() for name, part_BP in scores.parts.items()}
-    first = int(opened.checkins.first_T[row])
-    visits_P = np.bincount(opened.checkins.poi_T[first:row].numpy(), minlength=opened.dataset.num_pois)
+    first = int(opened.visits.first_T[row])
+    visits_P = np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)
     poi = np.array(listed, dtype=np.int64)
     sources = np.full_like(poi, source)
     candidates = pd.DataFrame(

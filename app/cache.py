@@ -1,23 +1,25 @@
-"""Opened material, shared by all visitors and kept by content hash."""
+"""Opened datasets and records, shared by all visitors and kept by content hash.
+
+Torch is not loaded here: a view of records alone is there a second or two earlier. Models are opened in `app.models`.
+"""
 
 import gc
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-import torch
 
-from analysis.opened import MODEL_LABELS, OpenDataset, OpenModel, evaluation_records
-from analysis.predictions import CasePrediction, predict_case
+from analysis.evaluation_tables import evaluation_records
+from analysis.opened import MODEL_LABELS, OpenDataset
 from app.settings import Settings
 from app.sources import Source
-from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
 
-# Of the whole server: its visitors share the cores. Two threads on two busy cores were four to ten times slower.
-torch.set_num_threads(1)
+if TYPE_CHECKING:
+    from analysis.open_model import OpenModel
 
 _evaluating = threading.Lock()
 _frozen = threading.Event()
@@ -26,16 +28,6 @@ _frozen = threading.Event()
 def open_dataset(source: Source) -> OpenDataset:
     """The source's dataset, verified, with its graph."""
     return _open_dataset(source.dataset_hash, source.dataset_folder)
-
-
-def open_model(source: Source, baseline: str | None = None) -> OpenModel:
-    """The source's checkpoint, or a baseline by name; without a checkpoint `count_plus_markov`."""
-    if baseline is None and source.checkpoint_folder is None:
-        baseline = DEFAULT_BASELINE
-    if baseline is not None:
-        return _open_baseline(source.dataset_hash, baseline, source)
-    assert source.checkpoint_hash is not None
-    return _open_checkpoint(source.checkpoint_hash, source)
 
 
 DEFAULT_BASELINE = "count_plus_markov"
@@ -54,31 +46,12 @@ def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     return records
 
 
-def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
-    """The source's model's prediction of one case."""
-    return _predict(source.dataset_hash, model_key(source), case, top, source)
-
-
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset")
 def _open_dataset(dataset_hash: str, _folder: Path) -> OpenDataset:
     opened = OpenDataset.load(_folder)
     if opened.dataset.hash != dataset_hash:
         raise RecapError(f"{_folder} changed while the app was running; reload the page")
     return opened
-
-
-@st.cache_resource(max_entries=4, show_spinner="Opening the model")
-def _open_checkpoint(checkpoint_hash: str, _source: Source) -> OpenModel:
-    assert _source.checkpoint_folder is not None
-    checkpoint = Checkpoint.load(_source.checkpoint_folder)
-    if checkpoint.hash != checkpoint_hash:
-        raise RecapError(f"{_source.checkpoint_folder} changed while the app was running; reload the page")
-    return OpenModel.of_checkpoint(checkpoint, open_dataset(_source))
-
-
-@st.cache_resource(max_entries=12, show_spinner=False)
-def _open_baseline(dataset_hash: str, name: str, _source: Source) -> OpenModel:
-    return OpenModel.of_baseline(name, open_dataset(_source))
 
 
 @st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model")
@@ -93,7 +66,7 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
         records = evaluation_records(
             opened,
             key,
-            lambda: open_model(_source, _baseline),
+            lambda: _model(_source, _baseline),
             keep=not Settings.from_environment().read_only,
             bundle=_source.bundle,
             progress=show,
@@ -102,9 +75,10 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
     return records
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
-def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) -> CasePrediction:
-    return predict_case(open_dataset(_source), open_model(_source), case, top=top)
+def _model(source: Source, baseline: str | None) -> "OpenModel":
+    from app.models import open_model
+
+    return open_model(source, baseline)
 
 
 def freeze() -> None:

@@ -1,4 +1,4 @@
-"""Getting ready while the browser is still opening: libraries, the first source, its records, then later views."""
+"""Getting ready while the browser is still opening: the first source and its records, then what later views need."""
 
 import logging
 import threading
@@ -23,7 +23,7 @@ def warm_up() -> None:
     # Streamlit warns about every call outside a visitor's script; that is what this is.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
-    from app import cache, explaining, tables
+    from app import cache, tables
     from app.settings import Settings
     from app.sources import find_sources
     from recap.baselines import COUNTING_BASELINES
@@ -32,11 +32,14 @@ def warm_up() -> None:
     if not sources:
         return
     try:
-        cache.open_model(sources[0])
+        cache.open_dataset(sources[0])
         for baseline in (None, *COUNTING_BASELINES):
             cache.read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)
+        from app import explaining, models  # not before: loading torch takes longer than all of the above
+
+        models.open_model(sources[0])
         tables.hops(sources[0])
         tables.lift(sources[0], "unseen")
         if sources[0].checkpoint_hash is not None:

@@ -16,7 +16,9 @@ from pathlib import Path
 import torch
 
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, EvidenceRanker, EvidenceRankerConfig, build_baseline
+from recap.baselines import COUNTING_BASELINES
+from recap.baselines.building import build_baseline
+from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.checkpoint import library_versions
 from recap.data.cases import PROTOCOLS
 from recap.data.dataset import Dataset

@@ -10,7 +10,8 @@ import json
 import time
 from pathlib import Path
 
-from recap.baselines import BASELINES, COUNTING_BASELINES, build_baseline
+from recap.baselines import BASELINES, COUNTING_BASELINES
+from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint, library_versions
 from recap.data.cases import PROTOCOLS
 from recap.data.dataset import Dataset

@@ -99,7 +99,7 @@ def evaluate(
     import torch
 
     from recap import columns as c
-    from recap.baselines import build_baseline
+    from recap.baselines.building import build_baseline
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.errors import ConfigError

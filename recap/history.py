@@ -12,9 +12,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-
-NEVER: Final = torch.iinfo(torch.int64).max
-"""`next_visit` of a check-in that is the user's last at its POI."""
+from recap.visits import Visits
 
 SECONDS_PER_DAY: Final = 86_400
 
@@ -72,21 +70,9 @@ class CheckinTensors:
 
         A segment is one history; edited copies of one user's history are several segments of the same user.
         """
-        segment = user if segment is None else segment
-        rows = np.arange(len(poi), dtype=np.int64)
-        starts = np.append(True, segment[1:] != segment[:-1])[: len(poi)]
-        first = rows[starts][np.cumsum(starts) - 1]
-
-        # Stable sort by (segment, POI): visits of one user to one POI become neighbours, still in time order.
-        order = np.lexsort((poi, first))
-        same = (poi[order][1:] == poi[order][:-1]) & (first[order][1:] == first[order][:-1])
-        next_visit = np.full(len(poi), NEVER, dtype=np.int64)
-        next_visit[order[:-1][same]] = order[1:][same]
-        group_start = np.append(True, ~same)[: len(poi)]
-        position = np.arange(len(poi))
-        visit_number = np.empty(len(poi), dtype=np.int64)
-        visit_number[order] = position - position[group_start][np.cumsum(group_start) - 1] + 1
-        arrays = (user, poi, first, next_visit, visit_number, seconds, local_seconds, trajectory)
+        visits = Visits.of_segments(user if segment is None else segment, poi)
+        of_visits = (visits.first_T, visits.next_visit_T, visits.visit_number_T)
+        arrays = (user, poi, *of_visits, seconds, local_seconds, trajectory)
         return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "CheckinTensors":
@@ -96,13 +82,6 @@ class CheckinTensors:
     @property
     def device(self) -> torch.device:
         return self.poi_T.device
-
-    def target_in_history(self, rows: np.ndarray) -> np.ndarray:
-        """Whether the target of each case was visited before step t (y in C_t); bool, one per source row."""
-        row = torch.as_tensor(rows, device=self.device)
-        # The target's first visit number counts earlier visits; the source itself (row t) is not in C_t.
-        earlier = self.visit_number_T[row + 1] - 1 - (self.poi_T[row + 1] == self.poi_T[row]).long()
-        return (earlier > 0).cpu().numpy()
 
 
 @dataclass(frozen=True, eq=False)

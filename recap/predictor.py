@@ -15,8 +15,8 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.ranks import check_scores
-from recap.evaluation.records import describe_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation

@@ -4,7 +4,7 @@ from typing import Any
 
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.model.config import ModelConfig, PriorConfig
 from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
 

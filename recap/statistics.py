@@ -7,6 +7,7 @@ import numpy as np
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.visits import Visits
 
 MAX_EDGE_VISITS: Final = 4_000_000_000
 """Up to this product of POIs and transitions every walk is taken (a minute at most); the paper's cities are below."""
@@ -99,12 +100,10 @@ def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float
 
     ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
     """
-    from recap.history import CheckinTensors  # here, so that counting alone (`recap prepare`) does not import torch
-
     rows = dataset.cases(c.TEST)
     poi = dataset.checkins[c.POI].to_numpy()
     source, target = poi[rows], poi[rows + 1]
-    in_history = CheckinTensors.from_dataset(dataset).target_in_history(rows)
+    in_history = Visits.of(dataset).target_in_history(rows)
     tail = graph.count(source, target) <= TAIL_MAX_COUNT
     within = graph.hops_of(source, target, 2) > 0
     walk = graph.two_step_probability(source, target) > 0

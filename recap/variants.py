@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 import torch
 
-from recap.evidence import EdgeEdits, EvidenceConfig
+from recap.evidence.config import EvidenceConfig
+from recap.evidence.others import EdgeEdits
 from recap.history import CheckinTensors
 from recap.model.config import ModelConfig
 from recap.model.edited_graph import EditedPropagation

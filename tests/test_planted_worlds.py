@@ -10,7 +10,7 @@ import torch
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
-from recap.evaluation.records import describe_cases
+from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
 from recap.training.run import train

@@ -19,11 +19,13 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
-from recap.baselines import build_baseline
+from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_by_group
-from recap.evaluation.records import describe_cases, rank_cases, read_records, write_records
+from recap.evaluation.records import read_records, write_records
+from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.model.recap import RecapScorer
 from recap.sealed_folder import SUMS

@@ -5,7 +5,6 @@ import streamlit as st
 from app import words
 from app.components.text import quiet
 from app.sources import Source
-from recap.checkpoint import CARD, Checkpoint
 
 
 def model_card(source: Source) -> None:
@@ -16,6 +15,8 @@ def model_card(source: Source) -> None:
 
 @st.dialog("Model card", width="medium")
 def _card(source: Source) -> None:
+    from recap.checkpoint import CARD, Checkpoint  # here, so that the button alone does not load torch
+
     assert source.checkpoint_folder is not None
     checkpoint = Checkpoint.load(source.checkpoint_folder)
     manifest, train = checkpoint.manifest, checkpoint.manifest.train

@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.predictions import CasePrediction
 from analysis.walks import Walk
-from app import cache, maps, state, words
+from app import cache, maps, models, state, words
 from app.components.guard import guarded
 from app.components.predictions import show_predictions
 from app.components.toolbar import downloads, legend
@@ -44,7 +44,7 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
         st.rerun()
     state.set_case(case)
     opened = cache.open_dataset(source)
-    prediction = cache.predict(source, case, st.session_state.get("top") or 10)
+    prediction = models.predict(source, case, st.session_state.get("top") or 10)
     show_truth = st.session_state.get("truth", True)
     names = [words.plain(opened.labels[int(prediction.case[name])]) for name in ("source", "target")]
     st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)

@@ -2,21 +2,5 @@
 
 from typing import Final
 
-from recap.baselines.building import build_baseline
-from recap.baselines.counting import CountPlusMarkov, Markov, Popularity, VisitCount
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
-
 COUNTING_BASELINES: Final = ("popularity", "markov", "visit_count", "count_plus_markov")
 BASELINES: Final = (*COUNTING_BASELINES, "evidence")
-
-__all__ = [
-    "BASELINES",
-    "COUNTING_BASELINES",
-    "CountPlusMarkov",
-    "EvidenceRanker",
-    "EvidenceRankerConfig",
-    "Markov",
-    "Popularity",
-    "VisitCount",
-    "build_baseline",
-]

@@ -18,7 +18,8 @@ from recap.config import Config
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset, check_same_dataset
 from recap.errors import CheckpointError, DataError, FormatVersionError, MissingTensorError
-from recap.evidence import DENSE_FEATURES, EvidenceConfig, EvidenceFeatures
+from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
+from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores

@@ -9,8 +9,9 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_by_group
-from recap.evaluation.records import describe_cases, score_cases
+from recap.evaluation.scoring import score_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from recap.config import Config
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 
 
 class PriorConfig(Config):

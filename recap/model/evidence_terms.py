@@ -12,14 +12,9 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from recap.evidence import (
-    DENSE_FEATURES,
-    Evidence,
-    EvidenceConfig,
-    EvidenceFeatures,
-    TwoStepWalks,
-    two_step_walks,
-)
+from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
+from recap.evidence.features import Evidence, EvidenceFeatures
+from recap.evidence.two_hop import TwoStepWalks, two_step_walks
 from recap.model.interventions import Interventions
 from recap.scores import CaseBatch
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 import torch
 from torch import Tensor
 
-from recap.evidence import EdgeEdits
+from recap.evidence.others import EdgeEdits
 from recap.history import RevisitCandidates
 
 RevisitTerm = Literal["count", "recency", "window", "correction"]

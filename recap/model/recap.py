@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.evidence import EvidenceFeatures
+from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CoreScore

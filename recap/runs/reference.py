@@ -3,8 +3,9 @@
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov
 from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_by_group
-from recap.evaluation.records import describe_cases, rank_cases
+from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.runs.files import write_json

@@ -38,7 +38,8 @@ class SnapshotWriter:
             OSError: the disk refused.
         """
         from recap import columns as c
-        from recap.evaluation.records import describe_cases, score_cases
+        from recap.evaluation.cases import describe_cases
+        from recap.evaluation.scoring import score_cases
         from recap.model.recap import RecapScorer
 
         if self._cases is None:

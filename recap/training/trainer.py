@@ -18,8 +18,9 @@ from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import DataError
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import METRICS, metrics_by_group
-from recap.evaluation.records import describe_cases, rank_cases
+from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import Stage

@@ -12,7 +12,7 @@ from analysis.ledger import ledger
 from analysis.paths import two_hop_paths
 from analysis.report import render_body
 from analysis.situation import build_situation
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 from tests.analysis.sentence_reader import check

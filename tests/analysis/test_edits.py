@@ -29,7 +29,7 @@ from analysis.links import CaseLink
 from analysis.situation import Situation, apply_edit, build_situation
 from analysis.what_if import what_if
 from recap.errors import CaseError
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from recap.variants import COMPONENTS
 from tests.analysis.offline import rescore

@@ -15,7 +15,7 @@ from analysis.experiments.results import ArmResult, ExperimentResult, measure, v
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.experiments.tables import markdown, page, result_table
-from recap.baselines import build_baseline
+from recap.baselines.building import build_baseline
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.graph import TransitionGraph

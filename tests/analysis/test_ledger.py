@@ -10,7 +10,7 @@ import pytest
 from analysis.explanation import CaseExplanation
 from analysis.ledger import explain_case
 from recap.errors import CaseError
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.model.config import Stage
 from recap.predictor import Predictor
 from tests.analysis.planted import predictor_with

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from analysis.evaluation_tables import evaluation_records
 from analysis.lift import evidence_lift
 from analysis.mining import filter_cases, filter_masks, notable_cases
-from analysis.opened import OpenDataset, OpenModel, evaluation_records
+from analysis.open_model import OpenModel
+from analysis.opened import OpenDataset
 from recap.errors import ConfigError
 from tests.checkins import split_dataset
 from tests.worlds import small_city

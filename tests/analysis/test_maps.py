@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
+from analysis.evaluation_tables import evaluation_records
 from analysis.figures.basemap import MAX_DOTS, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.labels import place_labels
@@ -17,7 +18,8 @@ from analysis.figures.walk_map import walk_deck
 from analysis.full_explanation import explain_fully
 from analysis.geography import aggregate_points, distance_km, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.long_tail import accuracy_by_count
-from analysis.opened import OpenDataset, OpenModel, evaluation_records
+from analysis.open_model import OpenModel
+from analysis.opened import OpenDataset
 from analysis.predictions import predict_case
 from analysis.walks import fit_walk, read_walk
 from recap.checkpoint import Checkpoint

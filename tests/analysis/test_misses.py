@@ -6,7 +6,7 @@ import pytest
 
 from analysis.misses import HIT, MISSES, count_misses, describe_misses, label_misses
 from recap.errors import ConfigError
-from recap.evaluation.records import score_cases
+from recap.evaluation.scoring import score_cases
 from recap.model.recap import RecapScorer
 from tests.analysis.planted import small_predictor
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.evaluation_tables import evaluation_records
 from analysis.long_tail import accuracy_by_count
-from analysis.opened import OpenDataset, OpenModel, evaluation_records
+from analysis.open_model import OpenModel
+from analysis.opened import OpenDataset
 from analysis.predictions import predict_case
 from analysis.selection import Selection
 from recap.checkpoint import Checkpoint

@@ -6,7 +6,7 @@ import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.evidence.places import EARTH_RADIUS_KM
 
 TRAIN = c.TRAIN

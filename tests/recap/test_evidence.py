@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.evidence import DENSE_FEATURES, EvidenceConfig, EvidenceFeatures
+from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
+from recap.evidence.features import EvidenceFeatures
 from recap.evidence.places import EARTH_RADIUS_KM, Places
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors

@@ -8,7 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recap.history import NEVER, CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday
+from recap.history import CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday
+from recap.visits import NEVER, Visits
 
 Histories = list[list[int]]
 histories = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=20), min_size=1, max_size=4)
@@ -132,7 +133,8 @@ def test_target_in_history_is_membership_of_the_target(walks: Histories) -> None
     user, poi = checkins.user_T.tolist(), checkins.poi_T.tolist()
     rows = [row for row in range(len(poi) - 1) if user[row] == user[row + 1]]
     expected = [poi[row + 1] in case for row, case in zip(rows, packed(checkins, rows), strict=True)] if rows else []
-    assert checkins.target_in_history(np.array(rows, dtype=np.int64)).tolist() == expected
+    visits = Visits.of_segments(checkins.user_T.numpy(), checkins.poi_T.numpy())
+    assert visits.target_in_history(np.array(rows, dtype=np.int64)).tolist() == expected
 
 
 def test_segments_keep_edited_copies_of_one_user_apart() -> None:

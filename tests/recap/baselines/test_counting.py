@@ -7,12 +7,14 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.baselines import BASELINES, COUNTING_BASELINES, build_baseline
+from recap.baselines import BASELINES, COUNTING_BASELINES
+from recap.baselines.building import build_baseline
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group
-from recap.evaluation.records import describe_cases, rank_cases
+from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores

@@ -9,14 +9,15 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.baselines import EvidenceRanker, EvidenceRankerConfig, VisitCount, build_baseline
-from recap.baselines.building import cache_file, cached_evidence_ranker
-from recap.baselines.evidence import build_problem, draw_cases
+from recap.baselines.building import build_baseline, cache_file, cached_evidence_ranker
+from recap.baselines.counting import VisitCount
+from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig, build_problem, draw_cases
 from recap.baselines.log_linear import feature_scales, fit_log_linear
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DataError, FormatVersionError, MissingTensorError, RecapError
 from recap.evaluation.evaluate import evaluate
-from recap.evidence import EvidenceConfig, EvidenceFeatures
+from recap.evidence.config import EvidenceConfig
+from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.tensor_files import load_tensors, save_tensors

@@ -10,11 +10,13 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.baselines import VisitCount
+from recap.baselines.counting import VisitCount
 from recap.data.dataset import Dataset
 from recap.errors import RecapError, ScoreError
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.records import describe_cases, rank_cases, read_records, score_cases, write_records
+from recap.evaluation.records import read_records, write_records
+from recap.evaluation.scoring import rank_cases, score_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores

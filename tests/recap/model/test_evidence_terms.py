@@ -10,8 +10,8 @@ import torch
 from recap import columns as c
 from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.data.dataset import Dataset
-from recap.evidence import EdgeEdits, EvidenceConfig
-from recap.evidence.others import OtherUsers
+from recap.evidence.config import EvidenceConfig
+from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.two_hop import two_step_walks
 from recap.graph import TransitionGraph
 from recap.model.config import Stage

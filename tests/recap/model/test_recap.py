@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import ModelConfig, Stage

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from recap.evidence import EvidenceConfig
+from recap.evidence.config import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap

@@ -1,0 +1,45 @@
+"""What is known of every case before any scorer: the left half of the evaluation records."""
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.data.cases import Protocol
+from recap.data.dataset import Dataset
+from recap.graph import TransitionGraph
+from recap.visits import Visits
+
+
+def describe_cases(
+    dataset: Dataset, graph: TransitionGraph, split: int = c.TEST, protocol: Protocol = "every_step"
+) -> pd.DataFrame:
+    """What is known of each case before any scorer, in case order.
+
+    Returns:
+        ``case`` (number among the split's every_step cases), ``row`` (source row), ``user``, ``position`` (check-ins of
+        the user before the source), ``time`` (of the source, UTC), ``trajectory, source, target, transition_count``
+        (m_sd), ``destination_count`` (the target's training check-ins), ``in_history`` (y in C_t), ``within_two_hops``
+        (y in C_2(s)), ``two_step_walk`` ((A^2)_sy > 0).
+    """
+    every = dataset.cases(split)
+    row = every if protocol == "every_step" else dataset.cases(split, protocol)
+    visits = Visits.of(dataset)
+    poi = dataset.checkins[c.POI].to_numpy(np.int64)
+    source, target = poi[row], poi[row + 1]
+    return pd.DataFrame(
+        {
+            "case": np.searchsorted(every, row),
+            "row": row,
+            "user": dataset.checkins[c.USER].to_numpy(np.int64)[row],
+            "position": row - visits.first_T[row],
+            "time": dataset.checkins[c.TIME].array[row],
+            "trajectory": dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
+            "source": source,
+            "target": target,
+            "transition_count": graph.count(source, target),
+            "destination_count": dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.int64)[target],
+            "in_history": visits.target_in_history(row),
+            "within_two_hops": graph.hops_of(source, target, 2) > 0,
+            "two_step_walk": graph.two_step_probability(source, target) > 0,
+        }
+    )

@@ -1,0 +1,83 @@
+"""Any scorer over any cases: ranks, and the records of what was scored."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import torch
+
+from recap.evaluation.metrics import reciprocal_rank
+from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch, Scorer, Scores
+
+LIST_LENGTH: Final = 20
+
+
+def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, batch_size: int = 512) -> pd.DataFrame:
+    """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``.
+
+    Args:
+        cases: from `describe_cases`.
+        checkins: the dataset's tensors, on the scorer's device.
+
+    Raises:
+        ScoreError: the scorer returned NaN.
+    """
+    ranks = [ranks for _, _, ranks in _scored_batches(scorer, cases, checkins, batch_size)]
+    return _with_ranks(cases, ranks)
+
+
+def score_cases(
+    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, batch_size: int = 512
+) -> pd.DataFrame:
+    """Rank the target of every case and keep what was scored.
+
+    Returns:
+        What `rank_cases` returns (``rank`` is the mean and ``reciprocal_rank`` the expectation over tied orders) plus
+        ``score`` (the target's total), ``part_<name>`` of the target, ``top_pois`` and ``top_scores`` (20 each).
+
+    Raises:
+        ScoreError: the scorer returned NaN.
+    """
+    all_ranks, columns = [], dict[str, list[torch.Tensor]]()
+    for batch, scores, ranks in _scored_batches(scorer, cases, checkins, batch_size):
+        all_ranks.append(ranks)
+        poi_BK, value_BK = top_pois(scores, LIST_LENGTH)
+        values = {
+            "score": scores.total.gather(1, batch.target_B[:, None])[:, 0],
+            **{f"part_{name}": part_B for name, part_B in scores.parts_at(batch.target_B).items()},
+            "top_pois": poi_BK,
+            "top_scores": value_BK,
+        }
+        for name, value in values.items():
+            columns.setdefault(name, []).append(value)
+    records = _with_ranks(cases, all_ranks)
+    for name, pieces in columns.items():
+        values_N = torch.cat(pieces).cpu().numpy()
+        records[name] = values_N if values_N.ndim == 1 else list(values_N)
+    return records
+
+
+def _scored_batches(
+    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int
+) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
+    rows = torch.tensor(cases["row"].to_numpy(np.int64), device=checkins.device)
+    for start in range(0, len(rows), batch_size):
+        batch = CaseBatch(checkins, rows[start : start + batch_size])
+        scores = scorer.score(batch)
+        check_scores(scores.total, scorer.name)
+        yield batch, scores, rank_targets(scores, batch.target_B)
+
+
+def _with_ranks(cases: pd.DataFrame, ranks: list[Ranks]) -> pd.DataFrame:
+    empty = np.zeros(0, dtype=np.int64)
+    num_better = torch.cat([r.num_better_B for r in ranks]).cpu().numpy() if ranks else empty
+    num_tied = torch.cat([r.num_tied_B for r in ranks]).cpu().numpy() if ranks else empty
+    return cases.assign(
+        num_better=num_better,
+        num_tied=num_tied,
+        rank=num_better + (num_tied + 1) / 2,
+        reciprocal_rank=reciprocal_rank(num_better, num_tied),
+    )

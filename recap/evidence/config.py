@@ -1,0 +1,52 @@
+"""Which features the evidence has and at what scales."""
+
+from typing import Final
+
+from pydantic import Field, PositiveFloat
+
+from recap.config import Config
+
+DENSE_FEATURES: Final = ("popularity", "distance")
+"""Features that every POI has, given the source: log(1 + training check-ins), log(1 + km)."""
+
+
+class EvidenceConfig(Config):
+    """Scales of the evidence, chosen on NYC's validation cases."""
+
+    recency_days: tuple[PositiveFloat, ...] = Field(
+        (0.25, 14.0), description="Decay lengths of the time since the last visit, in days; one feature each."
+    )
+    memory_steps: float = Field(50.0, gt=0, description="Decay length of recent visits, in check-ins.")
+    memory_days: float = Field(60.0, gt=0, description="Decay length of habits (hour, day, transitions), in days.")
+    hour_width: float = Field(1.0, gt=0, description="How far from an hour a visit still counts for it, in hours.")
+    next_hour_width: float = Field(2.0, gt=0, description="The same for what was visited next after an hour.")
+    gain: float = Field(5.0, gt=0, description="Factor on decayed counts inside log(1 + gain x count).")
+
+    @property
+    def packed_features(self) -> tuple[str, ...]:
+        """Names of the candidates' features, in order.
+
+        ``known``: the user was there before (or is there now); ``stay``: it is the source; ``once``: exactly one
+        visit. Decayed counts, each as log(1 + gain x count): ``recent_visits`` (by check-ins), ``visits_at_hour`` (at
+        the source's local hour), ``visits_on_day`` (on a workday or a weekend day, like the source's),
+        ``next_at_hour`` (right after a check-in at the source's hour), ``own_transitions`` (right after one at the
+        source, in one trajectory), ``own_pairs`` (right after the previous POI and the source).
+        ``recency_<days>_days``: exp(-days since the last visit / scale). ``others_transitions``: log(1 + others'
+        training transitions from the source). ``known_popularity`` and ``known_distance``: the dense features again,
+        where known.
+        """
+        return (
+            "known",
+            "stay",
+            "once",
+            "recent_visits",
+            "visits_at_hour",
+            "visits_on_day",
+            "next_at_hour",
+            *(f"recency_{days:g}_days" for days in self.recency_days),
+            "own_transitions",
+            "own_pairs",
+            "others_transitions",
+            "known_popularity",
+            "known_distance",
+        )

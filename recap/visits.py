@@ -1,0 +1,61 @@
+"""Every user's visits in order: which visit to its place a check-in is, and when the next one comes.
+
+Plain NumPy, so that tables about cases need no tensors; `history.CheckinTensors` carries the same arrays on a device.
+Shape suffix: T check-ins.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+
+NEVER: Final = int(np.iinfo(np.int64).max)
+"""`next_visit` of a check-in that is the user's last at its POI."""
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """The next-visit and visit-number arrays of check-ins, int64, rows sorted by (user, time).
+
+    Attributes:
+        poi_T: places.
+        first_T: row of the first check-in of the same user (of the same segment).
+        next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
+        visit_number_T: 1 for the user's first check-in at this POI, 2 for the second, ...
+    """
+
+    poi_T: np.ndarray
+    first_T: np.ndarray
+    next_visit_T: np.ndarray
+    visit_number_T: np.ndarray
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> "Visits":
+        """Of all final check-ins of a dataset."""
+        return cls.of_segments(dataset.checkins[c.USER].to_numpy(np.int64), dataset.checkins[c.POI].to_numpy(np.int64))
+
+    @classmethod
+    def of_segments(cls, segment: np.ndarray, poi: np.ndarray) -> "Visits":
+        """From int64 arrays whose rows are grouped by segment, one history each, and ordered in time."""
+        rows = np.arange(len(poi), dtype=np.int64)
+        starts = np.append(True, segment[1:] != segment[:-1])[: len(poi)]
+        first = rows[starts][np.cumsum(starts) - 1]
+
+        # Stable sort by (segment, POI): visits of one user to one POI become neighbours, still in time order.
+        order = np.lexsort((poi, first))
+        same = (poi[order][1:] == poi[order][:-1]) & (first[order][1:] == first[order][:-1])
+        next_visit = np.full(len(poi), NEVER, dtype=np.int64)
+        next_visit[order[:-1][same]] = order[1:][same]
+        group_start = np.append(True, ~same)[: len(poi)]
+        visit_number = np.empty(len(poi), dtype=np.int64)
+        visit_number[order] = rows - rows[group_start][np.cumsum(group_start) - 1] + 1
+        return cls(poi, first, next_visit, visit_number)
+
+    def target_in_history(self, rows: np.ndarray) -> np.ndarray:
+        """Whether the target of each case was visited before step t (y in C_t); bool, one per source row."""
+        # The target's visit number counts earlier visits; the source itself (row t) is not in C_t.
+        earlier = self.visit_number_T[rows + 1] - 1 - (self.poi_T[rows + 1] == self.poi_T[rows])
+        return earlier > 0

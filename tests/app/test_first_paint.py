@@ -1,0 +1,27 @@
+"""The first view needs no torch: loading it takes longer than everything else together."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+OVERVIEW = """
+import sys
+from streamlit.testing.v1 import AppTest
+view = AppTest.from_file("app/main.py", default_timeout=60).run()
+assert not view.exception, view.exception
+assert len(view.title) == 1, view.title
+assert "torch" not in sys.modules, "torch was loaded"
+print(view.title[0].value)
+"""
+
+
+def test_overview_of_the_demo_city_loads_no_torch(tmp_path: Path) -> None:
+    """With the records that the bundle ships, title and tables are there without torch, and nothing is cached."""
+    environment = {**os.environ, "RECAP_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", OVERVIEW]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert "next places" in result.stdout
+    assert not list(tmp_path.rglob("*.parquet"))
