@@ -145,6 +145,6 @@ def _reason(opened: OpenDataset, kind: str, case: int) -> str:
         paths = opened.graph.two_hop_paths(int(chosen["source"]), int(chosen["target"]))
         if paths.empty:
             return "New to this walker, and one training step away."
-        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        return f"New to this walker. {opened.labels[paths['middle'].tolist()[0]]}{others} links the two."
+        link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"
+        return f"New to this walker. {opened.labels[paths['middle'].tolist()[0]]} {link} the two."
     return "No earlier visit and no two-hop path: nothing to rebuild it from."

@@ -38,7 +38,7 @@ def plot_accuracy_by_count(
         _add_bars(figure, column, table, by, metric, tail_up_to, reference, palette)
     names = ("Times this step occurred in training", "Times this place was visited in training")
     for column, name in enumerate(names, start=1):
-        figure.update_xaxes(title_text=name, title_standoff=30, type="category", row=1, col=column)
+        figure.update_xaxes(title_text=name, title_standoff=30, type="category", tickangle=0, row=1, col=column)
     styled(figure, palette, height=400, margin={"l": 46, "t": 40, "b": 78})
     top = max(float(by_step["upper"].max()), float(by_place["upper"].max()), 0.05)
     top = 1.0 if not math.isfinite(top) or top > 0.5 else top * 1.15
@@ -111,15 +111,19 @@ def _add_bars(
         row=1,
         col=column,
     )
-    figure.add_scatter(
-        x=table["bin"][known],
-        y=table["reference"][known],
-        mode="markers",
-        marker={"symbol": "line-ew", "size": 34 if column == 1 else 46, "line": {"color": palette.ink, "width": 2.5}},
-        hoverinfo="skip",
-        row=1,
-        col=column,
-    )
+    for position, reference_value in enumerate(table["reference"]):
+        if known.iloc[position]:
+            # As wide as a bar and a little more, at any width of the figure.
+            figure.add_shape(
+                type="line",
+                x0=position - 0.43,
+                x1=position + 0.43,
+                y0=reference_value,
+                y1=reference_value,
+                line={"color": palette.ink, "width": 2.5},
+                row=1,
+                col=column,
+            )
     for position, n in enumerate(table["n"]):
         figure.add_annotation(
             x=position,

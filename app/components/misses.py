@@ -67,9 +67,7 @@ def show_misses(source: Source) -> None:
             "Share": [share(value) for value in counts["share"]],
         }
     )
-    event = st.dataframe(
-        table, hide_index=True, key="misses", on_select="rerun", selection_mode="single-cell", width=520
-    )
+    event = st.dataframe(table, hide_index=True, key="misses", on_select="rerun", selection_mode="single-cell")
     quiet(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a row to open its cases.")
     cells = event["selection"]["cells"] if event else []
     if cells:

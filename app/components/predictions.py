@@ -106,4 +106,9 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
     row = rows.iloc[0]
     parts = {name.removeprefix("part_"): float(row[name]) for name in table.columns if name.startswith("part_")}
     terms = " ".join(f"{words.signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
-    return words.plain(str(row["name"])) + ": " + words.plain(f"{terms.removeprefix('+')} = {row['score']:.2f}") + "."
+    return (
+        words.plain(str(row["name"]))
+        + ": "
+        + words.plain(f"{terms.removeprefix('+')} = {row['score']:.2f}")
+        + ", rounded."
+    )

@@ -111,8 +111,6 @@ def view() -> None:
     )
     table_twin(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
-    if model is None:
-        show_misses(source)
     distribution = tables.distribution(source)
     with data:
         downloads(
@@ -129,7 +127,7 @@ def view() -> None:
 
 
 def show_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> None:
-    """Cohorts beside the hop sweep, then sorted counts beside the lift of evidence."""
+    """Cohorts beside the hop sweep, sorted counts beside lift, ablations beside reasons of misses."""
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
     halves = st.grid(2, min_column_width=480, gap="medium")
@@ -201,6 +199,9 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
                 f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
                 "95 % interval over walkers. Left of the line the model does better without it."
             )
+    if model is None:
+        with halves.cell():
+            show_misses(source)
 
 
 @st.fragment
