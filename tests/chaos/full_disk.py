@@ -1,4 +1,4 @@
-"""A disk that is full, a clock that jumps: runs on a one-megabyte file system (root only, Linux).
+"""A disk that is full: runs on a six-megabyte file system (root only, Linux).
 
     python -m tests.chaos.full_disk
 
