@@ -59,6 +59,12 @@ def top_pois(scores: Scores, length: int) -> tuple[Tensor, Tensor]:
         values_BK, poi_BK = total_BP.topk(length, dim=1)
         return poi_BK, values_BK
     order_P = torch.sort(scores.tie_break_P, descending=True, stable=True).indices
-    # Only POIs at or above the K-th best total can enter the list; among equals the earlier in `order_P` wins.
-    values_BP, position_BP = torch.sort(total_BP[:, order_P], dim=1, descending=True, stable=True)
-    return order_P[position_BP[:, :length]], values_BP[:, :length]
+    total_BP = total_BP[:, order_P]
+    last_B1 = total_BP.topk(length, dim=1).values[:, -1:]
+    # What is above the K-th best total is in the list; among its equals the earlier in `order_P` fill what is left.
+    above_BP, equal_BP = total_BP > last_B1, total_BP == last_B1
+    left_B1 = length - above_BP.sum(1, keepdim=True)
+    listed_BP = above_BP | (equal_BP & (equal_BP.cumsum(1, dtype=torch.int32) <= left_B1))
+    position_BK = listed_BP.nonzero()[:, 1].view(-1, length)
+    values_BK, within_BK = torch.sort(total_BP.gather(1, position_BK), dim=1, descending=True, stable=True)
+    return order_P[position_BK.gather(1, within_BK)], values_BK

@@ -93,3 +93,13 @@ def test_top_list_agrees_with_ranks(table: tuple[list[float], list[float], int])
     better, tied = ranked([total], target, torch.tensor(popularity))
     place = top_pois(given_scores, len(total))[0][0].tolist().index(target)
     assert better <= place < better + tied
+
+
+@given(tables(), st.integers(1, 9))
+def test_a_short_list_is_the_head_of_all(table: tuple[list[float], list[float], int], length: int) -> None:
+    """Of any length, the list is the beginning of all POIs sorted by (score, popularity, index)."""
+    total, popularity, _ = table
+    order = sorted(range(len(total)), key=lambda poi: (-total[poi], -popularity[poi], poi))[:length]
+    poi_BK, value_BK = top_pois(scores([total, total], torch.tensor(popularity)), length)
+    assert poi_BK.tolist() == [order, order]
+    assert value_BK.tolist() == [[total[poi] for poi in order]] * 2
