@@ -10,7 +10,7 @@ from analysis.geography import distance_km
 from analysis.open_model import OpenModel
 from analysis.opened import OpenDataset
 from recap import columns as c
-from recap.evaluation.ranks import check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
 from recap.scores import CaseBatch
 
 
@@ -35,6 +35,20 @@ class CasePrediction:
     paths: pd.DataFrame
 
 
+def target_rank(opened: OpenDataset, model: OpenModel, number: int) -> float:
+    """The rank of one case's target, the mean over ties, as in the records.
+
+    Raises:
+        CaseError: no such case.
+        ScoreError: the model returned NaN.
+    """
+    batch = CaseBatch(opened.checkins, torch.tensor([int(opened.case(number)["row"])]))
+    with torch.inference_mode():
+        scores = model.scorer.score(batch)
+        check_scores(scores.total, model.scorer.name)
+        return _mean_rank(rank_targets(scores, batch.target_B))
+
+
 def predict_case(
     opened: OpenDataset, model: OpenModel, number: int, *, top: int = 10, paths_per_place: int = 2
 ) -> CasePrediction:
@@ -51,8 +65,7 @@ def predict_case(
         scores = model.scorer.score(batch)
         check_scores(scores.total, model.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
-        ranks = rank_targets(scores, batch.target_B)
-        target_rank = int(ranks.num_better_B[0]) + (int(ranks.num_tied_B[0]) + 1) / 2
+        rank = _mean_rank(rank_targets(scores, batch.target_B))
         listed = list(dict.fromkeys([*best_K, target]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
@@ -64,7 +77,7 @@ def predict_case(
     sources = np.full_like(poi, source)
     candidates = pd.DataFrame(
         {
-            "rank": [float(rank) for rank in range(1, len(best_K) + 1)] + [target_rank] * (len(listed) - len(best_K)),
+            "rank": [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K)),
             "poi": poi,
             "name": [opened.labels[p] for p in listed],
             "category": opened.dataset.pois[c.CATEGORY].to_numpy()[poi],
@@ -81,9 +94,13 @@ def predict_case(
             **parts,
         }
     )
-    return CasePrediction(case, candidates, target_rank, _paths(opened, source, listed, paths_per_place))
+    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place))
 
 
 def _paths(opened: OpenDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
     found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(poi=poi) for poi in pois]
     return pd.concat(found, ignore_index=True)[["poi", "middle", "count_in", "count_out", "product", "share"]]
+
+
+def _mean_rank(ranks: Ranks) -> float:
+    return int(ranks.num_better_B[0]) + (int(ranks.num_tied_B[0]) + 1) / 2

@@ -4,7 +4,7 @@ import streamlit as st
 import torch
 
 from analysis.open_model import OpenModel
-from analysis.predictions import CasePrediction, predict_case
+from analysis.predictions import CasePrediction, predict_case, target_rank
 from app import cache
 from app.sources import Source
 from recap.checkpoint import Checkpoint
@@ -29,6 +29,11 @@ def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
     return _predict(source.dataset_hash, cache.model_key(source), case, top, source)
 
 
+def markov_rank(source: Source, case: int) -> float:
+    """Where the Markov baseline ranks the truth of one case."""
+    return _markov_rank(source.dataset_hash, case, source)
+
+
 @st.cache_resource(max_entries=4, show_spinner="Opening the model")
 def _open_checkpoint(checkpoint_hash: str, _source: Source) -> OpenModel:
     assert _source.checkpoint_folder is not None
@@ -46,3 +51,8 @@ def _open_baseline(dataset_hash: str, name: str, _source: Source) -> OpenModel:
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) -> CasePrediction:
     return predict_case(cache.open_dataset(_source), open_model(_source), case, top=top)
+
+
+@st.cache_data(max_entries=4096, show_spinner=False)
+def _markov_rank(dataset_hash: str, case: int, _source: Source) -> float:
+    return target_rank(cache.open_dataset(_source), open_model(_source, "markov"), case)

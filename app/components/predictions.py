@@ -5,7 +5,7 @@ import streamlit as st
 
 from analysis.predictions import CasePrediction
 from analysis.walks import Walk
-from app import cache, words
+from app import models, words
 from app.components.text import quiet
 from app.sources import Source
 
@@ -24,10 +24,10 @@ def show_predictions(
     stop = walk.stop_of(int(case["case"]))
     when = walk.stops["local_time"].iloc[stop - 1]
     quiet(f"{words.day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
-    markov = cache.read_records(source, "markov")["rank"].iloc[int(case["case"])]
+    markov = models.markov_rank(source, int(case["case"]))
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", words.ordinal(prediction.target_rank) if show_truth else "?", width="content")
-        st.metric("Markov rank", words.ordinal(float(markov)) if show_truth else "?", width="content")
+        st.metric("Markov rank", words.ordinal(markov) if show_truth else "?", width="content")
         st.metric(
             "Seen in training", words.times(int(case["transition_count"])) if show_truth else "?", width="content"
         )

@@ -12,6 +12,7 @@ from app.components.guard import guarded
 from app.components.misses import missed_because, why_control
 from app.components.stage import show_stage
 from app.components.text import quiet
+from app.components.toolbar import source_picker
 from app.sources import Source
 from recap.errors import ConfigError
 
@@ -54,8 +55,10 @@ def view() -> None:
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = cache.open_dataset(source)
-    records, markov = cache.read_records(source), cache.read_records(source, "markov")
-    numbers = filter_cases(records, markov, list(st.session_state["show"]), k=st.session_state["k"])
+    numbers, shown = cache.all_cases(source), list(st.session_state["show"])
+    if shown:  # only then, so that a large dataset is walked through before all its cases are ranked
+        records, markov = cache.read_records(source), cache.read_records(source, "markov")
+        numbers = filter_cases(records, markov, shown, k=st.session_state["k"])
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
@@ -151,6 +154,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             help="Show all cases again",
         )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
+        source_picker(source)
         st.text_input(
             "Search a place or category", key="find", bind="query-params", on_change=filters_changed, max_chars=80
         )

@@ -130,7 +130,8 @@ def test_a_run_outlives_the_server(server: Server, page: Page, record_property: 
     page.get_by_role("button", name="Open in Walk").click()
     page.wait_for_url("**/walk*")
     expect(page.locator("[data-testid=stDeckGlJsonChart]")).to_be_visible(timeout=LONG_MS)
-    expect(page.get_by_text("Saltmere · RECAP, run-1").first).to_be_visible()
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(page.get_by_role("combobox", name="Dataset and model")).to_have_value("Saltmere · RECAP, run-1")
 
     page.goto(f"{server.url}/runs?run=1")
     page.get_by_role("button", name="Duplicate").click()
