@@ -23,6 +23,7 @@ import torch
 
 from analysis.geography import distance_km
 from analysis.kept_tables import TableKey, kept_table
+from analysis.selection import Selection
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.predictor import Predictor
@@ -32,6 +33,12 @@ MISSES: Final = get_args(Miss)
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
 MISSES_TABLE: Final = "misses"
+STEP_BINS: Final = {
+    "Step never seen": Selection.of_bin("transition_count", 0, 0),
+    "Once": Selection.of_bin("transition_count", 1, 1),
+    "More often": Selection.of_bin("transition_count", 2, -1),
+}
+"""How often the missed step occurred in training."""
 _BATCH: Final = 256
 
 
@@ -108,6 +115,17 @@ def count_misses(labels: pd.Series) -> pd.DataFrame:
     total = int(counts.sum())
     shares = counts / total if total else counts.astype(float)
     return pd.DataFrame({"label": list(MISSES), "n": counts.to_numpy(np.int64), "share": shares.to_numpy(np.float64)})
+
+
+def misses_by_step(labels: pd.Series, cases: pd.DataFrame) -> pd.DataFrame:
+    """How the misses of each label spread over the bins of `STEP_BINS`: one row per label, one column per bin.
+
+    Args:
+        cases: the case table, aligned with the labels.
+    """
+    masks = {name: selection.mask(cases) for name, selection in STEP_BINS.items()}
+    rows = {label: [int(((labels == label).to_numpy() & mask).sum()) for mask in masks.values()] for label in MISSES}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(masks))
 
 
 def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.misses import MISSES, count_misses
+from analysis.misses import MISSES, STEP_BINS, count_misses, misses_by_step
 from analysis.words import share
-from app import explaining
+from app import cache, explaining
 from app.components.text import quiet, section
 from app.pages import WALK
 from app.sources import Source
@@ -54,24 +54,31 @@ def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
 
 
 def show_misses(source: Source) -> None:
-    """Counts by reason for a chosen K; they sum to the misses. A click opens the cases."""
+    """Counts by reason and by how often the step was seen, for a chosen K; they sum to the misses."""
     if source.checkpoint_hash is None:
         return
     section("Why cases are missed", help=WHY_HELP)
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="miss_k") or 20
-    counts = count_misses(explaining.miss_labels(source, k))
+    labels = explaining.miss_labels(source, k)
+    counts, by_step = count_misses(labels), misses_by_step(labels, cache.open_dataset(source).cases)
     table = pd.DataFrame(
         {
             "Why": [WHY_LABELS[label] for label in counts["label"]],
             "Cases": [f"{n:,}" for n in counts["n"]],
             "Share": [share(value) for value in counts["share"]],
+            **{name: [f"{n:,}" for n in by_step[name]] for name in by_step},
         }
     )
     event = st.dataframe(table, hide_index=True, key="misses", on_select="rerun", selection_mode="single-cell")
-    quiet(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a row to open its cases.")
+    quiet(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a number to open its cases.")
     cells = event["selection"]["cells"] if event else []
     if cells:
-        chosen = MISSES[int(cells[0][0])]
+        row, column = cells[0]
+        chosen = MISSES[int(row)]
         st.session_state["why"], st.session_state["k"] = chosen, k
         st.session_state["filters_changed"] = True
-        st.switch_page(WALK.path, query_params={"why": WHY_LABELS[chosen], "k": str(k)})
+        params = {"why": WHY_LABELS[chosen], "k": str(k)}
+        st.session_state["selection"] = None
+        if column in STEP_BINS:
+            params["cases"] = STEP_BINS[column].text
+        st.switch_page(WALK.path, query_params=params)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.full_explanation import FullExplanation, explain_fully
-from analysis.misses import count_misses, describe_misses, label_misses
+from analysis.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
 from analysis.saved_cases import saved_cases
 from analysis.words import ordinal, points, signed_points
 from app.components.misses import WHY_LABELS
@@ -235,3 +235,14 @@ def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> No
     table = next(table.value for table in app.dataframe if "Why" in table.value.columns)
     expected_counts = count_misses(label_misses(described, 20))
     assert table["Cases"].astype(int).tolist() == expected_counts["n"].tolist()
+    assert table[list(STEP_BINS)].astype(int).sum(axis=1).tolist() == expected_counts["n"].tolist()
+
+
+def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) -> None:
+    """A link with both opens exactly the cases behind that number of Long tail's table."""
+    labels = label_misses(describe_misses(predictor, predictor.cases), 1)
+    by_step = misses_by_step(labels, predictor.cases)
+    label, name = by_step.stack().idxmax()
+    app = open_view("walk", case="3", why=WHY_LABELS[label], k="1", cases=STEP_BINS[name].text)
+    check_calm(app)
+    assert f"{by_step.loc[label, name]} of {len(predictor.cases)} cases" in texts(app)
