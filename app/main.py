@@ -2,10 +2,13 @@
 
 import streamlit as st
 
-from app import warming
+from app import state, warming
+from app.components.text import quiet
 from app.pages import ASSETS, navigation_pages
 
 st.set_page_config(page_title="RECAP", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
 st.navigation(navigation_pages(), position="top").run()
+if state.takes_over_saying_invented():
+    quiet("This city is invented: nobody in it is real.")
 warming.first_view_is_there()

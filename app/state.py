@@ -54,6 +54,7 @@ def current_source() -> Source | None:
     token = st.session_state.get("source")
     source = next((source for source in sources if source.token == token), sources[0])
     write_param("source", source.token if source is not sources[0] else None)
+    st.session_state["to_say_invented"] = source.synthetic
     missing = st.session_state.get("source_missing")
     if missing:
         st.warning(
@@ -61,6 +62,11 @@ def current_source() -> Source | None:
             f"What you see is {source.label}. Start `recap app` with the --data and --checkpoint of the link."
         )
     return source
+
+
+def takes_over_saying_invented() -> bool:
+    """Whether the page must still say that its city is invented; whoever asks says it."""
+    return bool(st.session_state.pop("to_say_invented", False))
 
 
 def choose_source(token: str) -> None:

@@ -60,7 +60,7 @@ def view() -> None:
     finding = findings.overview_finding(groups, metric)
     with title:
         st.title(finding, anchor=False)
-        if source.synthetic:
+        if state.takes_over_saying_invented():
             quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
         elif source.checkpoint_folder is None:
             quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")

@@ -1,11 +1,16 @@
-"""The first view needs no torch: loading it takes longer than everything else together."""
+"""The demo city as a stranger meets it: there at once, without loading torch, and invented on every page."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.app.opening import check_calm, open_view, point_app_at, texts
+
 ROOT = Path(__file__).parents[2]
+BUNDLE = ROOT / "checkpoints" / "demo-city"
 OVERVIEW = """
 import sys
 from streamlit.testing.v1 import AppTest
@@ -25,3 +30,12 @@ def test_overview_of_the_demo_city_loads_no_torch(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr[-2000:]
     assert "next places" in result.stdout
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("name", ["overview", "walk", "long_tail", "explain"])
+def test_every_view_says_that_the_demo_city_is_invented(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Once, wherever its people are shown."""
+    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
+    app = open_view(name)
+    check_calm(app)
+    assert texts(app).count("invented") == 1
