@@ -12,7 +12,7 @@ from analysis.ablations import ablation_table
 from analysis.accuracy import METRIC_LABELS
 from analysis.intervals import Unit
 from analysis.opened import MODEL_LABELS
-from app import cache
+from app import cache, evaluations
 from app.sources import Source
 from recap.baselines import COUNTING_BASELINES
 from recap.errors import DataError
@@ -33,7 +33,7 @@ def by_count(source: Source, model: str | None, beside: str, by: str, metric: st
 def _by_count(
     dataset: str, key: str, beside: str, by: str, metric: str, unit: str, _source: Source, _model: str | None
 ) -> pd.DataFrame:
-    records, reference = cache.read_records(_source, _model), cache.read_records(_source, beside)
+    records, reference = evaluations.read_records(_source, _model), evaluations.read_records(_source, beside)
     return long_tail.accuracy_by_count(
         records, cast("long_tail.By", by), metric, unit=cast("Unit", unit), reference=reference
     )
@@ -48,7 +48,7 @@ def by_evidence(source: Source, model: str | None, beside: str, metric: str, uni
 def _by_evidence(
     dataset: str, key: str, beside: str, metric: str, unit: str, eta: int, _source: Source, _model: str | None
 ) -> pd.DataFrame:
-    records, reference = cache.read_records(_source, _model), cache.read_records(_source, beside)
+    records, reference = evaluations.read_records(_source, _model), evaluations.read_records(_source, beside)
     return long_tail.accuracy_by_evidence(records, metric, eta=eta, unit=cast("Unit", unit), reference=reference)
 
 
@@ -59,10 +59,10 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _by_group(dataset: str, key: str, metric: str, _source: Source) -> pd.DataFrame:
-    models = {cache.model_label(_source): cache.read_records(_source)}
+    models = {cache.model_label(_source): evaluations.read_records(_source)}
     for name in reversed(COUNTING_BASELINES):
         if name != key:
-            models[MODEL_LABELS[name]] = cache.read_records(_source, name)
+            models[MODEL_LABELS[name]] = evaluations.read_records(_source, name)
     return long_tail.accuracy_by_group(models, metric)
 
 
@@ -119,9 +119,9 @@ def notable(source: Source) -> list[mining.NotableCase]:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _notable(dataset: str, key: str, _source: Source) -> list[mining.NotableCase]:
     opened = cache.open_dataset(_source)
-    return mining.notable_cases(opened, cache.read_records(_source), cache.read_records(_source, "markov"))
+    return mining.notable_cases(opened, evaluations.read_records(_source), evaluations.read_records(_source, "markov"))
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """The evaluation records without the columns that hold lists."""
-    return cache.read_records(source, model).drop(columns=["top_pois", "top_scores"], errors="ignore")
+    return evaluations.read_records(source, model).drop(columns=["top_pois", "top_scores"], errors="ignore")

@@ -23,7 +23,7 @@ def warm_up() -> None:
     # Streamlit warns about every call outside a visitor's script; that is what this is.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
-    from app import cache, tables
+    from app import cache, evaluations, tables
     from app.settings import Settings
     from app.sources import find_sources
     from recap.baselines import COUNTING_BASELINES
@@ -34,7 +34,7 @@ def warm_up() -> None:
     try:
         cache.open_dataset(sources[0])
         for baseline in (None, *COUNTING_BASELINES):
-            cache.read_records(sources[0], baseline)
+            evaluations.read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)
         from app import explaining, models  # not before: loading torch takes longer than all of the above

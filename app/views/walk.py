@@ -6,7 +6,7 @@ import streamlit as st
 from analysis.mining import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
 from analysis.selection import Selection
 from analysis.walks import Walk, read_walk, trajectories_of, users_of
-from app import cache, state, words
+from app import cache, evaluations, state, words
 from app.components.empty import no_source
 from app.components.guard import guarded
 from app.components.misses import missed_because, why_control
@@ -57,7 +57,7 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     opened = cache.open_dataset(source)
     numbers, shown = cache.all_cases(source), list(st.session_state["show"])
     if shown:  # only then, so that a large dataset is walked through before all its cases are ranked
-        records, markov = cache.read_records(source), cache.read_records(source, "markov")
+        records, markov = evaluations.read_records(source), evaluations.read_records(source, "markov")
         numbers = filter_cases(records, markov, shown, k=st.session_state["k"])
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
