@@ -1,5 +1,6 @@
 """From parsed rows to the raw check-in table: one place where every reader's columns get their meaning."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +28,8 @@ _SPLIT_WORDS: Final = {
     "1": c.VAL,
     "2": c.TEST,
 }
+_LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
+"""Columns, compared as the guesses are, whose times without a zone are wall-clock times."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,16 @@ class Assembly:
         if offsets is None and self.layout.is_utc and self.options.zone is None:
             offsets = self._offsets_in_times(rows, fields)
         if self.clock is None:
+            named_local = not self.layout.is_utc and re.sub(r"[^a-z0-9]", "", fields.time.lower()) in _LOCAL_NAMES
+            if named_local and not self.options.local_times:
+                self.ledger.note(f"Times of the column {fields.time} are taken as local, as its name says.")
             self.clock = Clock(
                 self.name,
                 self.options,
                 self.ledger,
                 has_offsets=offsets is not None,
                 layout_is_utc=self.layout.is_utc,
-                local_by_format=self.local_by_format,
+                local_by_format=self.local_by_format or named_local,
             )
         lon = longitude.to_numpy(zero_copy_only=False)
         if offsets is None:

@@ -47,7 +47,7 @@ def _of_folder(folder: Path) -> Detection | None:
         return Detection("libcity", "it holds a .dyna file")
     if any(name.endswith(".inter") for name in names):
         return Detection("recbole", "it holds a .inter file")
-    if any(name.endswith(".csv") and "train" in name for name in names):
+    if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
         return Detection("getnext", "it holds a CSV file with train in its name")
     return None
 

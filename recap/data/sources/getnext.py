@@ -7,6 +7,7 @@ from typing import Final
 from recap import columns as c
 from recap.data.sources.account import Ledger, RawRead
 from recap.data.sources.assembly import Assembly, Fields
+from recap.data.sources.clocks import HELP_ZONE
 from recap.data.sources.options import ReadOptions
 from recap.data.sources.rows import text_rows
 from recap.data.sources.text_table import TextTable
@@ -33,6 +34,8 @@ COLUMNS: Final = (
 
 NEEDED: Final = ("user_id", "POI_id", "latitude", "longitude", "UTC_time")
 
+_LOCAL_ONLY: Final = "read its local times with --format csv --map time=local_time"
+
 _PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.IGNORECASE)
 _CODES: Final = {"train": c.TRAIN, "val": c.VAL, "valid": c.VAL, "test": c.TEST}
 
@@ -44,7 +47,7 @@ def find_parts(folder: Path) -> dict[int, Path]:
         DataError: one is missing, or two files claim the same part.
     """
     parts: dict[int, Path] = {}
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")]):
         found = _PART.search(path.stem)
         if found:
             code = _CODES[found.group(1).lower()]
@@ -76,11 +79,15 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
     ledger = Ledger(options.skip_bad_rows)
     assembly: Assembly | None = None
+    first: Fields | None = None
     rows_in = 0
     for code, file in parts.items():
         table = TextTable(file, delimiter=",", quoted=True, multiline=options.multiline, encoding=options.encoding)
         fields = _fields(table, code)
-        # Each file's layout is told anew; what concerns the clock must not differ between the parts of one dataset.
+        # One layout of times and one clock for all parts of a dataset.
+        first = first or fields
+        if fields.tz_offset != first.tz_offset and options.timezone is None:
+            raise DataError(f"{path.name}: some of its files have a column timezone, {file.name} differs; {HELP_ZONE}")
         assembly = assembly or Assembly(path.name, options, ledger)
         for rows in text_rows(table, fields.columns(), ledger):
             assembly.add(rows, fields)
@@ -92,9 +99,9 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
 def _fields(table: TextTable, code: int | None) -> Fields:
     missing = [name for name in NEEDED if name not in table.names]
     if missing:
-        raise DataError(
-            f"{table.name} line 1: no column {', '.join(missing)}; a GETNext file begins with {','.join(COLUMNS)}"
-        )
+        local_only = missing == ["UTC_time"] and "local_time" in table.names
+        expected = _LOCAL_ONLY if local_only else f"a GETNext file begins with {','.join(COLUMNS)}"
+        raise DataError(f"{table.name} line 1: no column {', '.join(missing)}; {expected}")
 
     def optional(name: str) -> str | None:
         return name if name in table.names else None

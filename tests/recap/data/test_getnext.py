@@ -1,5 +1,6 @@
 """GETNext CSV folders: the mapping, the split and trajectories that stay, and folders that lack a part."""
 
+import gzip
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ from recap import columns as c
 from recap.data.cleaning import DataConfig, clean_checkins
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.sources import ReadOptions, read_checkins
+from recap.data.sources import ReadOptions, detect_format, read_checkins
 from recap.data.sources.getnext import COLUMNS
 from recap.errors import DataError
 
@@ -107,6 +108,36 @@ def test_a_missing_zone_column_needs_the_option(folder: Path) -> None:
         read_checkins(folder, "getnext")
     table = read_checkins(folder, "getnext", ReadOptions(timezone="America/New_York")).table
     assert set(table[c.TZ_OFFSET_MINUTES]) == {-240}
+
+
+def test_a_zone_column_in_some_parts_only(folder: Path) -> None:
+    """One part's offsets are not taken as zero: the folder is refused until --timezone holds for all of them."""
+    val = folder / "NYC_val.csv"
+    val.write_text(val.read_text().replace("timezone", "zone"))
+    with pytest.raises(DataError, match=r"NYC_val\.csv differs.*--timezone"):
+        read_checkins(folder, "getnext")
+    table = read_checkins(folder, "getnext", ReadOptions(timezone="America/New_York")).table
+    assert len(table) == 7 and set(table[c.TZ_OFFSET_MINUTES]) == {-240}
+
+
+def test_compressed_parts(folder: Path) -> None:
+    """Three .csv.gz are a folder like any other."""
+    whole = read_checkins(folder, "getnext").table
+    for path in sorted(folder.iterdir()):
+        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert detect_format(folder).source_format == "getnext"
+    pd.testing.assert_frame_equal(read_checkins(folder, "getnext").table, whole)
+
+
+def test_local_times_only(folder: Path) -> None:
+    """Without UTC_time the refusal names what helps, and with it 14:00 in New York is 18:00 UTC."""
+    path = folder / "NYC_train.csv"
+    path.write_text(path.read_text().replace("UTC_time", "when"))
+    with pytest.raises(DataError, match="--format csv --map time=local_time"):
+        read_checkins(folder, "getnext")
+    read = read_checkins(path, "csv", ReadOptions(columns={"time": "local_time"}))
+    assert read.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 18:00:09", tz="UTC")
 
 
 def test_refuses_incomplete_folders_and_headers(folder: Path) -> None:

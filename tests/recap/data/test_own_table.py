@@ -115,6 +115,19 @@ def test_local_times_only(tmp_path: Path) -> None:
         read_checkins(zoned, "csv", options(local_times=True))
 
 
+@pytest.mark.parametrize("column", ["local_time", "Time (local)"])
+def test_a_column_that_calls_itself_local(tmp_path: Path, column: str) -> None:
+    """Its times are local without --local-times, and the account says so; times that carry a zone are as they say."""
+    path = csv(tmp_path / "a.csv", f"user,poi,{column},lat,lon\n1,2,2024-07-01 14:00:00,52.5,13.4\n")
+    read = read_checkins(path, "csv", ZONE)
+    assert read.table[c.TIME].tolist() == [NOON]
+    assert read.account.notes == [f"Times of the column {column} are taken as local, as its name says."]
+    assert read_checkins(path, "csv", options(local_times=True)).account.notes == []
+    path.write_text(path.read_text().replace("14:00:00", "14:00:00+02:00"))
+    read = read_checkins(path, "csv", ZONE)
+    assert (read.table[c.TIME].tolist(), read.account.notes) == ([NOON], [])
+
+
 def test_offsets_from_a_column_or_from_the_times(tmp_path: Path) -> None:
     """A column of minutes needs no --timezone, nor do times that carry offsets; the option overrides both."""
     column = csv(
