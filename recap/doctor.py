@@ -1,5 +1,6 @@
 """`recap doctor`: what this installation and machine have, what is missing, and the command that mends it."""
 
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -16,7 +17,7 @@ from packaging.requirements import Requirement
 from pydantic import Field
 
 from recap.config import Config
-from recap.errors import RecapError
+from recap.errors import ConfigError, RecapError
 from recap.sealed_folder import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
 from recap.user_folder import HOME_VARIABLE, user_folder
 
@@ -24,6 +25,7 @@ DISTRIBUTION: Final = "recap-mobility"
 ENOUGH_DISK_BYTES: Final = 5 << 30
 ENOUGH_MEMORY_BYTES: Final = 4 << 30
 REINSTALL: Final = "make setup, or: pip install --editable ."
+MOVE_HOME: Final = f"export {HOME_VARIABLE}=/path/to/a/folder/of/yours"
 BUNDLES: Final = Path(__file__).resolve().parents[1] / "checkpoints"
 
 
@@ -46,7 +48,8 @@ def examine(places: list[Path] | None = None) -> list[Check]:
     """
     checks: list[Check] = []
     looks = [look() for look in (_python, _packages, _processor, _devices, _zones, _home)]
-    for look in (*looks, _found_folders([BUNDLES, Path.cwd(), *(places or [])])):
+    named = places or []
+    for look in (*looks, _named_places(named), _found_folders([BUNDLES, Path.cwd(), *named])):
         try:
             for check in look:
                 checks.append(check)  # one by one: what was found before a library failed stays
@@ -143,7 +146,11 @@ def _zones() -> Iterator[Check]:
 
 
 def _home() -> Iterator[Check]:
-    home = user_folder()
+    try:
+        home = user_folder()
+    except ConfigError as error:
+        yield Check(name="user folder", status="missing", found=str(error), mend=MOVE_HOME)
+        return
     existing = home
     while not existing.exists():
         existing = existing.parent
@@ -156,7 +163,7 @@ def _home() -> Iterator[Check]:
             name="user folder",
             status="missing",
             found=f"{home} cannot be written: {error.strerror}",
-            mend=f"export {HOME_VARIABLE}=/path/to/a/folder/of/yours",
+            mend=MOVE_HOME,
         )
     free = shutil.disk_usage(existing).free
     enough = free >= ENOUGH_DISK_BYTES
@@ -168,10 +175,17 @@ def _home() -> Iterator[Check]:
     )
 
 
+def _named_places(places: list[Path]) -> Iterator[Check]:
+    for place in places:
+        if not place.is_dir():
+            yield Check(name="folder", status="note", found=f"{place} is no folder", mend="name one that exists")
+
+
 def _found_folders(places: list[Path]) -> Iterator[Check]:
     """Datasets and checkpoints two levels below the places and in the user's folder, each verified by its hashes."""
-    home = user_folder()
-    roots = [home / "datasets", home / "checkpoints", *places]
+    roots = list(places)
+    with contextlib.suppress(ConfigError):  # reported as the user's folder
+        roots += [user_folder() / "datasets", user_folder() / "checkpoints"]
     kinds: tuple[tuple[str, str, str], ...] = (
         ("dataset", DATASET_MANIFEST, "recap prepare FILE --out DIR, or: recap fetch nyc"),
         ("checkpoint", CHECKPOINT_MANIFEST, "recap train DIR --preset quick --out CKPT"),

@@ -87,8 +87,20 @@ def test_speaks_where_a_library_is_missing(home: Path, library: str) -> None:
         assert f"No module named '{library}'" in checks[library]["found"] and "make setup" in checks[library]["mend"]
 
 
+def test_a_users_folder_that_is_a_file(tmp_path: Path, home: Path) -> None:
+    """It is one of the things missing, with the command; the rest is said all the same, places that are none too."""
+    home.write_text("a file")
+    small_dataset(ROWS).save(tmp_path / "good")
+    checks = by_name(examine([tmp_path / "nowhere"]))
+    assert checks["user folder"].status == "missing" and "is a file" in checks["user folder"].found
+    assert checks["user folder"].mend.startswith("export RECAP_HOME=")
+    assert checks["folder"].status == "note" and "nowhere" in checks["folder"].found
+    assert "folder" not in by_name(examine([tmp_path]))
+    assert checks["dataset"].status == "ok" and "python" in checks
+
+
 def test_the_command(home: Path, tmp_path: Path) -> None:
-    """Exit 0 and one object; exit 1 where something is missing; a user's folder that is a file is refused."""
+    """Exit 0 and one object; exit 1 where something is missing."""
     environment = {**os.environ, "RECAP_HOME": str(home)}
     assert recap_json("doctor")["ok"] is True
     (home / "datasets" / "broken").mkdir(parents=True)
