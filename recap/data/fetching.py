@@ -99,7 +99,7 @@ def _download(url: str, part: Path, progress: Progress | None) -> None:
             if (total or 0) > MAX_ARCHIVE_BYTES:
                 raise DataError(f"{url} has {total} bytes, more than the {MAX_ARCHIVE_BYTES >> 20} MB it may have")
             with part.open("ab" if have else "wb") as file:
-                while chunk := answer.read(_CHUNK):
+                while chunk := _next_chunk(answer):
                     have += len(chunk)
                     if have > MAX_ARCHIVE_BYTES:
                         raise DataError(f"{url} sends more than the {MAX_ARCHIVE_BYTES >> 20} MB it may have")
@@ -117,6 +117,14 @@ def _download(url: str, part: Path, progress: Progress | None) -> None:
         ) from error
     if total is not None and have < total:
         raise DataError(f"the transfer broke off after {have} of {total} bytes; run the command again to go on")
+
+
+def _next_chunk(answer: http.client.HTTPResponse) -> bytes:
+    """Read on; whatever the network raises is no fault of the disk's."""
+    try:
+        return answer.read(_CHUNK)
+    except OSError as error:
+        raise ConnectionError(error.strerror or str(error)) from error
 
 
 def _unpack(archive: Path, target: Path, description: str) -> list[str]:

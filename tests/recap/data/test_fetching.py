@@ -1,10 +1,12 @@
 """Fetching from a local HTTP server: good, cut off, resumed, replaced, hostile archives, a full disk."""
 
+import http.client
 import http.server
 import io
 import json
 import os
 import shutil
+import ssl
 import stat
 import subprocess
 import threading
@@ -154,6 +156,23 @@ def test_a_cut_off_transfer_is_resumed(shop: Shop, tmp_path: Path) -> None:
     shop.stop_after = None
     assert len(get(shop, tmp_path)) == 3
     assert shop.ranges == [None, "bytes=100000-"]
+
+
+def test_a_network_that_fails_is_not_called_a_full_disk(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors that only the network raises: the transfer broke off, and the next call goes on."""
+    shop.data = GOOD
+    for error in (OSError(113, "No route to host"), ssl.SSLError(1, "record layer failure")):
+        with monkeypatch.context() as patch:
+            patch.setattr(http.client.HTTPResponse, "read", lambda *_, error=error: raise_(error))
+            with pytest.raises(DataError, match=r"broke off.*run the command again"):
+                get(shop, tmp_path)
+    assert len(get(shop, tmp_path)) == 3
+
+
+def raise_(error: Exception) -> None:
+    raise error
 
 
 def test_a_server_without_ranges_sends_all_again(shop: Shop, tmp_path: Path) -> None:
