@@ -4,6 +4,7 @@ Shape suffixes: B cases, P POIs, C packed candidates.
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import torch
@@ -59,7 +60,9 @@ def training_losses(
     num_warm = int(warm_B.sum()) if warm_weight > 0 else 0
     if num_warm and scores.packed:
         assert scores.case_C is not None
-        factor_B = 1.0 + warm_weight * len(target_B) / num_warm * warm_B.to(scores.total.dtype)
+        # The dtype of the sum of all parts, without summing them once more.
+        dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))
+        factor_B = 1.0 + warm_weight * len(target_B) / num_warm * warm_B.to(dtype)
         factor_C = factor_B[scores.case_C]
         packed = {name: _ScaleGradient.apply(values, factor_C) for name, values in scores.packed.items()}
         dense = {
