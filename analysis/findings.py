@@ -9,6 +9,8 @@ from analysis.accuracy import METRIC_LABELS
 
 ENOUGH_CASES: Final = 20
 """Bins with fewer cases say nothing about a trend."""
+FLAT: Final = 0.1
+"""A trend that changes accuracy by less is called flat."""
 
 
 def overview_finding(table: pd.DataFrame, metric: str) -> str:
@@ -42,7 +44,7 @@ def _verdict(mine: dict[str, dict]) -> str:
         return f"It is level with {rival}."
     gains = {group: mine[group]["n"] * mine[group].get("lead", 0.0) for group in ("head", "tail") if mine[group]["n"]}
     if len(gains) == 2 and gains["tail"] > max(gains["head"], 0) and mine["tail"]["lead_lower"] > 0:
-        return "Most of its lead is in the tail."
+        return "It gains more tail cases than head cases."
     if len(gains) == 2 and mine["tail"]["lead_lower"] <= 0:
         return "Its lead is in the head."
     return f"It leads {rival} in head and tail."
@@ -60,7 +62,7 @@ def long_tail_finding(by_step: pd.DataFrame, by_place: pd.DataFrame) -> str:
     rise, other = step[1] - step[0], place[1] - place[0]
     if rise <= 0.05:
         return "Accuracy hardly depends on how often the step was seen."
-    if rise > 2 * abs(other):
+    if rise > 2 * abs(other) and abs(other) < FLAT:
         return "Accuracy follows how often the step was seen, not how popular the place is."
     if rise > abs(other):
         return "Accuracy follows how often the step was seen more than how popular the place is."
@@ -79,7 +81,7 @@ def trend_words(table: pd.DataFrame) -> str:
     if ends is None:
         return "too few cases for a trend"
     low, high = ends
-    if abs(high - low) < 0.1:
+    if abs(high - low) < FLAT:
         return f"almost flat, {low:.2f} to {high:.2f}"
     return f"{'climbs' if high > low else 'falls'} from {low:.2f} to {high:.2f}"
 

@@ -50,7 +50,7 @@ def prepare(
 ) -> None:
     """Turn raw check-ins into one clean dataset: read, filter, split by time, account for every row."""
     from recap import columns as c
-    from recap.data.dataset import MANIFEST
+    from recap.data.dataset import MANIFEST, recorded_hash
     from recap.data.preparation import prepare_dataset
     from recap.data.sources import read_checkins
     from recap.data.sources.account import REASONS
@@ -82,8 +82,14 @@ def prepare(
             read.table, config, name=name or out.name, source_format=source_format, preset=preset, reading=account
         )
     del read
+    replaced = recorded_hash(out)
     with progress_console.status("Writing the dataset"):
         dataset.save(out)
+    if replaced and replaced != dataset.hash:
+        progress_console.print(
+            f"{out} held another dataset ({replaced[:12]}), which was replaced; checkpoints of that one refuse this.",
+            markup=False,
+        )
 
     # Only now: this imports scipy, and a refusal above should not wait for it.
     from recap.graph import TransitionGraph

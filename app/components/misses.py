@@ -44,11 +44,19 @@ def why_control(source: Source) -> None:
     )
 
 
+def chosen_reason(source: Source) -> str | None:
+    """The reason that a link or the control names; None for any."""
+    if "why" in st.session_state:
+        why = st.session_state["why"]
+    else:  # a link carries the label, as bound widgets do
+        why = next((name for name in MISSES if WHY_LABELS[name] == st.query_params.get("why")), None)
+    return str(why) if source.checkpoint_hash is not None and why in MISSES else None
+
+
 def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
     """Those of the cases that are missed at K for the chosen reason; all of them where none is chosen."""
-    linked = st.query_params.get("why")  # a link carries the label, as bound widgets do
-    why = st.session_state.get("why") or next((name for name in MISSES if WHY_LABELS[name] == linked), None)
-    if source.checkpoint_hash is None or why not in MISSES:
+    why = chosen_reason(source)
+    if why is None:
         return numbers
     return np.intersect1d(numbers, np.flatnonzero(explaining.miss_labels(source, k) == why))
 

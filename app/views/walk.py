@@ -9,7 +9,7 @@ from analysis.walks import Walk, read_walk, trajectories_of, users_of
 from app import cache, evaluations, state, words
 from app.components.empty import no_source
 from app.components.guard import guarded
-from app.components.misses import missed_because, why_control
+from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
 from app.components.stage import show_stage
 from app.components.text import quiet
 from app.components.toolbar import source_picker
@@ -91,6 +91,12 @@ def clear_selection() -> None:
     filters_changed()
 
 
+def clear_reason() -> None:
+    """Take the reason away."""
+    st.session_state["why"] = None
+    filters_changed()
+
+
 def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
     """Choose a walker and one of their trajectories among those that pass the filters."""
     opened = cache.open_dataset(source)
@@ -152,6 +158,15 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             icon_position="right",
             on_click=clear_selection,
             help="Show all cases again",
+        )
+    why = chosen_reason(source)
+    if why is not None:
+        st.button(
+            f"Missed: {WHY_LABELS[why]}",
+            icon=":material/close:",
+            icon_position="right",
+            on_click=clear_reason,
+            help="Show cases whatever the reason",
         )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source)

@@ -182,3 +182,11 @@ def check_same_dataset(expected: str, dataset: Dataset, what: str) -> None:
             f"{what} belongs to dataset {expected[:12]}…, the given dataset is {dataset.hash[:12]}…; "
             "use the dataset it was made with"
         )
+
+
+def recorded_hash(folder: Path) -> str:
+    """The hash that a dataset folder says of itself, unverified; empty where there is none."""
+    try:
+        return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["dataset_hash"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

@@ -246,3 +246,8 @@ def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) ->
     app = open_view("walk", case="3", why=WHY_LABELS[label], k="1", cases=STEP_BINS[name].text)
     check_calm(app)
     assert f"{by_step.loc[label, name]} of {len(predictor.cases)} cases" in texts(app)
+    chip = next(button for button in app.button if button.label == f"Missed: {WHY_LABELS[label]}")
+    app = chip.click().run()
+    check_calm(app)
+    seen = int(STEP_BINS[name].mask(predictor.cases).sum())
+    assert f"{seen} of {len(predictor.cases)} cases" in texts(app)

@@ -19,6 +19,7 @@ from recap.data.preparation import prepare_dataset
 from recap.errors import ChecksumError, ConfigError, DataError, DatasetError, FolderInUseError, RecapError
 from recap.sealed_folder import write_sums
 from tests.checkins import LENIENT, configs, raw_rows, raw_table, small_dataset
+from tests.shell import recap
 
 Rows = list[tuple[str, str, float]]
 
@@ -258,3 +259,17 @@ def test_mixing_datasets_is_refused() -> None:
     check_same_dataset(dataset.hash, dataset, "the checkpoint")
     with pytest.raises(RecapError, match="the checkpoint belongs to dataset 000000000000"):
         check_same_dataset("0" * 64, dataset, "the checkpoint")
+
+
+def test_prepare_says_that_it_replaced_another_dataset(tmp_path: Path) -> None:
+    """The same content again is no news; other content is."""
+    rows = pd.DataFrame(ROWS, columns=["user", "poi", "hour"])
+    source, out = tmp_path / "rows.csv", tmp_path / "out"
+    rows = rows.assign(time=rows["hour"].mul(3600).astype(int) + 1_400_000_000, latitude=1.0, longitude=2.0)
+    rows.drop(columns="hour").to_csv(source, index=False)
+    minima = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
+    command = ["prepare", source, "--out", out, "--yes", *minima]
+    for zone, said in (("UTC", False), ("UTC", False), ("Europe/Zurich", True)):
+        result = recap(*command, "--timezone", zone)
+        assert result.returncode == 0, result.stderr
+        assert ("held another dataset" in " ".join((result.stdout + result.stderr).split())) == said
