@@ -70,10 +70,14 @@ def takes_over_saying_invented() -> bool:
 
 
 def choose_source(token: str) -> None:
-    """Switch to another source; the case belongs to the old one."""
+    """Switch to another source; the case goes along to another model of the same dataset."""
+    sources = find_sources(Settings.from_environment())
+    datasets = {source.token: source.dataset_hash for source in sources}
+    old = str(st.session_state.get("source") or (sources[0].token if sources else ""))
     st.session_state["source"] = token
     st.session_state["source_missing"] = None
-    st.session_state.pop("case", None)
+    if datasets.get(old) != datasets.get(token):
+        st.session_state.pop("case", None)
 
 
 def theme_palette() -> Palette:

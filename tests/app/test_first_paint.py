@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.settings import BUNDLES_VARIABLE
 from tests.app.opening import check_calm, open_view, point_app_at, texts
 
 ROOT = Path(__file__).parents[2]
@@ -39,3 +40,17 @@ def test_every_view_says_that_the_demo_city_is_invented(monkeypatch: pytest.Monk
     app = open_view(name)
     check_calm(app)
     assert texts(app).count("invented") == 1
+
+
+def test_another_model_of_the_same_city_keeps_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walk's picker changes who predicts, not what is looked at."""
+    point_app_at(monkeypatch, None, None)
+    monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLE.parent))
+    app = open_view("walk", case="39")
+    title = app.title[0].value
+    picker = next(box for box in app.selectbox if box.label == "Dataset and model")
+    other = next(token for token in picker.options if "without-holdout" in token)
+    app = picker.select(other).run()
+    check_calm(app)
+    assert app.title[0].value == title and "39" in app.query_params["case"]
+    assert "source" in app.query_params
