@@ -10,9 +10,9 @@ import pandas as pd
 import torch
 
 from analysis.comparison import compare_records
-from analysis.evaluation_tables import SPLIT, records_key
-from analysis.kept_tables import SHIPPED, TableKey
-from analysis.misses import MISSES_TABLE, describe_misses
+from analysis.evaluation_tables import records_key
+from analysis.kept_tables import SHIPPED
+from analysis.misses import describe_misses, misses_key
 from analysis.open_model import OpenModel
 from analysis.opened import OpenDataset
 from recap import columns as c
@@ -91,7 +91,7 @@ def ship_tables(bundle: Path) -> None:
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
     predictor = Predictor(checkpoint, opened.dataset)
-    key = TableKey(opened.dataset.hash, checkpoint.hash, SPLIT, MISSES_TABLE)
+    key = misses_key(opened.dataset.hash, checkpoint.hash)
     write_records(describe_misses(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 

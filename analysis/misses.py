@@ -32,7 +32,6 @@ Miss = Literal["no_evidence", "outvoted_by_core", "gate_against", "clipped", "ne
 MISSES: Final = get_args(Miss)
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
-MISSES_TABLE: Final = "misses"
 STEP_BINS: Final = {
     "Step never seen": Selection.of_bin("transition_count", 0, 0),
     "Once": Selection.of_bin("transition_count", 1, 1),
@@ -60,6 +59,11 @@ def describe_misses(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=pd.Index(columns))
 
 
+def misses_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
+    """What names the table of a checkpoint's misses."""
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], "misses")
+
+
 def miss_table(
     dataset_hash: str,
     checkpoint_hash: str,
@@ -82,8 +86,7 @@ def miss_table(
         predictor = open_predictor()
         return describe_misses(predictor, predictor.cases)
 
-    key = TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], MISSES_TABLE)
-    return kept_table(key, make, rows=rows, keep=keep, bundle=bundle)
+    return kept_table(misses_key(dataset_hash, checkpoint_hash), make, rows=rows, keep=keep, bundle=bundle)
 
 
 def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:

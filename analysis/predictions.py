@@ -10,7 +10,7 @@ from analysis.geography import distance_km
 from analysis.open_model import OpenModel
 from analysis.opened import OpenDataset
 from recap import columns as c
-from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.scores import CaseBatch
 
 
@@ -35,20 +35,6 @@ class CasePrediction:
     paths: pd.DataFrame
 
 
-def target_rank(opened: OpenDataset, model: OpenModel, number: int) -> float:
-    """The rank of one case's target, the mean over ties, as in the records.
-
-    Raises:
-        CaseError: no such case.
-        ScoreError: the model returned NaN.
-    """
-    batch = CaseBatch(opened.checkins, torch.tensor([int(opened.case(number)["row"])]))
-    with torch.inference_mode():
-        scores = model.scorer.score(batch)
-        check_scores(scores.total, model.scorer.name)
-        return _mean_rank(rank_targets(scores, batch.target_B))
-
-
 def predict_case(
     opened: OpenDataset, model: OpenModel, number: int, *, top: int = 10, paths_per_place: int = 2
 ) -> CasePrediction:
@@ -65,7 +51,8 @@ def predict_case(
         scores = model.scorer.score(batch)
         check_scores(scores.total, model.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
-        rank = _mean_rank(rank_targets(scores, batch.target_B))
+        ranks = rank_targets(scores, batch.target_B)
+        rank = int(ranks.num_better_B[0]) + (int(ranks.num_tied_B[0]) + 1) / 2
         listed = list(dict.fromkeys([*best_K, target]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
@@ -100,7 +87,3 @@ def predict_case(
 def _paths(opened: OpenDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
     found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(poi=poi) for poi in pois]
     return pd.concat(found, ignore_index=True)[["poi", "middle", "count_in", "count_out", "product", "share"]]
-
-
-def _mean_rank(ranks: Ranks) -> float:
-    return int(ranks.num_better_B[0]) + (int(ranks.num_tied_B[0]) + 1) / 2

@@ -18,7 +18,7 @@ from analysis.full_explanation import FullExplanation
 from analysis.geography import Camera
 from analysis.predictions import CasePrediction
 from analysis.walks import Walk, fit_walk
-from app import cache, evaluations
+from app import cache, models
 from app.sources import Source
 
 _GROUND_TYPE: Final = "application/json"
@@ -96,7 +96,7 @@ def walk_camera(source: Source, walk: Walk) -> Camera:
 
 @st.cache_data(max_entries=512, show_spinner=False)
 def _walk_camera(dataset_hash: str, key: str, trajectory: int, _source: Source, _walk: Walk) -> Camera:
-    best = evaluations.read_records(_source)["top_pois"].iloc[_walk.cases]
+    best = models.best_places(_source, _walk.cases)
     extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
     return fit_walk(cache.open_dataset(_source), _walk, extra)
 

@@ -1,14 +1,16 @@
 """Opened models and their predictions, shared by all visitors and kept by content hash."""
 
+import pandas as pd
 import streamlit as st
 import torch
 
 from analysis.open_model import OpenModel
-from analysis.predictions import CasePrediction, predict_case, target_rank
+from analysis.predictions import CasePrediction, predict_case
 from app import cache
 from app.sources import Source
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
+from recap.evaluation.scoring import rank_cases, score_cases
 
 # Of the whole server: its visitors share the cores. Two threads on two busy cores were four to ten times slower.
 torch.set_num_threads(1)
@@ -27,6 +29,12 @@ def open_model(source: Source, baseline: str | None = None) -> OpenModel:
 def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
     """The source's model's prediction of one case."""
     return _predict(source.dataset_hash, cache.model_key(source), case, top, source)
+
+
+def best_places(source: Source, cases: list[int]) -> pd.Series:
+    """The best places of each case, as in the records, without ranking any other case."""
+    opened = cache.open_dataset(source)
+    return score_cases(open_model(source).scorer, opened.cases.iloc[cases], opened.checkins)["top_pois"]
 
 
 def markov_rank(source: Source, case: int) -> float:
@@ -55,4 +63,6 @@ def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) 
 
 @st.cache_data(max_entries=4096, show_spinner=False)
 def _markov_rank(dataset_hash: str, case: int, _source: Source) -> float:
-    return target_rank(cache.open_dataset(_source), open_model(_source, "markov"), case)
+    opened = cache.open_dataset(_source)
+    ranked = rank_cases(open_model(_source, "markov").scorer, opened.cases.iloc[[case]], opened.checkins)
+    return float(ranked["rank"].iloc[0])

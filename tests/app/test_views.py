@@ -247,3 +247,17 @@ def test_bar_leads_to_its_cases(city: OpenDataset) -> None:
     inside = city.cases["case"][city.cases["transition_count"] == 0]
     assert app.session_state["case"] == inside.iloc[0]
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
+
+
+def test_walk_is_there_before_all_cases_are_ranked(city: OpenDataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without filters no other case is scored: title, map and list of one trajectory need no records."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("all test cases were asked for")
+
+    for name in ("evaluation_records", "read_records"):
+        monkeypatch.setattr(f"app.evaluations.{name}", refuse)
+    app = open_view("walk", case="2")
+    check_calm(app)
+    assert "→" in app.title[0].value and len(app.dataframe) >= 1
+    assert app.get("deck_gl_json_chart")

@@ -1,6 +1,5 @@
 """From parsed rows to the raw check-in table: one place where every reader's columns get their meaning."""
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +10,7 @@ import pyarrow.compute as pc
 from recap import columns as c
 from recap.data.sources.account import Ledger, RawRead
 from recap.data.sources.clocks import Clock
+from recap.data.sources.guess import plain_name
 from recap.data.sources.options import ReadOptions
 from recap.data.sources.rows import Rows, decoded, shorten
 from recap.data.sources.times import TimeLayout, detect_layout, iso_offsets, read_times
@@ -29,7 +29,7 @@ _SPLIT_WORDS: Final = {
     "2": c.TEST,
 }
 _LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
-"""Columns, compared as the guesses are, whose times without a zone are wall-clock times."""
+"""Columns, by `plain_name`, whose times without a zone are wall-clock times."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Assembly:
         if offsets is None and self.layout.is_utc and self.options.zone is None:
             offsets = self._offsets_in_times(rows, fields)
         if self.clock is None:
-            named_local = not self.layout.is_utc and re.sub(r"[^a-z0-9]", "", fields.time.lower()) in _LOCAL_NAMES
+            named_local = not self.layout.is_utc and plain_name(fields.time) in _LOCAL_NAMES
             if named_local and not self.options.local_times:
                 self.ledger.note(f"Times of the column {fields.time} are taken as local, as its name says.")
             self.clock = Clock(

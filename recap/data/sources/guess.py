@@ -40,6 +40,11 @@ _NAMES: Final = {
 }
 
 
+def plain_name(column: str) -> str:
+    """A column's name as guesses compare it: small letters and digits only."""
+    return re.sub(r"[^a-z0-9]", "", column.lower())
+
+
 def complete_mapping(given: dict[str, str], columns: list[str], name: str) -> dict[str, str]:
     """Add guesses to the fields that `--map` names.
 
@@ -58,7 +63,7 @@ def complete_mapping(given: dict[str, str], columns: list[str], name: str) -> di
                 f"{name} has no column {column!r} for --map {field}={column}; its columns: {_list(columns)}"
             )
     mapping = dict(given)
-    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(columns)}
+    plain = {plain_name(column): column for column in reversed(columns)}
     for field, names in _NAMES.items():
         if field not in mapping:
             taken = set(mapping.values())
