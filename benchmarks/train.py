@@ -1,6 +1,6 @@
 """Training speed: steps per second, time of each part of a step, memory, and the ratio to padded candidates.
 
-    python benchmarks/train.py DATASET [--preset quick] [--steps 20] [--threads 2] [--device cpu]
+    python benchmarks/train.py DATASET [--preset quick] [--set precision=bf16] [--steps 20] [--threads 2] [--device cpu]
 
 Prints one JSON line. Packed and padded steps alternate inside one run, so that their ratio does not depend on how busy
 the machine is. Padding is what a straightforward implementation does: every case's candidates are filled up to the
@@ -113,13 +113,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--preset", default="quick")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     device = choose_device(options.device)
-    config = train_preset(options.preset)
+    config = train_preset(options.preset).override(options.set)
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(Dataset.load(options.dataset), config, Path(folder), device)
     stage = config.curriculum.at(config.epochs)
@@ -157,6 +158,7 @@ def main() -> None:
                 "benchmark": "train",
                 "clock": clock.__name__,
                 "preset": options.preset,
+                "set": options.set,
                 "device": str(device),
                 "threads": options.threads,
                 "steps": options.steps,

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -103,6 +104,11 @@ class RevisitCandidates:
     count_C: Tensor
     recency_steps_C: Tensor
     in_recent_window_C: Tensor
+
+    def padded(self, multiple: int) -> "RevisitCandidates":
+        """With meaningless entries (all zero) at the end, up to the next multiple; the caller drops what they give."""
+        missing = -len(self.case_C) % multiple
+        return RevisitCandidates(**{name: F.pad(values_C, (0, missing)) for name, values_C in vars(self).items()})
 
 
 def find_revisit_candidates(

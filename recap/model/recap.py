@@ -26,6 +26,9 @@ from recap.model.revisit_prior import PriorTerms, RevisitPrior
 from recap.model.tokens import CheckinTokens
 from recap.scores import CaseBatch, Scores, past_rows
 
+_BF16_ROWS = 1024
+"""Packed candidates are computed in multiples of this many where bfloat16 kernels are compiled for every shape."""
+
 
 @dataclass(frozen=True, eq=False)
 class RevisitParts:
@@ -164,13 +167,15 @@ class Recap(nn.Module):
         terms = self.prior(candidates, None if factor_C4 is None else factor_C4[:, :3])
         if not stage.correction:
             return RevisitParts(candidates, terms, None, None)
+        # In bfloat16 on a CPU every new number of rows has kernels compiled for it: let few numbers occur.
+        rows = candidates.padded(_BF16_ROWS) if torch.is_autocast_enabled("cpu") else candidates
         gate_C = self.calibration(
             batch,
-            candidates,
+            rows,
             state_BD=state_BD,
-            embedding_CE=self.poi_embedding(candidates.poi_C),
-            statistics_C3=torch.stack(self.prior.statistics(candidates), dim=1),
-        )
+            embedding_CE=self.poi_embedding(rows.poi_C),
+            statistics_C3=torch.stack(self.prior.statistics(rows), dim=1),
+        )[: len(candidates.case_C)]
         correction_C = self.calibration.scale * gate_C * terms.prior_C
         if factor_C4 is not None:
             correction_C = correction_C * factor_C4[:, 3]

@@ -102,7 +102,10 @@ class TrainConfig(Config):
         "learned after a later one.",
     )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
-    precision: Literal["float32", "bf16"] = Field("float32", description="bf16: autocast of the forward pass.")
+    precision: Literal["float32", "bf16"] = Field(
+        "float32",
+        description="bf16: the fast way, autocast of the forward pass; on a CPU with quickly drawn dropout masks too.",
+    )
     compile: bool = Field(False, description="Run the encoder through torch.compile.")
     validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
     save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")

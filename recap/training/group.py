@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from recap.errors import ConfigError
-from recap.training.shared_dropout import SharedDropout
+from recap.training.dropout import DrawnDropout
 
 _STEPS_BETWEEN_STOP_CHECKS = 10
 
@@ -78,9 +78,15 @@ class Group:
             return False
         return self._from_writer(wanted)
 
-    def masks_of(self, whole: int) -> AbstractContextManager[object]:
-        """Where a share of a batch of ``whole`` cases is computed: dropout as if one process computed the batch."""
-        return SharedDropout(whole, self.rank, self.size) if self.is_shared else nullcontext()
+    def masks_of(self, whole: int, *, words: bool = False) -> AbstractContextManager[object]:
+        """Where a share of a batch of ``whole`` cases is computed: dropout as if one process computed the batch.
+
+        Args:
+            words: cut masks out of random words (`DrawnDropout`).
+        """
+        if not self.is_shared and not words:
+            return nullcontext()
+        return DrawnDropout(whole, self.rank, self.size, words=words)
 
     def take_writers_random_state(self, device: torch.device) -> None:
         """Go on with the writer's random numbers; returns when every process has come here."""

@@ -231,8 +231,9 @@ class Trainer:
             self._update()
             return torch.zeros((), device=self.device)
         batch = CaseBatch(self.checkins, self.row_N[index_B])
-        autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16")
-        with autocast, self.group.masks_of(len(whole_B)):
+        fast = self.config.precision == "bf16"
+        autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
+        with autocast, self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu"):
             scores = self.model(batch, stage)
         # Means over a share become means over the batch: share by share they are weighted with their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0

@@ -101,3 +101,25 @@ def test_the_gate_takes_both_signs() -> None:
         parts = model.revisit(batch, Stage(), model.encode(batch, Stage()))
     assert parts is not None and parts.gate_C is not None
     assert parts.gate_C.min() < 0 < parts.gate_C.max()
+
+
+def test_rows_of_zeros_in_bf16_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gates, corrections and gradients are those without padding."""
+    dataset = small_city()
+    batch = batch_of(dataset)
+    found: list[tuple[torch.Tensor, ...]] = []
+    for rows in (1, 64):
+        monkeypatch.setattr("recap.model.recap._BF16_ROWS", rows)
+        model = small_recap(dataset, dtype=torch.float32).eval()
+        shake(model)
+        with torch.autocast("cpu", torch.bfloat16):
+            state_BD = model.encode(batch, Stage())
+            parts = model.revisit(batch, Stage(), state_BD)
+        assert parts is not None and parts.gate_C is not None and parts.correction_C is not None
+        assert len(parts.gate_C) == len(parts.candidates.case_C)
+        assert rows == 1 or len(parts.gate_C) % rows
+        parts.correction_C.sum().backward()
+        assert model.poi_embedding.weight.grad is not None
+        found.append((parts.gate_C, parts.correction_C, model.poi_embedding.weight.grad))
+    for plain, padded in zip(*found, strict=True):
+        torch.testing.assert_close(padded, plain, rtol=2e-2, atol=2e-3)

@@ -107,6 +107,20 @@ def test_one_cut_at(
     assert outcome(tmp_path) == uninterrupted
 
 
+def test_a_cut_in_bf16(tmp_path: Path) -> None:
+    """Masks cut out of random words hang on the saved generator too."""
+    dropping = CONFIG.model_dump() | {"precision": "bf16"}
+    dropping["model"] |= {"dropout": 0.2, "embedding_dropout": 0.3, "output_dropout": 0.3}
+    config = TrainConfig.parse(dropping)
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    whole.mkdir()
+    cut.mkdir()
+    assert session(whole, config)
+    assert not session(cut, config, stop_after=5)
+    assert session(cut, config)
+    assert outcome(cut) == outcome(whole)
+
+
 @pytest.mark.parametrize("lines", [2, 1])
 def test_a_journal_ahead_of_or_behind_the_state_is_mended(
     lines: int, uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]], tmp_path: Path
