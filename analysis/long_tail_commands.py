@@ -112,6 +112,7 @@ def cases(
     show: Annotated[str, typer.Option(help="tail, unseen, missed, history, hops; several with commas.")] = "",
     k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
     eta: EtaOption = 1,
+    limit: Annotated[int, typer.Option(min=1, help="Cases to print; --json has them all.")] = 50,
     as_json: JsonFlag = False,
 ) -> None:
     """List test cases by what they show, as the filters of Walk do."""
@@ -123,8 +124,9 @@ def cases(
     if as_json:
         print_json({"show": names, "k": k, "eta": eta, "n": len(found), "of": len(records), "cases": found.tolist()})
         return
-    console.print(f"{len(found):,} of {len(records):,} cases")
-    for case in found[:50].tolist():
+    shortened = f"; the first {limit:,}, more with --limit" if len(found) > limit else ""
+    console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
+    for case in found[:limit].tolist():
         row = records.iloc[case]
         places = " → ".join(escape(opened.labels[int(row[name])]) for name in ("source", "target"))
         console.print(f"  {case}: {places}, rank {row['rank']:g}, seen {row['transition_count']} times")
@@ -177,5 +179,12 @@ def _table(title: str, table: "pd.DataFrame") -> Table:
     for name in table.columns:
         shown.add_column(str(name).replace("_", " "), justify="left" if table[name].dtype == object else "right")
     for row in table.itertuples(index=False):
-        shown.add_row(*(f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in row))
+        shown.add_row(*map(_cell, row))
     return shown
+
+
+def _cell(value: Any) -> str:
+    """A number to four digits; "–" where there is none, such as the mean of no cases or the end of an open bin."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.4f}"
+    return "–" if isinstance(value, int) and value < 0 else escape(str(value))

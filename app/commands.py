@@ -1,6 +1,8 @@
 """Commands of the app layer; Streamlit is imported only inside `recap app`."""
 
+import errno
 import os
+import socket
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +32,7 @@ def run_app(
         raise DatasetError(f"{data} holds no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
     if checkpoint is not None and not (checkpoint / CHECKPOINT_MANIFEST).is_file():
         raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
+    _require_free(address, port)
     settings = replace(Settings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
     os.environ.update(settings.to_environment())
     root = Path(__file__).parents[1]
@@ -41,6 +44,20 @@ def run_app(
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
     threading.Thread(target=_warm_up, daemon=True).start()
     bootstrap.run(str(root / "app" / "main.py"), False, [], {})
+
+
+def _require_free(address: str, port: int) -> None:
+    """Raise ConfigError where nothing can listen there, before anything is opened."""
+    from recap.errors import ConfigError
+
+    try:
+        family, *_ = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server((address, port), family=family).close()
+    except OSError as error:
+        reason = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
+        raise ConfigError(
+            f"cannot open the app at {address}:{port}: {reason}; choose another --port or --address"
+        ) from error
 
 
 def _warm_up() -> None:

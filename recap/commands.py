@@ -26,7 +26,9 @@ def train(
     epochs: Annotated[
         int | None, typer.Option(help="Another length; the curriculum's stages keep their share.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped training exactly.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue a stopped training exactly; begin where there is none.")
+    ] = False,
     assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:

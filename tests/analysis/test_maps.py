@@ -25,7 +25,7 @@ from analysis.walks import fit_walk, read_walk
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
 from tests.analysis.planted import small_predictor
-from tests.shell import recap_json
+from tests.shell import recap, recap_json
 from tests.worlds import small_city
 
 
@@ -142,5 +142,10 @@ def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
     assert values == expected["value"].dropna().tolist()
     tail = recap_json("cases", city_checkpoint, "--data", city_folder, "--show", "tail")
     assert tail["cases"] == records["case"][records["transition_count"] <= 1].tolist()
+    printed = recap("cases", city_checkpoint, "--data", city_folder, "--show", "tail", "--limit", 2).stdout.splitlines()
+    assert "the first 2" in printed[0] and len(printed) == 3
+    assert [int(line.split(":")[0]) for line in printed[1:]] == tail["cases"][:2]
+    bins = recap("long-tail", city_checkpoint, "--data", city_folder).stdout
+    assert "nan" not in bins and "-1" not in bins
     overview = recap_json("overview", city_checkpoint, "--data", city_folder)
     assert overview["groups"][0]["model"] == "RECAP" and overview["groups"][0]["n"] == len(records)

@@ -1,0 +1,16 @@
+"""`recap app` before it opens anything: what it refuses."""
+
+import socket
+
+from tests.shell import assert_refused, recap
+
+
+def test_a_port_in_use_is_refused() -> None:
+    """Before Streamlit starts, with what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert_refused(recap("app", "--port", port), f"127.0.0.1:{port}", "another program listens there", "--port")
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    assert_refused(recap("app", "--port", 8599, "--address", "203.0.113.7"), "203.0.113.7:8599", "--address")
