@@ -9,10 +9,10 @@ from recap.errors import ConfigError
 from recap.evaluation.metrics import METRICS, hit_rate, ndcg
 
 METRIC_LABELS: Final = {
-    "hr1": "Hit@1",
-    "hr5": "Hit@5",
-    "hr10": "Hit@10",
-    "hr20": "Hit@20",
+    "hr1": "HR@1",
+    "hr5": "HR@5",
+    "hr10": "HR@10",
+    "hr20": "HR@20",
     "ndcg20": "NDCG@20",
     "mrr": "MRR",
 }

@@ -14,7 +14,7 @@ Meaning = Literal["core", "paths", "revisits", "model"]
 Curve = Literal["hr20", "mrr", "loss", "learning_rate"]
 
 CURVES: Final[dict[Curve, str]] = {
-    "hr20": "Validation Hit@20",
+    "hr20": "Validation HR@20",
     "mrr": "Validation MRR",
     "loss": "Loss",
     "learning_rate": "Learning rates",

@@ -20,7 +20,7 @@ from recap.statistics import hop_statistics
 
 
 def metric_label(metric: str) -> str:
-    """Hit@20 for hr20."""
+    """HR@20 for hr20."""
     return METRIC_LABELS[metric]
 
 

@@ -69,8 +69,8 @@ def _show_table(compared: dict[str, Any]) -> None:
         test = (entry["test"] or {}).get("all") or {}
         tail = (entry["test"] or {}).get("tail") or {}
         facts = {name: str(entry["fields"][name]) for name in compared["differing"]}
-        facts |= {"best val Hit@20": _number(best.get("hr20")), "test Hit@20": _number(test.get("hr20"))}
-        facts |= {"test Hit@20, tail": _number(tail.get("hr20")), "test MRR": _number(test.get("mrr"))}
+        facts |= {"best val HR@20": _number(best.get("hr20")), "test HR@20": _number(test.get("hr20"))}
+        facts |= {"test HR@20, tail": _number(tail.get("hr20")), "test MRR": _number(test.get("mrr"))}
         columns[f"Run {entry['id']}"] = facts
     st.dataframe(pd.DataFrame(columns), width="stretch")
 

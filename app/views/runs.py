@@ -65,7 +65,7 @@ def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
             "what": st.column_config.TextColumn("What", width=200),
             "state": st.column_config.MultiselectColumn("State", options=list(STATE_COLOURS), color=colours, width=90),
             "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
-            "hr20": st.column_config.TextColumn("Val Hit@20", width=90, alignment="right"),
+            "hr20": st.column_config.TextColumn("Val HR@20", width=90, alignment="right"),
             "time": st.column_config.TextColumn("Time", width=70, alignment="right"),
             "note": st.column_config.TextColumn("Note", width=220),
         },
