@@ -58,7 +58,7 @@ def evidence_items(situation: Situation, candidate: int, *, with_paths: bool = F
 
     Parts that are inactive, terms that are zero for this candidate and paths outside the token are left out.
     """
-    config, label = situation.config, situation.predictor.dataset.poi_label
+    config, places = situation.config, situation.predictor.dataset.poi_labels
     items = []
     for steps, at in enumerate(window_positions(situation)):
         poi = int(situation.variant.history.poi_H[at])
@@ -67,7 +67,7 @@ def evidence_items(situation: Situation, candidate: int, *, with_paths: bool = F
             EvidenceItem(
                 kind="checkin",
                 key=config.suffix_length - steps,
-                label=f"{label(poi)}, {name}",
+                label=f"{places[poi]}, {name}",
                 visit=int(situation.visit_H[at]),
                 poi=poi,
             )

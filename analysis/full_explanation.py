@@ -129,7 +129,7 @@ def explain_situation_fully(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[situation.split],
         truth=situation.truth,
-        truth_name=situation.predictor.dataset.poi_label(situation.truth),
+        truth_name=situation.predictor.dataset.poi_labels[situation.truth],
         num_places=len(situation.total_P),
         num_hops=None if graph_token is None else graph_token.num_hops,
         max_prior=situation.config.prior.max_prior,

@@ -57,9 +57,9 @@ def explain_situation(situation: Situation, *, top: int = 10, extra: Sequence[in
         case=int(case["case"]),
         user=int(case["user"]),
         source=source,
-        source_name=predictor.dataset.poi_label(source),
+        source_name=predictor.dataset.poi_labels[source],
         target=target,
-        target_name=predictor.dataset.poi_label(target),
+        target_name=predictor.dataset.poi_labels[target],
         target_rank=rank_of(total_P, target),
         transition_count=situation.transition_count(source, target),
         in_history=bool((history.poi_H[:-2] == target).any()) if is_edited else bool(case["in_history"]),
@@ -105,7 +105,7 @@ def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
         entries.append(
             CandidateLedger(
                 poi=poi,
-                name=predictor.dataset.poi_label(poi),
+                name=predictor.dataset.poi_labels[poi],
                 category=str(predictor.dataset.pois[c.CATEGORY].iat[poi]),
                 rank=rank_of(total_P, poi),
                 probability=float(probability_P[poi]),

@@ -63,14 +63,10 @@ class OpenDataset:
         """The test cases in records order, see `describe_cases`."""
         return describe_cases(self.dataset, self.graph, c.TEST)
 
-    @cached_property
+    @property
     def labels(self) -> list[str]:
-        """A name for every POI: its own, else its category, else its id; one line, at most 80 characters."""
-        pois = self.dataset.pois
-        columns = (pois[name].astype(str) for name in (c.POI_NAME, c.CATEGORY, c.POI_ID))
-        return [
-            _one_line(next((text for text in row if text.strip()), "unnamed")) for row in zip(*columns, strict=True)
-        ]
+        """What to call every POI, see `label_places`."""
+        return self.dataset.poi_labels
 
     @cached_property
     def latitude(self) -> np.ndarray:
@@ -93,8 +89,3 @@ class OpenDataset:
                 f"there is no test case {number}; {self.dataset.manifest.name} has {len(self.cases):,} cases, from 0"
             )
         return self.cases.iloc[number]
-
-
-def _one_line(text: str, limit: int = 80) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -68,10 +68,10 @@ def two_hop_paths(situation: Situation, candidate: int) -> list[dict[str, Any]]:
     """
     graph, edges = situation.predictor.graph, situation.variant.edges
     table = _edited_paths(situation, candidate) if edges else graph.two_hop_paths(situation.source, candidate)
-    label, addends = situation.predictor.dataset.poi_label, situation.walk_addends(candidate)
+    labels, addends = situation.predictor.dataset.poi_labels, situation.walk_addends(candidate)
     return [
         {
-            "name": label(int(path["middle"])),
+            "name": labels[int(path["middle"])],
             "addend": None if addends is None else addends.get(int(path["middle"]), 0.0),
         }
         | {str(key): value for key, value in path.items()}

@@ -71,7 +71,7 @@ def revisit_evidence(situation: Situation, poi: int, gate: float | None, correct
     newer = len(np.unique(history.poi_H[at_V[-1] + 1 : now])) if visits else 0
     return RevisitEvidence(
         poi=poi,
-        name=situation.predictor.dataset.poi_label(poi),
+        name=situation.predictor.dataset.poi_labels[poi],
         visits=visits,
         is_candidate=bool(visits) and newer < situation.config.max_candidates,
         count=len(visits),

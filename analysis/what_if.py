@@ -50,7 +50,7 @@ def what_if(situation: Situation, rival: int, *, top: int = 10) -> WhatIf:
     def moved(poi: int) -> Moved:
         return Moved(
             poi=poi,
-            name=situation.predictor.dataset.poi_label(poi),
+            name=situation.predictor.dataset.poi_labels[poi],
             rank_before=rank_of(before_P, poi),
             rank=rank_of(after_P, poi),
             total_before=float(before_P[poi]),

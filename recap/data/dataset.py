@@ -17,6 +17,7 @@ from recap.config import Config
 from recap.data.card import dataset_card
 from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
+from recap.data.place_labels import label_places
 from recap.data.sources.account import ReadAccount
 from recap.errors import ConfigError, DatasetError, RecapError
 from recap.sealed_folder import DATASET_MANIFEST, new_folder, verify_sums, write_sums
@@ -86,10 +87,10 @@ class Dataset:
         """Source rows of the cases of a split, see `build_cases`."""
         return build_cases(self.checkins, split, protocol)
 
-    def poi_label(self, poi: int) -> str:
-        """A POI's name, or its category where the data names none."""
-        row = self.pois.iloc[poi]
-        return str(row[c.POI_NAME] or row[c.CATEGORY] or row[c.POI_ID])
+    @cached_property
+    def poi_labels(self) -> list[str]:
+        """What to call every POI: see `label_places`."""
+        return label_places(self.pois)
 
     def save(self, folder: Path) -> None:
         """Write the dataset to ``folder``, whole or not at all.

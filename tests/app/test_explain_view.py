@@ -72,9 +72,9 @@ def test_both_places_are_chosen_freely(predictor: Predictor) -> None:
     app = app.selectbox(key="pair_about").set_value(other).run()
     check_calm(app)
     assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.rival))
-    name = predictor.dataset.poi_label(usual.target)
+    name = predictor.dataset.poi_labels[usual.target]
     found = find_place(find_sources(Settings.from_environment())[0], 3, f" {name.upper()} ", other)
-    assert found is not None and predictor.dataset.poi_label(found) == name
+    assert found is not None and predictor.dataset.poi_labels[found] == name
     assert find_place(find_sources(Settings.from_environment())[0], 3, "no such place", other) is None
     app = app.selectbox(key="pair_about").set_value(usual.target).run()
     assert "about" not in app.query_params and not app.warning
