@@ -64,10 +64,10 @@ def plot_lollipops(table: pd.DataFrame, palette: Palette) -> go.Figure:
             col=column,
         )
         _add_lead(figure, column, rows, palette)
-    styled(figure, palette, height=96 + 44 * len(names), margin={"l": 118})
+    styled(figure, palette, height=112 + 44 * len(names), margin={"l": 118})
     figure.update_xaxes(visible=False, range=[-0.05, 1.64])
     figure.update_yaxes(
-        range=[-0.35, len(names) + 1.2],
+        range=[-0.7, len(names) + 1.2],
         showgrid=False,
         tickvals=list(order.values()),
         ticktext=list(order),
@@ -77,19 +77,18 @@ def plot_lollipops(table: pd.DataFrame, palette: Palette) -> go.Figure:
 
 
 def _add_lead(figure: go.Figure, column: int, rows: pd.DataFrame, palette: Palette) -> None:
-    lead = rows["lead"].dropna() if "lead" in rows else pd.Series(dtype=float)
-    if len(lead):
-        value = float(lead.iloc[0])
-        words = (
-            f"{value:+.3f} over the best".replace("-", "−")
-            if value >= 0
-            else f"{value:+.3f} to the best".replace("-", "−")
-        )
+    leads = rows.dropna(subset="lead") if "lead" in rows else rows.iloc[:0]
+    if len(leads):
+        lead = leads.iloc[0]
+        words = f"{lead['lead']:+.3f} {'over' if lead['lead'] >= 0 else 'to'} the best"
+        span = f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]"
         figure.add_annotation(
             x=1.62,
-            y=0.1,
+            y=0.45,
             xanchor="right",
-            text=words,
+            yanchor="top",
+            align="right",
+            text=f"{words}<br>{span}".replace("-", "−"),
             showarrow=False,
             row=1,
             col=column,

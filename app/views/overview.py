@@ -73,7 +73,7 @@ def view() -> None:
             key="lollipops",
             alt=finding,
         )
-        quiet("Tail: the step occurred at most once in training. Accuracies are over cases.")
+        quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
         table_twin({"Accuracy": groups}, "lollipops")
     show_notable(source)
     with data:

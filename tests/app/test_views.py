@@ -55,6 +55,12 @@ def test_overview_shows_the_finding_and_its_numbers(city: OpenDataset) -> None:
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     labels = [note["text"] for note in charts[0]["layout"]["annotations"]]
     assert any(f"n = {len(city.cases):,}" in label for label in labels)
+    groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
+    mine = groups.dropna(subset="lead").set_index("group").loc[["all", "head", "tail"]]
+    leads = [label.replace("−", "-") for label in labels if "the best" in label]
+    for label, (_, lead) in zip(leads, mine.iterrows(), strict=True):
+        assert label.startswith(f"{lead['lead']:+.3f}")
+        assert label.endswith(f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]")
 
 
 def test_overview_metric_in_the_link(city: OpenDataset) -> None:
