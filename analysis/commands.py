@@ -16,7 +16,6 @@ from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from analysis.edits import Edit
-    from analysis.full_explanation import FullExplanation
     from recap.predictor import Predictor
 
 commands = typer.Typer()
@@ -70,6 +69,7 @@ def explain(
     if not numbers:
         raise CaseError("which case? give --case N, or --link")
     if full or html is not None:
+        from analysis.explanation_text import describe_fully
         from analysis.full_explanation import explain_fully
         from analysis.report import write_page
 
@@ -102,7 +102,8 @@ def explain(
     for explanation in explanations:
         _print_explanation(explanation)
         if full:
-            _print_sentences(explanation)  # type: ignore[arg-type]  # --full builds full explanations only
+            for line in describe_fully(explanation):  # type: ignore[arg-type]  # --full builds full explanations only
+                console.print(line)
     if html is not None:
         console.print(f"Wrote {html}: open it in any browser, also offline.")
 
@@ -151,7 +152,7 @@ def faithfulness(
     as_json: JsonFlag = False,
 ) -> None:
     """How faithful leave-one-out is to the model, over tail test cases, against random removal."""
-    from analysis.faithfulness import mean_faithfulness, sample_tail
+    from analysis.faithfulness import describe_faithfulness, mean_faithfulness, sample_tail
     from recap.predictor import Predictor
 
     predictor = Predictor.load(checkpoint, data)
@@ -159,10 +160,7 @@ def faithfulness(
     if as_json:
         print_json(measured.model_dump())
         return
-    console.print(
-        f"Over {measured.n} tail cases: comprehensiveness {measured.comprehensiveness:.3f}, sufficiency "
-        f"{measured.sufficiency:.3f}, deletion AUC {measured.deletion_auc:.3f}, at random {measured.random_auc:.3f}"
-    )
+    console.print(f"Over {measured.n} tail cases: {describe_faithfulness(measured)}")
 
 
 def _parse_split(name: str) -> int:
@@ -240,14 +238,3 @@ def _print_explanation(explanation: CaseExplanation) -> None:
             )
     else:
         console.print("No two-hop path leads to the truth.")
-
-
-def _print_sentences(explanation: "FullExplanation") -> None:
-    console.print(" ".join(escape(sentence.text) for sentence in explanation.sentences["stakeholder"]))
-    console.print(" ".join(escape(sentence.text) for sentence in explanation.sentences["researcher"]))
-    if explanation.what_if is not None:
-        before, after = explanation.what_if.target, explanation.what_if
-        console.print(
-            f"Edits {escape(after.edits)}: rank {before.rank_before:g} → {before.rank:g}, lead on "
-            f"{escape(after.rival.name)} {after.lead_before:+.2f} → {after.lead:+.2f}"
-        )

@@ -37,6 +37,14 @@ class Faithfulness(Config):
     gain: float = Field(description="random_auc - deletion_auc: above 0, the order beats chance.")
 
 
+def describe_faithfulness(measured: Faithfulness) -> str:
+    """The four measures in one line."""
+    return (
+        f"comprehensiveness {measured.comprehensiveness:.3f}, sufficiency {measured.sufficiency:.3f}, "
+        f"deletion AUC {measured.deletion_auc:.3f}, at random {measured.random_auc:.3f}"
+    )
+
+
 def faithfulness(situation: Situation, candidate: int, *, seed: int = 0, orders: int = RANDOM_ORDERS) -> Faithfulness:
     """Measure the leave-one-out order of one case, in two batches of forward passes."""
     items = evidence_items(situation, candidate)
