@@ -1,6 +1,6 @@
 """How close the demo city comes to real check-ins: its statistics beside NYC in full and three user cuts of NYC.
 
-    python benchmarks/demo_city.py [--seeds 20 101 102 103 104] [--nyc FILE_OR_FOLDER] [--json]
+    python benchmarks/demo_city.py [--seeds 23 101 102 103 104] [--nyc FILE_OR_FOLDER] [--json]
 
 Prints one table with every targeted statistic (pass or miss under its tolerance) and the untargeted ones, the misses as
 a list, and one JSON line with versions and hardware. NYC is read from --nyc, the environment variable RECAP_NYC or
