@@ -14,6 +14,7 @@ import pytest
 import recap.data.synthetic
 from benchmarks.demo_city import measure, misses, prepare
 from recap import columns as c
+from recap.data.dataset import Dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city, hash_checkins, places
 from recap.data.synthetic.basemap import to_degrees
 from recap.data.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, KINDS
@@ -25,12 +26,15 @@ from recap.data.synthetic.shapes import inside
 from recap.data.synthetic.venues import Venue, build_venues
 from recap.data.synthetic.walk import City, Stop, Walker
 from recap.errors import ConfigError
+from recap.graph import TransitionGraph
 
+BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 SMALL = 40
 SMALL_HASH = "27cba80d1853ef704410f017bed8197cf6896b0f1601e20da5ed7dc6ac0bee7c"
 PINNED_HASH = "94e55629f45d26f91db3c80d6cfdedd8ebac3ceaa401d8a123a18e82a4daf8a3"
 DRAWN = [781, 743, 923, 66, 377, 581, 362, 609]
 DRAWN_LARGE = [233617291117788, 212889938553066]
+GRAPH_HASH = "3afdabc88ea1a292a4891b16342622623741038011b649b375f6030752b10543"
 BASEMAP_HASH = "da3a101e3009dfbc2125945298670eba6872fb9d4e909190a74770fd27ac0c63"
 
 
@@ -336,4 +340,16 @@ def test_the_bundled_city_is_the_recorded_one_and_meets_every_target() -> None:
     """Its content hash, and every statistic of the benchmark within its tolerance of real check-ins."""
     city = build_demo_city(PINNED_SEED)
     assert hash_checkins(city) == PINNED_HASH
-    assert misses(measure(prepare(city, "demo"))) == []
+    dataset = prepare(city, "demo")
+    assert misses(measure(dataset)) == []
+    bundled = Dataset.load(BUNDLE / "dataset")
+    assert dataset.hash == bundled.hash
+    assert json.loads((BUNDLE / "basemap.json").read_text()) == json.loads(json.dumps(build_basemap()))
+
+
+def test_the_bundled_graph_is_the_recorded_one() -> None:
+    """Counts and shares of every training transition, to the last bit."""
+    adjacency = TransitionGraph.from_dataset(Dataset.load(BUNDLE / "dataset")).adjacency
+    adjacency.sort_indices()
+    parts = (adjacency.indptr.astype("<i8"), adjacency.indices.astype("<i8"), adjacency.data.astype("<f8"))
+    assert hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest() == GRAPH_HASH
