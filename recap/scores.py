@@ -114,7 +114,10 @@ class Scores:
 
     def _scatter(self, base_BP: Tensor, values_C: Tensor) -> Tensor:
         assert self.case_C is not None and self.poi_C is not None
-        flat = base_BP.reshape(-1).index_add(0, self.case_C * base_BP.shape[1] + self.poi_C, values_C.to(base_BP.dtype))
+        # A core in bfloat16 must not round what is added to it.
+        dtype = torch.promote_types(base_BP.dtype, values_C.dtype)
+        index_C = self.case_C * base_BP.shape[1] + self.poi_C
+        flat = base_BP.to(dtype).reshape(-1).index_add(0, index_C, values_C.to(dtype))
         return flat.view_as(base_BP)
 
 

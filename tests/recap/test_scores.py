@@ -37,6 +37,18 @@ def test_parts_at_chosen_pois() -> None:
     }
 
 
+def test_a_core_in_bfloat16_rounds_itself_alone() -> None:
+    """What is added to it keeps its digits, and so do the gradients."""
+    core = torch.tensor([[1.0, 2.0]], dtype=torch.bfloat16, requires_grad=True)
+    prior = torch.tensor([8.0625 + 1e-3], requires_grad=True)
+    scores = Scores({"core": core}, {"prior": prior}, case_C=torch.tensor([0]), poi_C=torch.tensor([1]))
+    assert scores.total.dtype == torch.float32
+    assert scores.total[0].tolist() == pytest.approx([1.0, 10.0635], abs=1e-6)
+    scores.total.sum().backward()
+    assert core.grad is not None and core.grad.tolist() == [[1.0, 1.0]]
+    assert prior.grad is not None and prior.grad.tolist() == [1.0]
+
+
 def test_several_dense_parts_add_up() -> None:
     """A log-linear ranker has one dense part for each feature, and may have no packed part."""
     part = torch.tensor([[1.0, 2.0]])
