@@ -5,21 +5,12 @@ from collections.abc import Iterator
 from rich.markup import escape
 
 from analysis.faithfulness import describe_faithfulness
+from analysis.figures.case_layout import LEDGER_ROWS
 from analysis.full_explanation import FullExplanation
 from analysis.minimal_sets import describe_set
 
 MOST_LINES = 8
 """Of a list; what is left out is counted."""
-
-_PARTS = {
-    "core": "core",
-    "count": "visit count",
-    "recency": "recency",
-    "window": "recent window",
-    "clip_loss": "clip",
-    "correction": "correction",
-    "evidence": "evidence",
-}
 
 
 def describe_fully(explanation: FullExplanation) -> Iterator[str]:
@@ -79,7 +70,9 @@ def _left_out_lines(explanation: FullExplanation) -> list[str]:
 
 def _contrast_lines(explanation: FullExplanation) -> Iterator[str]:
     split = explanation.contrast
-    parts = ", ".join(f"{_PARTS[name]} {value:+.2f}" for name, value in split.parts.items() if abs(value) >= 0.005)
+    parts = ", ".join(
+        f"{LEDGER_ROWS[name].lower()} {value:+.2f}" for name, value in split.parts.items() if abs(value) >= 0.005
+    )
     yield f"{escape(split.a.name)} against {escape(split.b.name)}: {split.margin:+.2f} = {parts or 'no difference'}"
     if split.flip is not None:
         yield f"  turned round by {escape(split.flip.text)} (then {split.flip.margin:+.2f})"

@@ -2,8 +2,8 @@
 
 In a group of processes every process draws the masks of the whole batch and takes those of its own cases, so that the
 random numbers are those of a process that trains alone, in the same order, and sharing a batch changes results by
-rounding only. With ``words``, masks are cut out of 64-bit random words, sixteen bits an element, which takes a tenth of
-the time that torch's serial Bernoulli draws take on a CPU.
+rounding only. With ``words``, masks are cut out of 64-bit random words, sixteen bits an element: much faster than
+torch's serial Bernoulli draws on a CPU.
 """
 
 import math
