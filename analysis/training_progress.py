@@ -6,9 +6,9 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from recap.model.config import Stage
-from recap.runs.gpus import Gpu
-from recap.runs.state import Lease
-from recap.training.config import TrainConfig
+from recap.runs.execution.gpus import Gpu
+from recap.runs.store.state import Lease
+from recap.training_config import TrainConfig
 
 Meaning = Literal["core", "paths", "revisits", "model"]
 Curve = Literal["hr20", "mrr", "loss", "learning_rate"]

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app import state, warming
+from app import state
+from app.cached import warming
 from app.components.text import quiet
 from app.pages import ASSETS, navigation_pages
 

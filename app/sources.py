@@ -11,9 +11,9 @@ from pathlib import Path
 
 from app.settings import Settings
 from recap.errors import RecapError
-from recap.runs.run_folder import SPEC
-from recap.sealed_folder import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
-from recap.user_folder import user_folder
+from recap.runs.store.run_folder import SPEC
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
+from recap.storage.user_folder import user_folder
 
 TOKEN_LENGTH = 12
 

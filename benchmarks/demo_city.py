@@ -25,10 +25,10 @@ from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.sources import read_raw
+from recap.data.reading import read_raw
 from recap.data.synthetic import PINNED_SEED, build_demo_city, hash_checkins
+from recap.dataset_statistics import evidence_shares, hop_statistics, tail_shares
 from recap.graph import TransitionGraph
-from recap.statistics import evidence_shares, hop_statistics, tail_shares
 
 CUT_SEEDS = (1, 2, 3)
 CUT_CHECKINS = 60_000

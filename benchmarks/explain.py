@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
-from analysis.faithfulness import mean_faithfulness, sample_tail
-from analysis.full_explanation import explain_fully
-from analysis.ledger import explain_case
-from analysis.situation import build_situation
-from analysis.what_if import what_if
+from analysis.explain.edited_case import build_situation
+from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
+from analysis.explain.explanation import explain_fully
+from analysis.explain.faithfulness import mean_faithfulness, sample_tail
+from analysis.explain.score_parts import explain_case
+from analysis.explain.what_if import what_if
 from recap.checkpoint import library_versions
 from recap.predictor import Predictor
 

@@ -23,13 +23,13 @@ from torch import Tensor
 
 from recap.checkpoint import library_versions
 from recap.data.dataset import Dataset
+from recap.device import choose_device
 from recap.history import RevisitCandidates, find_revisit_candidates
 from recap.model.config import Stage
 from recap.model.recap import Recap, RevisitParts
 from recap.model.revisit_prior import PriorTerms
 from recap.presets import train_preset
 from recap.scores import CaseBatch
-from recap.training.run import choose_device
 from recap.training.trainer import Trainer
 
 

@@ -20,16 +20,16 @@ import torch
 
 from recap.checkpoint import library_versions
 from recap.data.dataset import Dataset
-from recap.runs.process import ProcessIdentity
-from recap.runs.progress import ProgressWriter, StopQuestion
+from recap.runs.execution.progress import ProgressWriter, StopQuestion
+from recap.runs.store.process import ProcessIdentity
 from recap.training.run import train
 from tests.background import new_store, tiny_spec, walking_dataset
 
 READER = """
 import sys, time
 from pathlib import Path
-from recap.runs.description import describe_run
-from recap.runs.run_folder import RunFolder
+from recap.runs.store.description import describe_run
+from recap.runs.store.run_folder import RunFolder
 while True:
     describe_run(RunFolder(Path(sys.argv[1])))
     time.sleep(1.0)

@@ -21,9 +21,9 @@ from recap.errors import CheckpointError, FormatVersionError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
-from recap.sealed_folder import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
-from recap.tensor_files import load_tensors, load_weights
-from recap.training.config import TrainConfig
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
+from recap.storage.tensors import load_tensors, load_weights
+from recap.training_config import TrainConfig
 
 FORMAT_VERSION: Final = 1
 MANIFEST: Final = CHECKPOINT_MANIFEST

@@ -18,8 +18,8 @@ from pydantic import Field
 
 from recap.config import Config
 from recap.errors import ConfigError, RecapError
-from recap.sealed_folder import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
-from recap.user_folder import HOME_VARIABLE, user_folder
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
+from recap.storage.user_folder import HOME_VARIABLE, user_folder
 
 DISTRIBUTION: Final = "recap-mobility"
 ENOUGH_DISK_BYTES: Final = 5 << 30

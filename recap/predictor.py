@@ -13,6 +13,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.checkpoint import Checkpoint
+from recap.counterfactuals import History, Variant, pack_variants
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
@@ -23,7 +24,6 @@ from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap, RecapScorer, RevisitParts
 from recap.scores import CaseBatch, Scores
-from recap.variants import History, Variant, pack_variants
 
 _VARIANTS_PER_PASS = 256
 

@@ -6,7 +6,7 @@ from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import ModelConfig, PriorConfig
-from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
+from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 
 
 def data_preset(name: str) -> DataConfig:

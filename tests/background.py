@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recap.data.dataset import Dataset
-from recap.runs.files import write_json
-from recap.runs.run_folder import RunFolder
-from recap.runs.settings import SETTINGS
-from recap.runs.spec import RunSpec
-from recap.runs.state import ACTIVE
-from recap.runs.store import RunStore
-from recap.runs.submission import build_specs
+from recap.runs.store.files import write_json
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.settings import SETTINGS
+from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import ACTIVE
+from recap.runs.store.submission import build_specs
 from tests.checkins import small_dataset
 
 RECAP = Path(sys.executable).with_name("recap")

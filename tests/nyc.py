@@ -10,7 +10,7 @@ import pytest
 
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.sources import read_raw
+from recap.data.reading import read_raw
 from recap.presets import data_preset
 
 NYC = Path(os.environ.get("RECAP_NYC") or Path(__file__).parents[2] / "shared" / "data" / "nyc")

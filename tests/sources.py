@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recap.data.sources import ReadOptions
-from recap.data.sources.getnext import COLUMNS as GETNEXT_COLUMNS
+from recap.data.readers.getnext import COLUMNS as GETNEXT_COLUMNS
+from recap.data.reading import ReadOptions
 from tests.checkins import raw_table, write_foursquare
 
 ROWS = [

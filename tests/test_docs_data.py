@@ -8,10 +8,10 @@ import pytest
 
 from recap.data import checks
 from recap.data.cleaning import DROP_REASONS, DataConfig
-from recap.data.sources import SOURCE_FORMATS
-from recap.data.sources.account import HARMLESS, REASONS
-from recap.data.sources.getnext import COLUMNS
-from recap.data.sources.options import CALIFORNIA, FIELDS
+from recap.data.parsing.account import HARMLESS, REASONS
+from recap.data.parsing.options import CALIFORNIA, FIELDS
+from recap.data.readers.getnext import COLUMNS
+from recap.data.reading import SOURCE_FORMATS
 from tests.checkins import small_dataset
 from tests.shell import recap
 

@@ -12,8 +12,8 @@ from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
-from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
 from recap.training.run import train
+from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 from tests.checkins import small_dataset
 
 Walk = list[str]

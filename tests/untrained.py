@@ -19,7 +19,7 @@ from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.presets import tiny
-from recap.tensor_files import save_tensors
+from recap.storage.tensors import save_tensors
 
 
 def write_untrained_checkpoint(dataset: Dataset, folder: Path, *, seed: int = 0) -> Path:

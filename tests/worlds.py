@@ -13,7 +13,7 @@ from recap.history import CheckinTensors
 from recap.model.config import ModelConfig
 from recap.model.recap import Recap
 from recap.scores import CaseBatch
-from recap.training.config import Curriculum, OptimiserConfig, TrainConfig
+from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 from tests.checkins import small_dataset
 
 SMALL_MODEL = ModelConfig(

@@ -15,14 +15,14 @@ from pydantic import Field
 
 from recap.config import Config
 from recap.data.dataset import Dataset
+from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group, metrics_of
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
-from recap.statistics import hop_statistics
-from recap.training.config import TrainConfig
+from recap.training_config import TrainConfig
 
 FORMAT_VERSION: Final = 1
 LONG_HISTORY: Final = 20

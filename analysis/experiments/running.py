@@ -8,7 +8,6 @@ from typing import Any, Final
 import pandas as pd
 import torch
 
-from analysis.comparison import compare_means
 from analysis.experiments.results import (
     ArmResult,
     ExperimentResult,
@@ -19,6 +18,7 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
+from analysis.long_tail.comparison import compare_means
 from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.dataset import Dataset
@@ -28,10 +28,10 @@ from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.model.recap import RecapScorer
-from recap.sealed_folder import SUMS
-from recap.training.config import TrainConfig
+from recap.storage.artifacts import SUMS
 from recap.training.run import StopRequest, train
 from recap.training.trainer import EpochWatcher, Trainer
+from recap.training_config import TrainConfig
 
 RESULT: Final = "result.json"
 _TRAININGS: Final = "trainings"

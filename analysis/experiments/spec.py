@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from recap.config import Config
 from recap.errors import ConfigError
 from recap.presets import train_preset
-from recap.training.config import TrainConfig
+from recap.training_config import TrainConfig
 
 SPECS: Final = Path(__file__).parent / "specs"
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.accuracy import METRIC_LABELS
 from analysis.experiments.results import ExperimentResult, value_at
+from analysis.records.accuracy import METRIC_LABELS
 
 _MISSING: Final = "–"
 

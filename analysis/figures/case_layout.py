@@ -5,10 +5,10 @@ from typing import Final
 
 import networkx as nx
 
-from analysis.explanation import CandidateLedger
-from analysis.full_explanation import FullExplanation
-from analysis.paths import PathEvidence
-from analysis.revisits import RevisitEvidence
+from analysis.explain.explanation import FullExplanation
+from analysis.explain.paths import PathEvidence
+from analysis.explain.revisits import RevisitEvidence
+from analysis.explain.types import CandidateLedger
 from recap.config import Config
 
 LEDGER_ROWS: Final = {

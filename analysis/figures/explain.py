@@ -3,12 +3,12 @@
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.explanation import CandidateLedger
+from analysis.explain.explanation import FullExplanation
+from analysis.explain.types import CandidateLedger
 from analysis.figures.case_layout import LEDGER_ROWS, ledger_rows, part_is_active, place_paths, place_visits, waterfall
 from analysis.figures.charts import styled
 from analysis.figures.palette import Hue, Palette, translucent
-from analysis.full_explanation import FullExplanation
-from analysis.words import MINUS, points, signed_points
+from analysis.formatting import MINUS, points, signed_points
 
 _ROW_PX = 44
 _LONGEST_NAME = 24

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from analysis.explain.explanation import FullExplanation
 from analysis.figures.map_ground import SCALE, SIZE, draw_disc, draw_ground, draw_name, pixels, to_png
 from analysis.figures.palette import Palette
-from analysis.full_explanation import FullExplanation
 from analysis.geography import fit_camera
-from analysis.opened import OpenDataset
+from analysis.records.loaded_dataset import OpenDataset
 
 
 def draw_explain_image(

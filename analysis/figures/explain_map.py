@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pydeck as pdk
 
+from analysis.explain.explanation import FullExplanation
 from analysis.figures.palette import Palette, rgb
-from analysis.full_explanation import FullExplanation
 from analysis.geography import fit_camera
-from analysis.opened import OpenDataset
+from analysis.records.loaded_dataset import OpenDataset
 
 MAP_SIZE = (520, 330)
 

@@ -6,10 +6,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.accuracy import METRIC_LABELS
 from analysis.figures.charts import styled
 from analysis.figures.palette import Palette, contrast, mix, translucent
-from analysis.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
+from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
+from analysis.records.accuracy import METRIC_LABELS
 
 
 def plot_accuracy_by_count(
@@ -199,7 +199,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
     """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is full (Fig. 5).
 
     Args:
-        hops: rows of `recap.statistics.hop_statistics`.
+        hops: rows of `recap.dataset_statistics.hop_statistics`.
         chosen: the N to mark.
     """
     panels = (
@@ -256,7 +256,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
     """Lift of each evidence under each control on a log axis, with 95 % intervals; 1 is chance.
 
     Args:
-        table: from `analysis.lift.evidence_lift`.
+        table: from `analysis.long_tail.lift.evidence_lift`.
     """
     marks = {"uniform": "circle-open", "popularity": "square-open", "distance": "diamond-open", "own_visits": "circle"}
     hues = {

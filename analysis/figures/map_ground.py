@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.palette import Palette, mix
 from analysis.geography import Camera, screen_offsets
-from analysis.opened import OpenDataset
+from analysis.records.loaded_dataset import OpenDataset
 
 SIZE: Final = (760, 540)
 SCALE: Final = 2

@@ -9,9 +9,9 @@ from analysis.figures.map_ground import SCALE, draw_disc, draw_ground, draw_name
 from analysis.figures.palette import Palette
 from analysis.figures.walk_map import LARGEST_DISC_PX, disc_radius_px
 from analysis.geography import Camera
-from analysis.opened import OpenDataset
-from analysis.predictions import CasePrediction
-from analysis.walks import Walk
+from analysis.records.loaded_dataset import OpenDataset
+from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.walks import Walk
 
 
 def draw_walk_image(

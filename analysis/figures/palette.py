@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from analysis.explanation import Role
+from analysis.explain.types import Role
 
 Theme = Literal["light", "dark"]
 

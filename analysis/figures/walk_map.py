@@ -9,9 +9,9 @@ import pydeck as pdk
 from analysis.figures.labels import place_labels
 from analysis.figures.palette import Palette, rgb
 from analysis.geography import Camera, screen_offsets
-from analysis.opened import OpenDataset
-from analysis.predictions import CasePrediction
-from analysis.walks import Walk
+from analysis.records.loaded_dataset import OpenDataset
+from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.walks import Walk
 
 SMALLEST_DISC_PX = 9.0
 LARGEST_DISC_PX = 27.0

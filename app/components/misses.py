@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.misses import MISSES, STEP_BINS, count_misses, misses_by_step
-from analysis.words import share
-from app import cache, explaining
+from analysis.formatting import share
+from analysis.long_tail.misses import MISSES, STEP_BINS, count_misses, misses_by_step
+from app.cached import datasets, explanations
 from app.components.text import quiet, section
 from app.pages import WALK
 from app.sources import Source
@@ -58,7 +58,7 @@ def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
     why = chosen_reason(source)
     if why is None:
         return numbers
-    return np.intersect1d(numbers, np.flatnonzero(explaining.miss_labels(source, k) == why))
+    return np.intersect1d(numbers, np.flatnonzero(explanations.miss_labels(source, k) == why))
 
 
 def show_misses(source: Source) -> None:
@@ -67,8 +67,8 @@ def show_misses(source: Source) -> None:
         return
     section("Why cases are missed", help=WHY_HELP)
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="miss_k") or 20
-    labels = explaining.miss_labels(source, k)
-    counts, by_step = count_misses(labels), misses_by_step(labels, cache.open_dataset(source).cases)
+    labels = explanations.miss_labels(source, k)
+    counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
     table = pd.DataFrame(
         {
             "Why": [WHY_LABELS[label] for label in counts["label"]],

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from analysis.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS
 from app import state
 from app.components.text import quiet
 from app.settings import Settings

@@ -6,22 +6,23 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from analysis.edits import write_edits
-from analysis.explanation import Role
-from analysis.full_explanation import FullExplanation
-from analysis.report import render_page
-from analysis.sentences import Sentence
-from analysis.words import ordinal, points
-from app import cache, explaining, maps, state, words
-from app.components.deeper import show_deeper
+from analysis.explain.edits import write_edits
+from analysis.explain.explanation import FullExplanation
+from analysis.explain.sentences import Sentence
+from analysis.explain.types import Role
+from analysis.formatting import ordinal, points
+from analysis.report.html import render_page
+from app import state, words
+from app.cached import datasets, explanations, maps
+from app.components.cases.save_case import save_control
 from app.components.empty import no_source
-from app.components.evidence import show_ledger, show_left_out, show_map, show_paths, show_visits
-from app.components.guard import guarded
-from app.components.pair import current_pair, pair_pickers
-from app.components.save_case import save_control
+from app.components.error_boundary import guarded
+from app.components.explain.candidate_pair import current_pair, pair_pickers
+from app.components.explain.counterfactual_search import show_deeper
+from app.components.explain.score_evidence import show_ledger, show_left_out, show_map, show_paths, show_visits
+from app.components.explain.what_if import current_edits, tray
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
-from app.components.what_if import current_edits, tray
 from app.sources import Source
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
@@ -38,12 +39,12 @@ def view() -> None:
         st.markdown("A counting baseline has no parts to take apart. Train a checkpoint first:")
         st.code("recap train DATA --preset quick --out CHECKPOINT", language="bash")
         return
-    opened = cache.open_dataset(source)
+    opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
     truth = int(opened.case(case)["target"])
     about, against = current_pair(case, truth, opened.dataset.num_pois)
-    before = explaining.explain(source, case, about=about, against=against)
+    before = explanations.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, width=175)
         _case_input(len(opened.cases))
@@ -61,7 +62,7 @@ def view() -> None:
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
-    shown = explaining.explain(source, case, about=about, against=before.rival, edits=edits) if edits else before
+    shown = explanations.explain(source, case, about=about, against=before.rival, edits=edits) if edits else before
     with exports:
         save_control(source, shown, about, against)
         _export(source, shown)

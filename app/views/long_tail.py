@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from analysis import findings
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plot_hops, plot_lift
 from analysis.figures.overview import plot_ablations, plot_distribution
-from analysis.long_tail import tail_share
-from analysis.opened import MODEL_LABELS
-from analysis.selection import Selection
-from app import cache, state, tables
+from analysis.long_tail import headlines
+from analysis.long_tail.accuracy_tables import tail_share
+from analysis.records.case_selection import Selection
+from analysis.records.loaded_dataset import MODEL_LABELS
+from app import state
+from app.cached import datasets, tables
+from app.cached.figures import drawn
+from app.components.chart_table import table_twin
 from app.components.empty import no_source
-from app.components.guard import guarded
+from app.components.error_boundary import guarded
 from app.components.misses import show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
-from app.components.twin import table_twin
-from app.figures import drawn
 from app.pages import WALK
 from app.sources import Source
 from recap.baselines import BASELINES, COUNTING_BASELINES
@@ -30,8 +31,8 @@ def view() -> None:
     if source is None:
         no_source()
         return
-    opened = cache.open_dataset(source)
-    own = cache.model_key(source)
+    opened = datasets.open_dataset(source)
+    own = datasets.model_key(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, width=250)
         metric = metric_control()
@@ -50,7 +51,7 @@ def view() -> None:
             "Model",
             models,
             key="model",
-            format_func=lambda name: cache.model_label(source) if name is None else MODEL_LABELS[name],
+            format_func=lambda name: datasets.model_label(source) if name is None else MODEL_LABELS[name],
             bind="query-params",
             label_visibility="collapsed",
             width=125,
@@ -72,10 +73,10 @@ def view() -> None:
         return
     by_step = tables.by_count(source, model, beside, "transition_count", metric, unit)
     by_place = tables.by_count(source, model, beside, "destination_count", metric, unit)
-    st.title(findings.long_tail_finding(by_step, by_place), anchor=False)
+    st.title(headlines.long_tail_finding(by_step, by_place), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
-    label = cache.model_label(source, model)
-    trends = [findings.trend_words(table) for table in (by_step, by_place)]
+    label = datasets.model_label(source, model)
+    trends = [headlines.trend_words(table) for table in (by_step, by_place)]
     figure = drawn(
         plot_accuracy_by_count,
         by_step,
@@ -165,7 +166,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             key="hops",
             alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
         )
-        quiet(findings.hop_finding(hops))
+        quiet(headlines.hop_finding(hops))
         table_twin({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
@@ -227,7 +228,7 @@ def show_lift(source: Source) -> None:
         alt="How many times as often each evidence holds for the truth as by chance, raw and controlled",
     )
     legend("○ :gray[any place]", "□ :gray[given popularity]", "◇ :gray[and distance]", "● :gray[given own visits]")
-    quiet(findings.lift_finding(lift))
+    quiet(headlines.lift_finding(lift))
     table_twin({"Lift": lift}, "lift")
 
 
@@ -242,7 +243,7 @@ def open_selected(source: Source, event: dict, eta: int = 1) -> None:
 
 def open_cases(source: Source, chosen: Selection) -> None:
     """Go to Walk with the cases of a selection."""
-    opened = cache.open_dataset(source)
+    opened = datasets.open_dataset(source)
     cases = opened.cases["case"].to_numpy()[chosen.mask(opened.cases)]
     if len(cases):
         st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(cases[0])})

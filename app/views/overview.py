@@ -3,19 +3,20 @@
 import pandas as pd
 import streamlit as st
 
-from analysis import findings
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.overview import plot_distribution, plot_lollipops
-from analysis.long_tail import tail_share
-from analysis.mining import NotableCase
-from app import cache, state, tables, words
+from analysis.long_tail import headlines
+from analysis.long_tail.accuracy_tables import tail_share
+from analysis.records.case_filters import NotableCase
+from app import state, words
+from app.cached import datasets, tables
+from app.cached.figures import drawn
 from app.components.card import model_card
+from app.components.chart_table import table_twin
 from app.components.empty import no_source
-from app.components.guard import guarded
+from app.components.error_boundary import guarded
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
-from app.components.twin import table_twin
-from app.figures import drawn
 from app.pages import WALK
 from app.sources import Source
 
@@ -37,7 +38,7 @@ def view() -> None:
         metric = metric_control()
         st.space("stretch")
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
-    opened = cache.open_dataset(source)
+    opened = datasets.open_dataset(source)
     with facts:
         quiet(
             f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, "
@@ -57,7 +58,7 @@ def view() -> None:
         show_distribution(distribution)
     with title, st.spinner("Ranking the test cases, once for each model"):
         groups = tables.by_group(source, metric)
-    finding = findings.overview_finding(groups, metric)
+    finding = headlines.overview_finding(groups, metric)
     with title:
         st.title(finding, anchor=False)
         if state.takes_over_saying_invented():
@@ -110,7 +111,7 @@ def show_notable(source: Source) -> None:
 
 def show_card(source: Source, notable: NotableCase) -> None:
     """One notable case: what kind, which places, two ranks and the reason."""
-    opened = cache.open_dataset(source)
+    opened = datasets.open_dataset(source)
     case = opened.case(notable.case)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(BADGES[notable.kind], width="content")
@@ -123,7 +124,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         st.metric("Markov", words.ordinal(notable.markov_rank), width=150)
-        st.metric(cache.model_label(source), words.ordinal(notable.rank), width=150)
+        st.metric(datasets.model_label(source), words.ordinal(notable.rank), width=150)
     quiet(words.plain(notable.reason))
 
 

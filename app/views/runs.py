@@ -5,16 +5,17 @@ from typing import Final
 import streamlit as st
 
 from analysis.training_progress import headline, queue_table, stage_spans
-from app import run_store, words
-from app.components.guard import guarded
-from app.components.run_actions import show_actions, show_comparison
-from app.components.run_form import show_form
-from app.components.run_live import show_gpus, show_live
+from app import words
+from app.cached import run_store
+from app.components.error_boundary import guarded
+from app.components.runs.actions import show_actions, show_comparison
+from app.components.runs.form import show_form
+from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
 from recap.errors import RecapError
-from recap.runs.description import describe_run
-from recap.runs.state import ACTIVE
-from recap.runs.store import RunStore
+from recap.runs.store.description import describe_run
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import ACTIVE
 
 STATE_COLOURS: Final = {
     "running": "blue",

@@ -3,16 +3,18 @@
 import numpy as np
 import streamlit as st
 
-from analysis.mining import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
-from analysis.selection import Selection
-from analysis.walks import Walk, read_walk, trajectories_of, users_of
-from app import cache, evaluations, state, words
+from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
+from analysis.records.case_selection import Selection
+from analysis.trajectories.walks import Walk, read_walk, trajectories_of, users_of
+from app import state, words
+from app.cached import datasets
+from app.cached.records import read_records
 from app.components.empty import no_source
-from app.components.guard import guarded
+from app.components.error_boundary import guarded
 from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
-from app.components.stage import show_stage
 from app.components.text import quiet
 from app.components.toolbar import source_picker
+from app.components.walk.walk_player import show_stage
 from app.sources import Source
 from recap.errors import ConfigError
 
@@ -23,7 +25,7 @@ def view() -> None:
     if source is None:
         no_source()
         return
-    opened = cache.open_dataset(source)
+    opened = datasets.open_dataset(source)
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is nothing to walk through.")
         return
@@ -54,10 +56,10 @@ def view() -> None:
 
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
-    opened = cache.open_dataset(source)
-    numbers, shown = cache.all_cases(source), list(st.session_state["show"])
+    opened = datasets.open_dataset(source)
+    numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
     if shown:  # only then, so that a large dataset is walked through before all its cases are ranked
-        records, markov = evaluations.read_records(source), evaluations.read_records(source, "markov")
+        records, markov = read_records(source), read_records(source, "markov")
         numbers = filter_cases(records, markov, shown, k=st.session_state["k"])
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
@@ -99,7 +101,7 @@ def clear_reason() -> None:
 
 def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
     """Choose a walker and one of their trajectories among those that pass the filters."""
-    opened = cache.open_dataset(source)
+    opened = datasets.open_dataset(source)
 
     def to_user() -> None:
         user = st.session_state["walker"]
@@ -183,7 +185,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         )
         why_control(source)
         st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
-        opened = cache.open_dataset(source)
+        opened = datasets.open_dataset(source)
         st.session_state["typed_case"] = st.session_state["case"]
         st.number_input(
             "Case",

@@ -11,7 +11,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
 from recap.graph import TransitionGraph
 from recap.scores import Scorer
-from recap.user_folder import user_subfolder
+from recap.storage.user_folder import user_subfolder
 
 
 def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:

@@ -23,7 +23,7 @@ from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores
-from recap.tensor_files import load_tensors, save_tensors
+from recap.storage.tensors import load_tensors, save_tensors
 
 FORMAT_VERSION: Final = 3
 """Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""

@@ -1,13 +1,9 @@
 """The page for people beside every dataset: what it is, what was left out and why."""
 
-from typing import TYPE_CHECKING
-
 from recap import columns as c
 from recap.data.cleaning import DataConfig
-from recap.data.sources.account import REASONS
-
-if TYPE_CHECKING:
-    from recap.data.dataset import Dataset
+from recap.data.dataset import Dataset
+from recap.data.parsing.account import REASONS
 
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
@@ -22,7 +18,7 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
     }
 
 
-def dataset_card(dataset: "Dataset") -> str:
+def dataset_card(dataset: Dataset) -> str:
     """Markdown; the first table follows every row from the file to the dataset."""
     manifest, report, config = dataset.manifest, dataset.manifest.report, dataset.manifest.config
     first, last = dataset.checkins[c.TIME].min(), dataset.checkins[c.TIME].max()
@@ -50,7 +46,7 @@ def dataset_card(dataset: "Dataset") -> str:
     )
 
 
-def _reading_rows(dataset: "Dataset") -> list[tuple[str, int]]:
+def _reading_rows(dataset: Dataset) -> list[tuple[str, int]]:
     reading = dataset.manifest.reading
     if reading is None or not reading.reported:
         return []

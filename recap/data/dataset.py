@@ -14,13 +14,12 @@ import pyarrow.parquet as pq
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.card import dataset_card
 from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
+from recap.data.parsing.account import ReadAccount
 from recap.data.place_labels import label_places
-from recap.data.sources.account import ReadAccount
 from recap.errors import ConfigError, DatasetError, RecapError
-from recap.sealed_folder import DATASET_MANIFEST, new_folder, verify_sums, write_sums
+from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
 
 FORMAT_VERSION: Final = 1
 MANIFEST: Final = DATASET_MANIFEST
@@ -92,8 +91,11 @@ class Dataset:
         """What to call every POI: see `label_places`."""
         return label_places(self.pois)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, card: str = "") -> None:
         """Write the dataset to ``folder``, whole or not at all.
+
+        Args:
+            card: Markdown for the people who find the folder, see `recap.data.card.dataset_card`; empty for none.
 
         Raises:
             FolderInUseError: the folder exists and holds something else.
@@ -104,8 +106,11 @@ class Dataset:
                 table = pa.Table.from_pandas(getattr(self, name), preserve_index=False)
                 pq.write_table(table, out / f"{name}.parquet", compression="zstd")
             (out / MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            (out / CARD).write_text(self.card(), encoding="utf-8")
-            write_sums(out, [MANIFEST, CARD, *(f"{name}.parquet" for name in TABLES)])
+            names = [MANIFEST, *(f"{name}.parquet" for name in TABLES)]
+            if card:
+                (out / CARD).write_text(card, encoding="utf-8")
+                names.append(CARD)
+            write_sums(out, names)
 
     @classmethod
     def load(cls, folder: Path) -> "Dataset":
@@ -146,10 +151,6 @@ class Dataset:
                 f"({content[:12]}… instead of {manifest.dataset_hash[:12]}…); run `recap prepare` again"
             )
         return cls(**tables, manifest=manifest)
-
-    def card(self) -> str:
-        """A page for people: what the dataset is, what was dropped and why."""
-        return dataset_card(self)
 
 
 def hash_tables(*tables: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from recap.errors import ChecksumError, DataError, RecapError
-from recap.sealed_folder import new_folder
+from recap.storage.artifacts import new_folder
 
 PROVENANCE: Final = "SOURCE.md"
 """File that marks a folder written by `fetch_archive`."""

@@ -12,9 +12,9 @@ from recap.config import Config
 from recap.data.card import dropped_reasons
 from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_checkins
-from recap.data.sources import detect_format, read_checkins
-from recap.data.sources.account import HARMLESS, REASONS, ReadAccount
-from recap.data.sources.options import ReadOptions
+from recap.data.parsing.account import HARMLESS, REASONS, ReadAccount
+from recap.data.parsing.options import ReadOptions
+from recap.data.reading import detect_format, read_checkins
 from recap.errors import DataError
 
 FIRST_ROWS: Final = 5

@@ -6,7 +6,7 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cleaning import DataConfig, clean_checkins, number_ids
 from recap.data.dataset import Dataset, Manifest, hash_tables
-from recap.data.sources.account import ReadAccount
+from recap.data.parsing.account import ReadAccount
 
 
 def prepare_dataset(

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap.errors import RecapError
-from recap.user_folder import user_subfolder
+from recap.storage.user_folder import user_subfolder
 
 
 def records_name(dataset_hash: str, scorer: str, split: str, protocol: str) -> str:

@@ -6,7 +6,7 @@ import torch
 
 from recap.model.config import Stage
 from recap.model.recap import Recap
-from recap.training.config import OptimiserConfig
+from recap.training_config import OptimiserConfig
 
 BACKBONE: Final = "backbone"
 

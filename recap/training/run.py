@@ -28,35 +28,16 @@ from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
 from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.model.recap import Recap, RecapScorer
-from recap.sealed_folder import SUMS
-from recap.tensor_files import load_tensors, load_weights
-from recap.training.config import TrainConfig
+from recap.storage.artifacts import SUMS
+from recap.storage.tensors import load_tensors, load_weights
 from recap.training.group import Group
 from recap.training.journal import write_environment
 from recap.training.state import STATE_FILE
 from recap.training.trainer import BEST, BEST_OVERALL, EpochWatcher, StopRequest, Trainer, Watcher
+from recap.training_config import TrainConfig
 
 _CONFIG = "config.json"
 _LOCK = ".lock"
-
-
-def choose_device(name: str) -> torch.device:
-    """``auto`` takes a GPU when there is one.
-
-    Raises:
-        ConfigError: an unknown device, or a GPU where there is none.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise ConfigError(f"unknown device {name!r}; use auto, cpu, cuda or cuda:N") from error
-    if device.type not in ("cpu", "cuda"):
-        raise ConfigError(f"device {name!r} is not supported; use auto, cpu, cuda or cuda:N")
-    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
-        raise ConfigError(f"device {name!r} is not there; torch sees {torch.cuda.device_count()} GPUs")
-    return device
 
 
 def train(

@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from recap.tensor_files import load_tensors, load_weights, save_tensors
+from recap.storage.tensors import load_tensors, load_weights, save_tensors
 
 STATE_FILE: Final = "state.safetensors"
 

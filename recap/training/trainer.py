@@ -26,14 +26,14 @@ from recap.history import CheckinTensors
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
 from recap.scores import CaseBatch
-from recap.tensor_files import save_tensors
-from recap.training.config import TrainConfig
+from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.losses import training_losses
 from recap.training.memory import return_freed_memory
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training.state import STATE_FILE, load_state, save_state
+from recap.training_config import TrainConfig
 
 BEST = "best.safetensors"
 BEST_OVERALL = "best_overall.safetensors"

@@ -13,8 +13,8 @@ from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.predictor import Predictor
-from recap.training.config import TrainConfig
 from recap.training.run import train
+from recap.training_config import TrainConfig
 from tests.checkins import small_dataset
 from tests.worlds import habit_rows, shake, small_city, small_training
 

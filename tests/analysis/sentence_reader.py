@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from analysis.evidence_items import evidence_label
-from analysis.full_explanation import FullExplanation
-from analysis.sentences import Sentence
+from analysis.explain.evidence_items import evidence_label
+from analysis.explain.explanation import FullExplanation
+from analysis.explain.sentences import Sentence
 
 ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th)(?: or [\d,]+(?:st|nd|rd|th))?"
 TIMES = r"(?P<{0}>once|twice|[\d,]+ times)"

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from analysis.full_explanation import FullExplanation, explain_fully
-from analysis.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
-from analysis.saved_cases import saved_cases
-from analysis.words import ordinal, points, signed_points
+from analysis.cases.library import saved_cases
+from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.formatting import ordinal, points, signed_points
+from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
+from app.components.explain.candidate_pair import find_place
 from app.components.misses import WHY_LABELS
-from app.components.pair import find_place
 from app.settings import READ_ONLY_VARIABLE, Settings
 from app.sources import find_sources
 from recap import columns as c
 from recap.predictor import Predictor
-from tests.app.opening import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.app.test_hostile_data import change_names, hostile_dataset
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
@@ -29,7 +29,7 @@ def predictor(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoin
 
 
 def expected(predictor: Predictor, case: int, edits: str = "") -> FullExplanation:
-    from analysis.edits import parse_edits
+    from analysis.explain.edits import parse_edits
 
     return explain_fully(predictor, case, edits=parse_edits(edits))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import BUNDLES_VARIABLE
-from tests.app.opening import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 ROOT = Path(__file__).parents[2]
 BUNDLE = ROOT / "checkpoints" / "demo-city"

@@ -12,7 +12,7 @@ from app.words import plain
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from tests.app.opening import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.checkins import LENIENT, raw_table
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows

@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from analysis.training_progress import clock, curve_table, headline, queue_table, stage_spans
-from app import run_store
+from app.cached import run_store
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.presets import train_preset
-from recap.runs import control
-from recap.runs.description import describe_briefly, describe_run
-from recap.runs.gpus import Gpu
-from recap.runs.process import ProcessIdentity
-from recap.runs.reference import write_reference
-from recap.runs.state import Lease
-from recap.runs.store import RunStore
-from tests.app.opening import check_calm, open_view, point_app_at, texts
+from recap.runs.execution import control
+from recap.runs.execution.gpus import Gpu
+from recap.runs.execution.reference import write_reference
+from recap.runs.store.description import describe_briefly, describe_run
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import Lease
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
 
 GIB = 1 << 30

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.evaluation_tables import evaluation_records
-from analysis.long_tail import accuracy_by_count
-from analysis.open_model import OpenModel
-from analysis.opened import OpenDataset
-from analysis.predictions import predict_case
-from analysis.selection import Selection
+from analysis.long_tail.accuracy_tables import accuracy_by_count
+from analysis.records.case_selection import Selection
+from analysis.records.evaluation_records import evaluation_records
+from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.named_scorer import OpenModel
+from analysis.trajectories.predictions import predict_case
 from recap.checkpoint import Checkpoint
-from tests.app.opening import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 VIEWS = ("overview", "walk", "long_tail")
 
@@ -262,7 +262,7 @@ def test_walk_is_there_before_all_cases_are_ranked(city: OpenDataset, monkeypatc
         raise AssertionError("all test cases were asked for")
 
     for name in ("evaluation_records", "read_records"):
-        monkeypatch.setattr(f"app.evaluations.{name}", refuse)
+        monkeypatch.setattr(f"app.cached.records.{name}", refuse)
     app = open_view("walk", case="2")
     check_calm(app)
     assert "→" in app.title[0].value and len(app.dataframe) >= 1

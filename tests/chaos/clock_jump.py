@@ -16,11 +16,11 @@ from pathlib import Path
 
 import torch
 
-from recap.runs import control
-from recap.runs.run_folder import RunFolder
-from recap.runs.service import runner_process
-from recap.runs.store import RunStore
-from recap.tensor_files import load_tensors
+from recap.runs.execution import control
+from recap.runs.execution.service import runner_process
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.storage.tensors import load_tensors
 from tests.background import new_store, tiny_spec, wait_for_epoch, wait_until_over, walking_dataset
 
 EPOCHS = 150

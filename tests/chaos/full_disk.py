@@ -14,9 +14,9 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from recap.runs import control
-from recap.runs.store import RunStore
-from recap.tensor_files import load_tensors
+from recap.runs.execution import control
+from recap.runs.store.run_store import RunStore
+from recap.storage.tensors import load_tensors
 from tests.background import new_store, tiny_spec, wait_for_epoch, wait_until_over, walking_dataset
 
 

@@ -20,19 +20,19 @@ from pathlib import Path
 import torch
 
 from recap.data.dataset import Dataset
-from recap.runs import control
-from recap.runs.process import ProcessIdentity
-from recap.runs.run_folder import RunFolder
-from recap.runs.service import runner_process
-from recap.runs.store import RunStore
+from recap.runs.execution import control
+from recap.runs.execution.service import runner_process
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
 from recap.training.run import train
 from tests.background import new_store, tiny_spec, wait_for, wait_until_over, walking_dataset
 
 APP = """
 import sys, time
 from pathlib import Path
-from recap.runs.service import ensure_runner
-from recap.runs.store import RunStore
+from recap.runs.execution.service import ensure_runner
+from recap.runs.store.run_store import RunStore
 store = RunStore(Path(sys.argv[1]))
 while True:
     ensure_runner(store)

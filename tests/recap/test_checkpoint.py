@@ -28,12 +28,12 @@ from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap, RecapScorer
 from recap.scores import CaseBatch, Scores
-from recap.sealed_folder import write_sums
-from recap.tensor_files import load_tensors, save_tensors
+from recap.storage.artifacts import write_sums
+from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.run import train
 from recap.training.trainer import StepReport, Trainer
 from tests.checkins import small_dataset
-from tests.in_process import recap_here, recap_json_here
+from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import RECAP, assert_refused, limit_files_to, recap
 from tests.worlds import batch_of, habit_rows, small_city, small_training
 

@@ -68,8 +68,8 @@ class Missing:
         if name.split(".")[0] == library:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
-from app.cli import main
-main()
+from app.cli.main import run
+run()
 """
 
 

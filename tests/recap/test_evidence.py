@@ -20,7 +20,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch
 from tests.checkins import raw_rows, small_dataset, split_dataset
-from tests.recap.evidence_by_hand import CONFIG, Table, distance_km, evidence_by_loops
+from tests.recap.reference_evidence import CONFIG, Table, distance_km, evidence_by_loops
 from tests.worlds import all_cases, small_city
 
 TRAIN, TEST = c.TRAIN, c.TEST

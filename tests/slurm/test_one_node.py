@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recap.runs import control
-from recap.runs.run_folder import RunFolder
-from recap.runs.service import runner_process
-from recap.runs.store import RunStore
+from recap.runs.execution import control
+from recap.runs.execution.service import runner_process
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
 from tests.background import (
     new_store,
     recap,

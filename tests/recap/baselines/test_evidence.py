@@ -20,8 +20,8 @@ from recap.evidence.config import EvidenceConfig
 from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.tensor_files import load_tensors, save_tensors
-from recap.user_folder import HOME_VARIABLE
+from recap.storage.tensors import load_tensors, save_tensors
+from recap.storage.user_folder import HOME_VARIABLE
 from tests.checkins import small_dataset, split_dataset
 from tests.nyc import needs_nyc, nyc_dataset
 from tests.worlds import batch_of, small_city

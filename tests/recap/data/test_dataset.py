@@ -13,11 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recap import columns as c
+from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset, check_same_dataset, hash_tables
 from recap.data.preparation import prepare_dataset
 from recap.errors import ChecksumError, ConfigError, DataError, DatasetError, FolderInUseError, RecapError
-from recap.sealed_folder import write_sums
+from recap.storage.artifacts import write_sums
 from tests.checkins import LENIENT, configs, raw_rows, raw_table, small_dataset
 from tests.shell import recap
 
@@ -111,7 +112,7 @@ def test_tables_are_consistent(rows: Rows, config: DataConfig) -> None:
 def test_saves_and_loads_the_same(tmp_path: Path) -> None:
     """Tables, hash and manifest survive the disk; the card counts every row; `sha256sum -c` has its file."""
     dataset = small_dataset(ROWS)
-    dataset.save(tmp_path / "new" / "city")
+    dataset.save(tmp_path / "new" / "city", card=dataset_card(dataset))
     loaded = Dataset.load(tmp_path / "new" / "city")
     for name in ("checkins", "pois", "users"):
         pd.testing.assert_frame_equal(getattr(loaded, name), getattr(dataset, name), check_dtype=False)

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from app.cli import main
+from app.cli.main import run
 from recap.data.dataset import Dataset
-from recap.data.sources import SOURCE_FORMATS, ReadOptions, read_checkins
+from recap.data.reading import SOURCE_FORMATS, ReadOptions, read_checkins
 from recap.errors import DataError
 from tests.sources import write_source
 
@@ -218,7 +218,7 @@ def test_a_hundred_damaged_files(
         command += ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1", *skip]
         monkeypatch.setattr(sys, "argv", command)
         with pytest.raises(SystemExit) as ended:
-            main()
+            run()
         printed = capsys.readouterr()
         if ended.value.code == 2:
             outcomes["refused"] += 1

@@ -19,7 +19,7 @@ from recap.model.evidence_terms import EvidenceTerms
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.training.trainer import Trainer
-from tests.recap.evidence_by_hand import counts_of_others, walks_by_loops
+from tests.recap.reference_evidence import counts_of_others, walks_by_loops
 from tests.worlds import all_cases, batch_of, small_city, small_recap, small_training
 
 EVIDENCE = {"evidence": EvidenceConfig().model_dump()}

@@ -16,7 +16,7 @@ from recap.history import CheckinTensors
 from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, RecapScorer, standardise
 from recap.scores import CaseBatch
-from tests.recap.model.by_hand import ByHand
+from tests.recap.model.reference_model import ByHand
 from tests.worlds import all_cases, batch_of, shake, small_city, small_model_config, small_recap
 
 EVIDENCE = {"evidence": EvidenceConfig().model_dump()}

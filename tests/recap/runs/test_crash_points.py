@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from recap.data.dataset import Dataset
-from recap.runs.files import RESERVE, make_reserve, read_json, write_json
-from recap.runs.process import ProcessIdentity
-from recap.runs.progress import ProgressWriter, StopQuestion
-from recap.runs.run_folder import RunFolder
-from recap.runs.settings import Settings
-from recap.runs.store import RunStore
-from recap.runs.supervision import Supervisor
+from recap.runs.execution.progress import ProgressWriter, StopQuestion
+from recap.runs.execution.supervision import Supervisor
+from recap.runs.store.files import RESERVE, make_reserve, read_json, write_json
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.settings import Settings
 from recap.training import journal
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
@@ -108,7 +108,7 @@ def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pyt
     """Without room for a new file the reserve becomes the state; other files do not get it."""
     import errno
 
-    from recap.runs import files
+    from recap.runs.store import files
 
     path = tmp_path / "state.json"
     write_json(path, {"state": "running"})

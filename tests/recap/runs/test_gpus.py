@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from recap.errors import RecapError
-from recap.runs.gpus import Gpu, choose_gpus, read_gpus
-from recap.runs.scheduling import place
-from recap.runs.settings import Settings
-from recap.runs.spec import RunSpec
-from recap.runs.state import Lease, RunState
-from recap.runs.store import RunStore
+from recap.runs.execution.gpus import Gpu, choose_gpus, read_gpus
+from recap.runs.execution.scheduling import place
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.settings import Settings
+from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import Lease, RunState
 
 GB = 1 << 30
 EMPTY = Gpu("GPU-a", "Card", 24 * GB, 24 * GB, 0.0, {})

@@ -14,17 +14,17 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.evaluation.records import records_file
-from recap.runs import control
-from recap.runs.comparison import changed_cases, compare_runs
-from recap.runs.description import describe_run
-from recap.runs.estimates import estimate
-from recap.runs.files import write_json
-from recap.runs.process import ProcessIdentity
-from recap.runs.run_folder import RunFolder
-from recap.runs.runner import Runner
-from recap.runs.service import ensure_runner, runner_process, runner_works, start_runner
-from recap.runs.snapshots import read_case_history, read_scalars
-from recap.runs.store import RunStore
+from recap.runs.execution import control
+from recap.runs.execution.runner import Runner
+from recap.runs.execution.service import ensure_runner, runner_process, runner_works, start_runner
+from recap.runs.execution.snapshots import read_case_history, read_scalars
+from recap.runs.store.comparison import changed_cases, compare_runs
+from recap.runs.store.description import describe_run
+from recap.runs.store.estimates import estimate
+from recap.runs.store.files import write_json
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
 from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch, wait_until_over, walking_dataset
@@ -277,7 +277,7 @@ def test_a_full_disk_fails_the_run_and_keeps_what_was_there(store: RunStore, dat
     (run,) = store.add([tiny_spec(dataset_folder)])
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000)); "
-        "from recap.runs.runner import main; sys.exit(main(sys.argv[1:]))"
+        "from recap.runs.execution.runner import main; sys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(store.folder)], start_new_session=True)
     assert wait_until_over(run) == "failed"

@@ -6,9 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from recap.runs import control
-from recap.runs.store import RunStore
-from recap.tensor_files import load_tensors
+from recap.runs.execution import control
+from recap.runs.store.run_store import RunStore
+from recap.storage.tensors import load_tensors
 from tests.background import tiny_spec, wait_for, wait_for_epoch, wait_until_over
 
 DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3", "model.graph_dropout=0.1"]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recap.runs import control
-from recap.runs.run_folder import RunFolder
-from recap.runs.runner import Runner
-from recap.runs.service import RUNNER_LOCK
-from recap.runs.store import RunStore
+from recap.runs.execution import control
+from recap.runs.execution.runner import Runner
+from recap.runs.execution.service import RUNNER_LOCK
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
 from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch
 from tests.recap.runs import fake_slurm
 
@@ -64,7 +64,7 @@ def test_a_job_from_submit_to_finish(cluster: Path, store: RunStore, dataset_fol
         sbatch
     )
     assert not any("gpu" in word for word in sbatch) and not any("reboot)" in word for word in sbatch)
-    assert sbatch[-4:] == ["-m", "recap.runs.worker", str(run.path), "1"]
+    assert sbatch[-4:] == ["-m", "recap.runs.execution.worker", str(run.path), "1"]
     assert (run.path / "job.sh").read_text() == '#!/bin/sh\nexec "$@"\n'
     runner.tick()
     assert run.read_state().state == "queued"
@@ -158,7 +158,7 @@ def test_jobs_that_end_without_a_word(
     message: str,
 ) -> None:
     """What Slurm says becomes the run's state; a job of the same number and another submit time is a stranger."""
-    monkeypatch.setattr("recap.runs.slurm._GONE_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("recap.runs.execution.slurm._GONE_GRACE_SECONDS", 0.0)
     run, runner = queue_run(store, dataset_folder)
     runner.tick()
     job = fake_slurm.read("100")

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap.errors import ConfigError, DatasetError, FormatVersionError, RecapError
-from recap.runs import control
-from recap.runs.description import describe_briefly, describe_run
-from recap.runs.spec import RunSpec, check_run_id
-from recap.runs.state import RunState
-from recap.runs.store import ReadOnlyError, RunStore
-from recap.runs.submission import build_specs, expand_grid
+from recap.runs.execution import control
+from recap.runs.store.description import describe_briefly, describe_run
+from recap.runs.store.run_store import ReadOnlyError, RunStore
+from recap.runs.store.spec import RunSpec, check_run_id
+from recap.runs.store.state import RunState
+from recap.runs.store.submission import build_specs, expand_grid
 from tests.background import tiny_spec
 
 

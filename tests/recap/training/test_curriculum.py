@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recap.errors import ConfigError
 from recap.model.config import Stage
 from recap.presets import paper, quick, tiny, train_preset
-from recap.training.config import Curriculum, TrainConfig
+from recap.training_config import Curriculum, TrainConfig
 
 
 @pytest.mark.parametrize(("name", "correction_epoch"), [("nyc", 120), ("ca", 120), ("tky", 100)])

@@ -3,8 +3,8 @@
 import pytest
 
 from recap.model.config import Stage
-from recap.training.config import OptimiserConfig
 from recap.training.optimiser import build_optimiser, set_learning_rates
+from recap.training_config import OptimiserConfig
 from tests.worlds import small_city, small_recap
 
 

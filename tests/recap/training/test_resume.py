@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError
 from recap.presets import tiny
-from recap.tensor_files import load_tensors
-from recap.training.config import TrainConfig
+from recap.storage.tensors import load_tensors
 from recap.training.run import train
 from recap.training.state import STATE_FILE
 from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
+from recap.training_config import TrainConfig
 from tests.checkins import small_dataset
 from tests.shell import RECAP
 from tests.worlds import habit_rows, small_city, small_training

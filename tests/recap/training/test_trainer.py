@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from recap.model.config import Stage
-from recap.tensor_files import load_tensors
+from recap.storage.tensors import load_tensors
 from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
 from tests.worlds import small_city, small_training
 

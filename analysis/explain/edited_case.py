@@ -1,0 +1,321 @@
+"""One case as it was, or as edits would have it: check-ins, graph, switches, and the scores that follow.
+
+Shape suffixes: P POIs, H check-ins of the history.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from analysis.explain.edits import (
+    AddVisit,
+    Edit,
+    EditError,
+    MoveVisit,
+    RemoveVisit,
+    SetEdge,
+    SetHour,
+    SetSource,
+    SetWeekday,
+    SwitchOff,
+    check_edge,
+)
+from recap import columns as c
+from recap.counterfactuals import History, Variant
+from recap.errors import CaseError
+from recap.history import SECONDS_PER_DAY, local_weekday
+from recap.model.config import ModelConfig
+from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
+from recap.predictor import Predictor
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """A case under a sequence of edits (none: the case itself).
+
+    Attributes:
+        case: its row in `Predictor.cases_of`.
+        edits: applied in order.
+        variant: history, edges and switches after the edits.
+        visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
+        about: the place that is explained; None for the true next place.
+    """
+
+    predictor: Predictor
+    case: dict[str, Any]
+    split: int
+    edits: tuple[Edit, ...]
+    variant: Variant
+    visit_H: np.ndarray
+    about: int | None = None
+
+    @property
+    def row(self) -> int:
+        return int(self.case["row"])
+
+    @property
+    def source(self) -> int:
+        return self.variant.history.source
+
+    @property
+    def truth(self) -> int:
+        return int(self.case["target"])
+
+    @property
+    def target(self) -> int:
+        """The place that is explained."""
+        return self.truth if self.about is None else self.about
+
+    def explaining(self, poi: int) -> "Situation":
+        """The same with another place explained.
+
+        Raises:
+            CaseError: unknown POI.
+        """
+        self.check_poi(poi)
+        return replace(self, about=poi)
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.predictor.model.config
+
+    @cached_property
+    def total_P(self) -> Tensor:
+        """Totals of the whole catalogue; without edits, what the batched evaluation ranks by."""
+        if not self.edits:
+            return self.predictor.score(self.predictor.batch([self.row])).total[0]
+        return self.predictor.score_variants([self.variant])[0]
+
+    @cached_property
+    def core_and_gates(self) -> tuple[Tensor, dict[int, float]]:
+        """Core scores (P,) and the gate of each candidate that the correction acts on, computed apart from totals."""
+        batch, changes = self.predictor.pack([self.variant])
+        state_BD, core_BP = self.predictor.core_scores(batch, changes)
+        revisit = self.predictor.revisit_parts(batch, state_BD, changes)
+        if revisit is None or revisit.gate_C is None or not self.is_active("correction"):
+            return core_BP[0], {}
+        return core_BP[0], dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
+
+    @cached_property
+    def _evidence(self) -> tuple[EvidenceTerms, EvidenceValues] | None:
+        terms = self.predictor.model.evidence
+        if terms is None or not self.is_active("evidence"):
+            return None
+        batch, changes = self.predictor.pack([self.variant])
+        with torch.inference_mode():
+            return terms, terms.values(batch, changes)
+
+    def evidence_terms(self, poi: int) -> dict[str, float]:
+        """Evidence of one candidate by feature, terms of 0 left out; empty in a model without evidence."""
+        if self._evidence is None:
+            return {}
+        terms, values = self._evidence
+        value_F = terms.terms_at(values, torch.tensor([poi]))[0].tolist()
+        return {name: value for name, value in zip(terms.names, value_F, strict=True) if value != 0.0}
+
+    def walk_addends(self, destination: int) -> dict[int, float] | None:
+        """What each walk source -> middle -> destination adds to the score, by middle; None without evidence."""
+        if self._evidence is None:
+            return None
+        terms, values = self._evidence
+        here_W = values.walks.destination_W == destination
+        return dict(
+            zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values.walks)[here_W].tolist(), strict=True)
+        )
+
+    def transition_count(self, source: int, destination: int) -> int:
+        """m_sd in training, as edited."""
+        known = self.predictor.graph.count(np.array([source]), np.array([destination]))
+        return self.variant.edges.get((source, destination), int(known[0]))
+
+    @cached_property
+    def inactive(self) -> list[str]:
+        """Parts that play no role: switched off by the checkpoint's epoch, its configuration, or an edit."""
+        off = set(self.predictor.checkpoint.inactive_parts) | self.variant.off
+        if "prior" in off:
+            off.add("correction")
+        prior = self.config.prior
+        terms = {"count": prior.use_count, "recency": prior.use_recency, "window": prior.use_window}
+        off |= {name for name, used in terms.items() if not used or "prior" in off}
+        known = ("graph_token", "prior", "correction", "evidence")
+        if self.config.evidence is None:
+            off.discard("evidence")
+        return [name for name in (*known, *terms) if name in off and (name in known or "prior" not in off)]
+
+    def is_active(self, part: str) -> bool:
+        """Whether a part (``graph_token, prior, correction, evidence, count, recency, window``) acts on this case."""
+        if part == "evidence" and self.config.evidence is None:
+            return False
+        return part not in self.inactive and (
+            part not in ("count", "recency", "window") or "prior" not in self.inactive
+        )
+
+    def check_poi(self, poi: int) -> None:
+        """Refuse a POI outside the vocabulary.
+
+        Raises:
+            CaseError: unknown POI.
+        """
+        check_poi(self.predictor, poi)
+
+
+def check_poi(predictor: Predictor, poi: int) -> None:
+    """Refuse a POI outside the vocabulary.
+
+    Raises:
+        CaseError: unknown POI.
+    """
+    if not 0 <= poi < predictor.dataset.num_pois:
+        raise CaseError(f"there is no POI {poi}; this dataset has POIs 0 to {predictor.dataset.num_pois - 1}")
+
+
+def rank_of(total_P: Tensor, poi: int) -> float:
+    """1 is best; the mean rank where totals are equal."""
+    better, equal = int((total_P > total_P[poi]).sum()), int((total_P == total_P[poi]).sum())
+    return better + (equal + 1) / 2
+
+
+def build_situation(predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST) -> Situation:
+    """A case of a split with edits applied.
+
+    Raises:
+        CaseError: no such case.
+        EditError: an edit that does not fit the case, with its text.
+    """
+    case: dict[str, Any] = {str(name): value for name, value in predictor.case(number, split).items()}
+    variant = Variant(predictor.history(int(case["row"])))
+    visit_H = np.append(np.arange(len(variant.history) - 1), -1)
+    situation = Situation(predictor, case, split, (), variant, visit_H)
+    for edit in edits:
+        try:
+            situation = apply_edit(situation, edit)
+        except EditError:
+            raise
+        except CaseError as error:
+            raise EditError(f"edit {edit.text!r}: {error}") from error
+    return situation
+
+
+def apply_edit(situation: Situation, edit: Edit) -> Situation:
+    """The situation after one more edit.
+
+    Raises:
+        EditError: the edit does not fit.
+        CaseError: it names an unknown POI.
+    """
+    edits = (*situation.edits, edit)
+    variant, visit_H = situation.variant, situation.visit_H
+    match edit:
+        case RemoveVisit():
+            history, visit_H = _without(situation, edit.visit, edit)
+            if len(history) < 3:
+                raise EditError(f"edit {edit.text!r} would remove all history; one visit before the source must stay")
+            variant = replace(variant, history=history)
+        case AddVisit():
+            check_poi(situation.predictor, edit.poi)
+            number = _next_number(situation)
+            original = situation.predictor.history(situation.row)
+            offset = int(original.local_seconds_H[-2] - original.seconds_H[-2])  # an edited clock is no time zone
+            history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
+            variant = replace(variant, history=history)
+        case MoveVisit():
+            at = _position(situation, edit.visit, edit)
+            old = variant.history
+            offset = int(old.local_seconds_H[at] - old.seconds_H[at])
+            rest, visit_H = _without(situation, edit.visit, edit)
+            history, visit_H = _insert(rest, visit_H, int(old.poi_H[at]), _local(edit), offset, edit.visit, edit)
+            variant = replace(variant, history=history)
+        case SetHour() | SetWeekday():
+            variant = replace(variant, history=_at_time(variant.history, edit))
+        case SetSource():
+            check_poi(situation.predictor, edit.poi)
+            poi_H = variant.history.poi_H.copy()
+            poi_H[-2] = edit.poi
+            variant = replace(variant, history=replace(variant.history, poi_H=poi_H))
+        case SetEdge():
+            check_edge(edit)
+            check_poi(situation.predictor, edit.source)
+            check_poi(situation.predictor, edit.destination)
+            variant = replace(variant, edges=variant.edges | {(edit.source, edit.destination): edit.count})
+        case SwitchOff():
+            if not situation.is_active(edit.component):
+                raise EditError(f"edit {edit.text!r}: {edit.component} is already inactive here")
+            variant = replace(variant, off=variant.off | {edit.component})
+    return replace(situation, edits=edits, variant=variant, visit_H=visit_H)
+
+
+def without_visits(situation: Situation, visits: list[int]) -> list[Variant]:
+    """One variant per visit number, each without that visit (window and history)."""
+    history = situation.variant.history
+    return [
+        replace(situation.variant, history=_drop(history, int(np.flatnonzero(situation.visit_H == visit)[0])))
+        for visit in visits
+    ]
+
+
+def _position(situation: Situation, visit: int, edit: Edit) -> int:
+    found = np.flatnonzero(situation.visit_H == visit)
+    last = len(situation.visit_H) - 2
+    if len(found) == 0:
+        known = f"this case has visits 0 to {int(situation.visit_H.max())}"
+        raise EditError(f"edit {edit.text!r}: there is no visit {visit} (any more); {known}")
+    if found[0] == last:
+        raise EditError(f"edit {edit.text!r}: visit {visit} is the current check-in; change it with source:, hour:")
+    return int(found[0])
+
+
+def _without(situation: Situation, visit: int, edit: Edit) -> tuple[History, np.ndarray]:
+    at = _position(situation, visit, edit)
+    return _drop(situation.variant.history, at), np.delete(situation.visit_H, at)
+
+
+def _drop(history: History, at: int) -> History:
+    columns = (history.poi_H, history.seconds_H, history.local_seconds_H, history.trajectory_H)
+    return History(history.user, *(np.delete(column, at) for column in columns))
+
+
+def _next_number(situation: Situation) -> int:
+    added = sum(isinstance(edit, AddVisit) for edit in situation.edits)
+    original = len(situation.predictor.history(situation.row)) - 1
+    return original + added
+
+
+def _local(edit: AddVisit | MoveVisit) -> int:
+    return int(np.datetime64(edit.local_time.replace(tzinfo=None), "s").astype(np.int64))
+
+
+def _insert(
+    history: History, visit_H: np.ndarray, poi: int, local_seconds: int, offset: int, number: int, edit: Edit
+) -> tuple[History, np.ndarray]:
+    """Put a visit where its UTC time belongs, after visits of the same second; it joins the next visit's trajectory."""
+    seconds = local_seconds - offset
+    if seconds > history.seconds_H[-2]:
+        raise EditError(f"edit {edit.text!r}: this is after the current check-in; a visit must lie before it")
+    at = int(np.searchsorted(history.seconds_H[:-2], seconds, side="right"))
+    return (
+        History(
+            history.user,
+            np.insert(history.poi_H, at, poi),
+            np.insert(history.seconds_H, at, seconds),
+            np.insert(history.local_seconds_H, at, local_seconds),
+            np.insert(history.trajectory_H, at, history.trajectory_H[at]),
+        ),
+        np.insert(visit_H, at, number),
+    )
+
+
+def _at_time(history: History, edit: SetHour | SetWeekday) -> History:
+    """Only the local clock of the current check-in changes; UTC time, and with it the order, stays."""
+    local = int(history.local_seconds_H[-2])
+    if isinstance(edit, SetHour):
+        local = local - local % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
+    else:
+        today = int(local_weekday(torch.tensor(local)))
+        local += (edit.weekday - today) * SECONDS_PER_DAY
+    local_seconds_H = history.local_seconds_H.copy()
+    local_seconds_H[-2] = local
+    return replace(history, local_seconds_H=local_seconds_H)

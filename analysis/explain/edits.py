@@ -1,0 +1,211 @@
+"""Edits of a case as data: typed, with a short text form for links and the command line, undoable.
+
+Visits are numbered in time order from 0; the last one is the current check-in (the source). Visits that edits add get
+the next numbers in the order of adding.
+"""
+
+import re
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from recap.config import Config, describe_validation
+from recap.counterfactuals import Component
+from recap.errors import CaseError
+
+WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_CLOCK: Final = "%Y-%m-%dT%H:%M"
+
+
+class EditError(CaseError):
+    """An edit that cannot be read, or does not fit the case it is applied to."""
+
+
+class RemoveVisit(Config):
+    """Take a visit out of the window and the history."""
+
+    kind: Literal["remove"] = "remove"
+    visit: int = Field(ge=0)
+
+    @property
+    def text(self) -> str:
+        return f"remove:{self.visit}"
+
+
+class AddVisit(Config):
+    """Add a visit to a place at a local time before the current check-in."""
+
+    kind: Literal["add"] = "add"
+    poi: int = Field(ge=0)
+    local_time: datetime
+
+    @property
+    def text(self) -> str:
+        return f"add:{self.poi}@{self.local_time.strftime(_CLOCK)}"
+
+
+class MoveVisit(Config):
+    """Move a visit to another local time before the current check-in."""
+
+    kind: Literal["move"] = "move"
+    visit: int = Field(ge=0)
+    local_time: datetime
+
+    @property
+    def text(self) -> str:
+        return f"move:{self.visit}@{self.local_time.strftime(_CLOCK)}"
+
+
+class SetHour(Config):
+    """Let the current check-in happen at another time of its day; the order of visits stays."""
+
+    kind: Literal["hour"] = "hour"
+    hour: int = Field(ge=0, le=23)
+    minute: int = Field(0, ge=0, le=59)
+
+    @property
+    def text(self) -> str:
+        return f"hour:{self.hour:02d}:{self.minute:02d}"
+
+
+class SetWeekday(Config):
+    """Let the current check-in happen on another day of its week; the order of visits stays."""
+
+    kind: Literal["weekday"] = "weekday"
+    weekday: int = Field(ge=0, le=6, description="0 Monday to 6 Sunday.")
+
+    @property
+    def text(self) -> str:
+        return f"weekday:{WEEKDAYS[self.weekday]}"
+
+
+class SetSource(Config):
+    """Let the current check-in be at another place."""
+
+    kind: Literal["source"] = "source"
+    poi: int = Field(ge=0)
+
+    @property
+    def text(self) -> str:
+        return f"source:{self.poi}"
+
+
+class SetEdge(Config):
+    """Set how often training saw source -> destination (0 removes the edge); the row is normalised again."""
+
+    kind: Literal["edge"] = "edge"
+    source: int = Field(ge=0)
+    destination: int = Field(ge=0)
+    count: int = Field(le=1_000_000)
+
+    @property
+    def text(self) -> str:
+        return f"edge:{self.source}-{self.destination}:{self.count}"
+
+
+class SwitchOff(Config):
+    """Switch a component off for every candidate."""
+
+    kind: Literal["off"] = "off"
+    component: Component
+
+    @property
+    def text(self) -> str:
+        return f"off:{self.component}"
+
+
+Edit = Annotated[
+    RemoveVisit | AddVisit | MoveVisit | SetHour | SetWeekday | SetSource | SetEdge | SwitchOff,
+    Field(discriminator="kind"),
+]
+_ADAPTER: Final[TypeAdapter[Edit]] = TypeAdapter(Edit)
+_FORMS: Final = {
+    "remove": (r"(?P<visit>\d+)", "remove:VISIT"),
+    "add": (r"(?P<poi>\d+)@(?P<local_time>.+)", "add:PLACE@2012-05-01T18:30"),
+    "move": (r"(?P<visit>\d+)@(?P<local_time>.+)", "move:VISIT@2012-05-01T18:30"),
+    "hour": (r"(?P<hour>\d+)(:(?P<minute>\d+))?", "hour:17 or hour:17:30"),
+    "weekday": (rf"(?P<weekday>{'|'.join(WEEKDAYS)})", "weekday:mon to weekday:sun"),
+    "source": (r"(?P<poi>\d+)", "source:PLACE"),
+    "edge": (r"(?P<source>\d+)-(?P<destination>\d+):(?P<count>-?\d+)", "edge:FROM-TO:COUNT"),
+    "off": (r"(?P<component>\w+)", "off:COMPONENT"),
+}
+
+
+def parse_edit(text: str) -> Edit:
+    """Read one edit from its text form.
+
+    Raises:
+        EditError: an unknown form, or a value out of range.
+    """
+    kind, _, rest = text.strip().partition(":")
+    if kind not in _FORMS:
+        raise EditError(f"unknown edit {text!r}; write one of {', '.join(form for _, form in _FORMS.values())}")
+    pattern, form = _FORMS[kind]
+    match = re.fullmatch(pattern, rest)
+    if match is None:
+        raise EditError(f"edit {text!r} cannot be read; write {form}")
+    values: dict[str, object] = {name: value for name, value in match.groupdict().items() if value is not None}
+    if kind == "weekday":
+        values["weekday"] = WEEKDAYS.index(str(values["weekday"]))
+    if "local_time" in values:
+        try:
+            values["local_time"] = datetime.strptime(str(values["local_time"]), _CLOCK)
+        except ValueError:
+            raise EditError(f"edit {text!r}: the local time must look like 2012-05-01T18:30") from None
+    try:
+        edit = _ADAPTER.validate_python({"kind": kind, **values})
+    except ValidationError as error:
+        raise EditError(f"edit {text!r}: {describe_validation(error)}") from error
+    check_edge(edit)
+    return edit
+
+
+def check_edge(edit: Edit) -> None:
+    """Refuse a negative transition count.
+
+    Raises:
+        EditError: the weight of an edge is below 0.
+    """
+    if isinstance(edit, SetEdge) and edit.count < 0:
+        raise EditError(
+            f"edge weight {edit.count}: a transition count cannot be negative; 0 removes the edge "
+            f"{edit.source} to {edit.destination}"
+        )
+
+
+def parse_edits(text: str) -> tuple[Edit, ...]:
+    """Read a sequence of edits separated by ``;``; blanks are skipped.
+
+    >>> write_edits(parse_edits("remove:3; hour:17"))
+    'remove:3;hour:17:00'
+    """
+    return tuple(parse_edit(part) for part in text.split(";") if part.strip())
+
+
+def write_edits(edits: tuple[Edit, ...]) -> str:
+    """The text form of a sequence, the inverse of `parse_edits`."""
+    return ";".join(edit.text for edit in edits)
+
+
+class EditSequence(Config):
+    """Edits in order, with those taken back kept for redo."""
+
+    done: tuple[Edit, ...] = ()
+    undone: tuple[Edit, ...] = ()
+
+    def add(self, edit: Edit) -> "EditSequence":
+        """One more edit; what was undone is forgotten."""
+        return EditSequence(done=(*self.done, edit))
+
+    def undo(self) -> "EditSequence":
+        """Take the last edit back; nothing happens where there is none."""
+        return EditSequence(done=self.done[:-1], undone=(*self.undone, *self.done[-1:]))
+
+    def redo(self) -> "EditSequence":
+        """Apply the edit taken back last; nothing happens where there is none."""
+        return EditSequence(done=(*self.done, *self.undone[-1:]), undone=self.undone[:-1])
+
+    def reset(self) -> "EditSequence":
+        """No edits; all of them can be redone in order."""
+        return EditSequence(undone=(*self.undone, *reversed(self.done)))

@@ -1,0 +1,140 @@
+"""The evidence items of a candidate: what leave-one-out, minimal sets and faithfulness take away."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from pydantic import Field
+
+from analysis.explain.edited_case import Situation
+from analysis.explain.paths import two_hop_paths
+from analysis.explain.score_parts import ledger
+from recap.config import Config
+from recap.counterfactuals import Variant
+from recap.model.evidence_terms import evidence_names
+from recap.model.interventions import REVISIT_TERMS
+
+ItemKind = Literal["checkin", "user", "graph_token", "count", "recency", "window", "correction", "evidence", "path"]
+
+
+TERM_LABELS: Final = {
+    "popularity": "Popularity",
+    "distance": "Distance",
+    "others_two_hop": "Others in two steps",
+    "known": "Visited before",
+    "stay": "Staying here",
+    "once": "Visited once",
+    "recent_visits": "Recent visits",
+    "visits_at_hour": "Visits at this hour",
+    "visits_on_day": "Visits on such days",
+    "next_at_hour": "Next after this hour",
+    "own_transitions": "Own steps from here",
+    "own_pairs": "Own steps after the last two",
+    "others_transitions": "Others' steps from here",
+    "known_popularity": "Popularity, visited before",
+    "known_distance": "Distance, visited before",
+}
+"""Words for evidence terms; recency terms are told by their name."""
+
+
+class EvidenceItem(Config):
+    """One thing that can be taken away.
+
+    A check-in, the user and the graph token are masked in the encoder: content gone, position kept, not attended to;
+    history and graph stay. A revisit or evidence term leaves the candidate's own score. A path is cut frozen.
+    """
+
+    kind: ItemKind
+    key: int = Field(
+        description="Encoder slot, -1 for a revisit term, position of an evidence term, or a path's middle POI."
+    )
+    label: str
+    visit: int | None = Field(None, description="Number of a check-in, as edits name it.")
+    poi: int | None = Field(None, description="Place of a check-in or of a path's middle.")
+
+
+def evidence_items(situation: Situation, candidate: int, *, with_paths: bool = False) -> list[EvidenceItem]:
+    """The items that act on a candidate here: window check-ins (newest first), user, graph token, revisit terms, paths.
+
+    Parts that are inactive, terms that are zero for this candidate and paths outside the token are left out.
+    """
+    config, places = situation.config, situation.predictor.dataset.poi_labels
+    items = []
+    for steps, at in enumerate(window_positions(situation)):
+        poi = int(situation.variant.history.poi_H[at])
+        name = "current check-in" if steps == 0 else f"{steps} back"
+        items.append(
+            EvidenceItem(
+                kind="checkin",
+                key=config.suffix_length - steps,
+                label=f"{places[poi]}, {name}",
+                visit=int(situation.visit_H[at]),
+                poi=poi,
+            )
+        )
+    items.append(EvidenceItem(kind="user", key=0, label="The walker's own token"))
+    if situation.is_active("graph_token"):
+        items.append(EvidenceItem(kind="graph_token", key=1 + config.suffix_length, label="The two-hop token"))
+    (entry,) = ledger(situation, [candidate])
+    labels = {"count": "Visit count", "recency": "Recency", "window": "Recent window", "correction": "Correction"}
+    items += [
+        EvidenceItem(kind=term, key=-1, label=labels[term]) for term in REVISIT_TERMS if getattr(entry, term) != 0.0
+    ]
+    if situation.config.evidence is not None:
+        names = evidence_names(situation.config.evidence)
+        items += [
+            EvidenceItem(kind="evidence", key=names.index(name), label=evidence_label(name))
+            for name in entry.evidence_terms
+        ]
+    if with_paths and situation.is_active("graph_token") and config.num_hops == 2:
+        items += [
+            EvidenceItem(kind="path", key=path["middle"], label=f"Path via {path['name']}", poi=path["middle"])
+            for path in two_hop_paths(situation, candidate)
+        ]
+    return items
+
+
+def evidence_label(name: str) -> str:
+    """An evidence term in words.
+
+    >>> evidence_label("others_two_hop")
+    'Others in two steps'
+    """
+    return TERM_LABELS.get(name, name.replace("_", " ").capitalize())
+
+
+def window_positions(situation: Situation) -> list[int]:
+    """Positions in the history of the check-ins that the encoder sees, the source first."""
+    history, config = situation.variant.history, situation.config
+    source = len(history) - 2
+    positions = range(source, max(-1, source - config.suffix_length), -1)
+    if not config.within_trajectory:
+        return list(positions)
+    return [at for at in positions if history.trajectory_H[at] == history.trajectory_H[source]]
+
+
+def without(situation: Situation, candidate: int, items: Iterable[EvidenceItem]) -> Variant:
+    """The situation with all given items taken away at once."""
+    base = situation.variant
+    items = list(items)
+    masked = {item.key for item in items if item.kind in ("checkin", "user", "graph_token")}
+    kinds = {item.kind for item in items}
+    terms = frozenset(term for term in REVISIT_TERMS if term in kinds)
+    cuts = tuple((item.key, candidate) for item in items if item.kind == "path")
+    evidence: frozenset[str] = frozenset()
+    if situation.config.evidence is not None:
+        names = evidence_names(situation.config.evidence)
+        evidence = frozenset(names[item.key] for item in items if item.kind == "evidence")
+    return replace(
+        base,
+        masked=base.masked | masked,
+        cuts=(*base.cuts, *cuts),
+        focus=candidate,
+        focus_off=base.focus_off | terms,
+        focus_evidence_off=base.focus_evidence_off | evidence,
+    )
+
+
+def each_without(situation: Situation, candidate: int, items: Sequence[EvidenceItem]) -> list[Variant]:
+    """One variant per item, without that item alone."""
+    return [without(situation, candidate, [item]) for item in items]

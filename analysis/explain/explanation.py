@@ -1,0 +1,158 @@
+"""The whole explanation of one case, as one typed object behind every rendering."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from pydantic import Field
+
+from analysis.explain.contrast import Contrast, contrast
+from analysis.explain.edited_case import Situation, build_situation
+from analysis.explain.edits import Edit, write_edits
+from analysis.explain.faithfulness import Faithfulness, faithfulness
+from analysis.explain.leave_one_out import LeftOut, leave_one_out
+from analysis.explain.minimal_sets import EvidenceSet, minimal_sets
+from analysis.explain.paths import PathEvidence, path_evidence
+from analysis.explain.revisits import RevisitEvidence, revisit_evidence
+from analysis.explain.score_parts import explain_situation
+from analysis.explain.sentences import REGISTERS, Sentence, Told, tell
+from analysis.explain.types import CaseExplanation, Role
+from analysis.explain.what_if import WhatIf, what_if
+from recap import columns as c
+from recap.predictor import Predictor
+
+
+class FullExplanation(CaseExplanation):
+    """`CaseExplanation` with everything that can be asked of a case; parts that were not asked for are None."""
+
+    split: str
+    truth: int = Field(
+        description="The true next place; `target` is the place that is explained, the truth if not asked."
+    )
+    truth_name: str
+    num_places: int
+    num_hops: int | None = Field(description="N of the graph token; None without a graph branch.")
+    max_prior: float = Field(description="b_max, where the clip binds.")
+    inactive_terms: list[str] = Field(description="`inactive`, and terms of an active prior that are switched off.")
+    edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
+    rival: int = Field(description="Whom the target is held against; together any two places.")
+    revisits: list[RevisitEvidence] = Field(description="Of the target and of the rival.")
+    path_evidence: list[PathEvidence] = Field(description="`paths` with training rows and cuts.")
+    contrast: Contrast = Field(description="A is the target, B the rival.")
+    sentences: dict[str, list[Sentence]] = Field(description="By register.")
+    leave_one_out: list[LeftOut] | None = None
+    what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
+    minimal_sets: list[EvidenceSet] | None = None
+    faithfulness: Faithfulness | None = None
+
+    @property
+    def roles(self) -> tuple[Role, Role]:
+        """What A and B are, for their colours: the truth, a prediction, or one more prediction beside it."""
+        first: Role = "truth" if self.target == self.truth else "model"
+        if self.rival == self.truth:
+            return first, "truth"
+        return first, "model" if first == "truth" else "other"
+
+    html_body: ClassVar[Callable[["FullExplanation"], str] | None] = None
+    """How a notebook shows an explanation; `analysis.report.html` sets it, since an explanation knows no renderer."""
+
+    def _repr_html_(self) -> str | None:
+        render = type(self).html_body
+        return None if render is None else render(self)
+
+
+def explain_fully(
+    predictor: Predictor,
+    number: int,
+    *,
+    top: int = 10,
+    about: int | None = None,
+    against: int | None = None,
+    edits: tuple[Edit, ...] = (),
+    split: int = c.TEST,
+    counterfactuals: bool = True,
+    search: bool = False,
+    sets_within: int | None = None,
+) -> FullExplanation:
+    """Explain one case in full.
+
+    Args:
+        top: how many of the best candidates to list.
+        about: the place to explain; the true next place by default.
+        against: the rival; the first place by default, or the second where the target is first.
+        edits: what-if edits, applied in order.
+        counterfactuals: also leave every evidence item out and cut every path.
+        search: also look for the smallest edit that turns target and rival round, and measure faithfulness.
+        sets_within: also find minimal evidence sets for this K.
+
+    Raises:
+        CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
+    """
+    situation = build_situation(predictor, number, edits, split)
+    if about is not None:
+        situation = situation.explaining(about)
+    return explain_situation_fully(
+        situation,
+        top=top,
+        against=against,
+        counterfactuals=counterfactuals,
+        search=search,
+        sets_within=sets_within,
+    )
+
+
+def explain_situation_fully(
+    situation: Situation,
+    *,
+    top: int = 10,
+    against: int | None = None,
+    counterfactuals: bool = True,
+    search: bool = False,
+    sets_within: int | None = None,
+) -> FullExplanation:
+    """What `explain_fully` returns, of a situation at hand."""
+    target = situation.target
+    rival = choose_rival(situation) if against is None else against
+    split_up = contrast(situation, target, rival, search=search)
+    base = explain_situation(situation, top=top, extra=(rival,))
+    left_out = leave_one_out(situation, target) if counterfactuals else None
+    revisits = [
+        revisit_evidence(situation, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
+    ]
+    graph_token = situation.predictor.model.graph_token
+    told = Told(
+        explanation=base,
+        rival=split_up.b,
+        target=split_up.a,
+        revisit=revisits[0],
+        inactive=situation.inactive,
+        holds_two_steps=situation.is_active("graph_token") and situation.config.num_hops == 2,
+        num_places=len(situation.total_P),
+        left_out=left_out or [],
+    )
+    return FullExplanation(
+        **{name: getattr(base, name) for name in CaseExplanation.model_fields},
+        split=c.SPLIT_NAMES[situation.split],
+        truth=situation.truth,
+        truth_name=situation.predictor.dataset.poi_labels[situation.truth],
+        num_places=len(situation.total_P),
+        num_hops=None if graph_token is None else graph_token.num_hops,
+        max_prior=situation.config.prior.max_prior,
+        inactive_terms=situation.inactive,
+        edits=write_edits(situation.edits),
+        rival=rival,
+        revisits=revisits,
+        path_evidence=path_evidence(situation, target, with_cuts=counterfactuals),
+        contrast=split_up,
+        sentences={register: tell(told, register) for register in REGISTERS},
+        leave_one_out=left_out,
+        what_if=what_if(situation, rival, top=top) if situation.edits else None,
+        minimal_sets=None if sets_within is None else minimal_sets(situation, target, sets_within),
+        faithfulness=faithfulness(situation, target) if search else None,
+    )
+
+
+def choose_rival(situation: Situation) -> int:
+    """The best place that is not the target."""
+    best = situation.total_P.topk(min(2, len(situation.total_P))).indices.tolist()
+    others = [poi for poi in best if poi != situation.target]
+    return others[0] if others else best[0]

@@ -1,0 +1,91 @@
+"""Deep links: a case, its rival and its edits, tied to the checkpoint and dataset they were made with."""
+
+from urllib.parse import parse_qs, urlencode
+
+from pydantic import Field
+
+from analysis.explain.edits import parse_edits, write_edits
+from recap import columns as c
+from recap.config import Config
+from recap.errors import CaseError
+from recap.predictor import Predictor
+
+_HASH_LENGTH = 12
+VIEW_FIELDS = frozenset({"register"})
+"""What a link of the Explain view says about how it looks."""
+
+
+class CaseLink(Config):
+    """What a link to the Explain view says."""
+
+    checkpoint: str = Field("", description="Beginning of the checkpoint's hash; empty fits any.")
+    dataset: str = Field("", description="Beginning of the dataset's hash; empty fits any.")
+    case: int = 0
+    split: int = c.TEST
+    about: int | None = Field(None, description="The place explained; None for the true next place.")
+    against: int | None = Field(None, description="The rival; None takes the first place, or the second.")
+    edits: str = Field("", description="Text form of the edits.")
+
+    @classmethod
+    def to(
+        cls,
+        predictor: Predictor,
+        case: int,
+        *,
+        about: int | None = None,
+        against: int | None = None,
+        edits: str = "",
+    ) -> "CaseLink":
+        """A link to a case of this checkpoint."""
+        return cls(
+            checkpoint=predictor.checkpoint.hash[:_HASH_LENGTH],
+            dataset=predictor.dataset.hash[:_HASH_LENGTH],
+            case=case,
+            about=about,
+            against=against,
+            edits=write_edits(parse_edits(edits)),
+        )
+
+    @property
+    def query(self) -> str:
+        """The part of a web address behind ``?``; empty fields are left out."""
+        return urlencode({name: value for name, value in self.model_dump().items() if value not in ("", None)})
+
+    @classmethod
+    def from_query(cls, query: str) -> "CaseLink":
+        """Read a link or its query part; the app's own settings beside the case are left out.
+
+        Raises:
+            ConfigError: an unknown or unreadable field.
+            EditError: edits that cannot be read.
+        """
+        fields = {name: values[-1] for name, values in parse_qs(query.partition("?")[2] or query).items()}
+        source = fields.pop("source", "")  # the app names the open checkpoint by the beginning of its hash
+        fields = {name: value for name, value in fields.items() if name not in VIEW_FIELDS}
+        if source:
+            fields.setdefault("checkpoint", source)
+        link = cls.parse(fields)
+        parse_edits(link.edits)
+        return link
+
+    def mismatch(self, predictor: Predictor) -> str | None:
+        """One sentence where the link belongs to another checkpoint or dataset, else None."""
+        for what, wanted, present in (
+            ("checkpoint", self.checkpoint, predictor.checkpoint.hash),
+            ("dataset", self.dataset, predictor.dataset.hash),
+        ):
+            if wanted and not present.startswith(wanted):
+                return (
+                    f"this link was made with {what} {wanted}…, but {present[:_HASH_LENGTH]}… is open; "
+                    f"open that {what} to see what the link meant"
+                )
+        return None
+
+    def check(self, predictor: Predictor) -> None:
+        """Refuse a link that belongs to another checkpoint or dataset.
+
+        Raises:
+            CaseError: with the sentence of `mismatch`.
+        """
+        if sentence := self.mismatch(predictor):
+            raise CaseError(sentence)

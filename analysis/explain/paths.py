@@ -1,0 +1,168 @@
+"""The two-hop path ledger: every middle place, the training rows behind its counts, and the rank if the path is cut.
+
+The graph enters the score through a token and is not additive: a path's effect is a counterfactual, told in two ways.
+
+- frozen: (A^2)_sd loses A_sm A_md and nothing else changes. It exists where the token holds exactly two steps (N = 2).
+- recounted: the training transitions s -> m (or m -> d) are removed and the row is normalised again, so that its other
+  destinations gain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from analysis.explain.edited_case import Situation
+from analysis.explain.effects import Outcome, outcomes
+from recap import columns as c
+from recap.config import Config
+from recap.counterfactuals import Variant
+from recap.model.edited_graph import adjacency_row, counts_row
+from recap.predictor import Predictor
+
+
+class TrainingRows(Config):
+    """The training transitions behind one count, in table order; columns of equal length."""
+
+    walkers: list[str] = Field(description="Pseudonyms, see `walker_name`.")
+    trajectories: list[int]
+    times: list[str] = Field(description="UTC time of the arrival at the destination, ISO 8601.")
+
+
+class PathEvidence(Config):
+    """One two-hop path with the rows behind it and what cutting it does; outcomes are the candidate's."""
+
+    middle: int
+    name: str
+    count_in: int
+    count_out: int
+    p_in: float
+    p_out: float
+    product: float
+    share: float
+    addend: float | None = Field(None, description="See `PathLedger`.")
+    rows_in: TrainingRows
+    rows_out: TrainingRows
+    frozen: Outcome | None = Field(
+        description="None where not asked for, or where the token does not hold exactly two steps."
+    )
+    recounted_in: Outcome | None = Field(description="Without the training transitions source -> middle.")
+    recounted_out: Outcome | None = Field(description="Without the training transitions middle -> candidate.")
+
+
+def walker_name(user: int) -> str:
+    """A user's pseudonym: the index in the dataset, never an outside identifier."""
+    return f"Walker {user:03d}"
+
+
+def two_hop_paths(situation: Situation, candidate: int) -> list[dict[str, Any]]:
+    """All middle POIs m with source -> m -> candidate in training (as edited), strongest first.
+
+    Returns:
+        ``middle, name, count_in, count_out, p_in, p_out, product, share, addend``; products add up to (A^2)_sd, addends
+        (None without additive evidence) to the evidence's two-hop term.
+    """
+    graph, edges = situation.predictor.graph, situation.variant.edges
+    table = _edited_paths(situation, candidate) if edges else graph.two_hop_paths(situation.source, candidate)
+    labels, addends = situation.predictor.dataset.poi_labels, situation.walk_addends(candidate)
+    return [
+        {
+            "name": labels[int(path["middle"])],
+            "addend": None if addends is None else addends.get(int(path["middle"]), 0.0),
+        }
+        | {str(key): value for key, value in path.items()}
+        for path in table.to_dict(orient="records")
+    ]
+
+
+def _edited_paths(situation: Situation, candidate: int) -> pd.DataFrame:
+    graph, edges = situation.predictor.graph, situation.variant.edges
+    middle_M, count_in_M = counts_row(graph, situation.source, edges)
+    _, p_in_M = adjacency_row(graph, situation.source, edges)
+    rows = []
+    for middle, count_in, p_in in zip(middle_M.tolist(), count_in_M.tolist(), p_in_M.tolist(), strict=True):
+        destination_N, count_N = counts_row(graph, middle, edges)
+        hit = np.flatnonzero(destination_N == candidate)
+        if len(hit):
+            count_out, p_out = int(count_N[hit[0]]), float(count_N[hit[0]] / count_N.sum())
+            rows.append((middle, count_in, count_out, p_in, p_out, p_in * p_out))
+    names = ["middle", "count_in", "count_out", "p_in", "p_out", "product"]
+    table = pd.DataFrame(rows, columns=pd.Index(names))
+    table["share"] = table["product"] / table["product"].sum() if len(table) else table["product"]
+    return table.sort_values(["product", "middle"], ascending=[False, True]).reset_index(drop=True)
+
+
+def cut_variants(situation: Situation, candidate: int, middles: Sequence[int]) -> dict[str, list[Variant]]:
+    """Variants with each path cut, by mode; ``frozen`` is empty unless the token holds exactly two steps.
+
+    A recounted cut takes every training transition of the edge away, so paths that share the edge go too.
+    """
+    base = situation.variant
+    if not situation.is_active("graph_token"):
+        return {}
+    cuts = {
+        "recounted_in": [replace(base, edges=base.edges | {(situation.source, middle): 0}) for middle in middles],
+        "recounted_out": [replace(base, edges=base.edges | {(middle, candidate): 0}) for middle in middles],
+    }
+    if situation.config.num_hops == 2:
+        cuts["frozen"] = [replace(base, cuts=(*base.cuts, (middle, candidate))) for middle in middles]
+    return cuts
+
+
+def path_evidence(situation: Situation, candidate: int, *, with_cuts: bool = True) -> list[PathEvidence]:
+    """The path ledger of a candidate with training rows and, if asked, all cuts in one batch of forward passes."""
+    paths = two_hop_paths(situation, candidate)
+    cuts = cut_variants(situation, candidate, [path["middle"] for path in paths]) if with_cuts else {}
+    variants = [variant for group in cuts.values() for variant in group]
+    results = iter(outcomes(situation, variants, candidate))
+    cut = {mode: [next(results) for _ in group] for mode, group in cuts.items()}
+    rows = training_rows(situation.predictor)
+    return [
+        PathEvidence(
+            **path,
+            rows_in=rows.of(situation.source, path["middle"]),
+            rows_out=rows.of(path["middle"], candidate),
+            **{mode: cut[mode][i] if mode in cut else None for mode in ("frozen", "recounted_in", "recounted_out")},
+        )
+        for i, path in enumerate(paths)
+    ]
+
+
+class TrainingIndex:
+    """Finds the training transitions behind a count m_sd."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        table = predictor.dataset.checkins
+        rows = predictor.dataset.cases(c.TRAIN)
+        poi = table[c.POI].to_numpy(np.int64)
+        self._num_pois = predictor.dataset.num_pois
+        key = poi[rows] * self._num_pois + poi[rows + 1]
+        order = np.argsort(key, kind="stable")
+        self._key, self._row = key[order], rows[order]
+        self._user = table[c.USER].to_numpy(np.int64)
+        self._trajectory = table[c.TRAJECTORY].to_numpy(np.int64)
+        self._time = table[c.TIME].to_numpy("datetime64[s]")
+
+    def of(self, source: int, destination: int) -> TrainingRows:
+        """All training transitions source -> destination; as many as m_sd counts without edits."""
+        key = source * self._num_pois + destination
+        rows = self._row[slice(*np.searchsorted(self._key, [key, key + 1]))]
+        return TrainingRows(
+            walkers=[walker_name(user) for user in self._user[rows].tolist()],
+            trajectories=self._trajectory[rows].tolist(),
+            times=[f"{time}Z" for time in self._time[rows + 1].astype(str)],
+        )
+
+
+def training_rows(predictor: Predictor) -> TrainingIndex:
+    """The index of a predictor's dataset, built once."""
+    if predictor not in _INDEXES:
+        _INDEXES[predictor] = TrainingIndex(predictor)
+    return _INDEXES[predictor]
+
+
+_INDEXES: WeakKeyDictionary[Predictor, TrainingIndex] = WeakKeyDictionary()

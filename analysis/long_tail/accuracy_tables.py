@@ -1,0 +1,226 @@
+"""Long-tail tables out of evaluation records: accuracy by count, groups against baselines, evidence cohorts, shares.
+
+Accuracies are over cases unless ``unit`` says distinct steps (unique source -> target pairs); every table carries n.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.accuracy import metric_values
+from analysis.records.bootstrap import SAMPLES, Unit, UserBootstrap, group_means, interval
+from recap.errors import ConfigError
+from recap.graph import TAIL_MAX_COUNT
+
+By = Literal["transition_count", "destination_count"]
+
+STEP_BINS: Final = (*range(10), 10)
+"""Lower edges: 0, 1, ..., 9 and 10 or more (Fig. 10)."""
+
+PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
+"""Lower edges of the target's training check-ins (Fig. 2)."""
+
+GROUPS: Final = ("all", "head", "tail", "unseen")
+COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
+"""(in history, within two hops), row by row of Fig. 7."""
+
+
+def accuracy_by_count(
+    records: pd.DataFrame,
+    by: By,
+    metric: str,
+    *,
+    unit: Unit = "cases",
+    reference: pd.DataFrame | None = None,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Accuracy in bins of how often the step, or the target, occurred in training (Figs. 2 and 10).
+
+    Args:
+        records: one model's evaluation records.
+        by: ``transition_count`` (0 to 9, 10+) or ``destination_count``.
+        metric: one of `recap.evaluation.metrics.METRICS`.
+        unit: means over cases, or over distinct steps.
+        reference: another model's records of the same cases.
+        samples, seed: of the user bootstrap.
+
+    Returns:
+        One row per bin, empty ones too: ``bin, low, high`` (counts, both included, -1 for open), ``n, value, lower,
+        upper`` (95 % interval over users) and ``reference``; values are NaN where n is 0.
+
+    Raises:
+        ConfigError: unknown metric, unit or ``by``.
+    """
+    edges = _edges(by)
+    groups = np.searchsorted(edges, records[by].to_numpy(np.int64), side="right") - 1
+    table = _grouped(records, groups, len(edges), metric, unit, reference, samples, seed)
+    high = [*(edge - 1 for edge in edges[1:]), -1]
+    names = [_bin_name(low, upper) for low, upper in zip(edges, high, strict=True)]
+    return pd.concat([pd.DataFrame({"bin": names, "low": edges, "high": high}), table], axis=1)
+
+
+def accuracy_by_group(
+    models: Mapping[str, pd.DataFrame],
+    metric: str,
+    *,
+    eta: int = TAIL_MAX_COUNT,
+    unit: Unit = "cases",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Every model over all, head, tail and unseen cases, and the first one's lead over the best of the others.
+
+    Args:
+        models: label -> records of the same cases; the first is the model in question.
+        eta: a step is tail when it occurred at most this often in training.
+
+    Returns:
+        One row per model and group: ``model, group, n, value, lower, upper``, and for the first model ``lead``
+        (over the best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``rival``.
+    """
+    names = list(models)
+    first = models[names[0]]
+    bootstrap = UserBootstrap(first["user"].to_numpy(), samples, seed)
+    pairs = _pairs(first, unit)
+    rows = []
+    for group in GROUPS:
+        inside = np.where(_in_group(first, group, eta), 0, -1)
+        values = {name: metric_values(records, metric) for name, records in models.items()}
+        means = {name: group_means(value, inside, 1, pairs) for name, value in values.items()}
+        drawn = {name: bootstrap.means(value, inside, 1, pairs) for name, value in values.items()}
+        rival = max(names[1:], key=lambda name: np.nan_to_num(means[name][1][0], nan=-1.0), default=None)
+        for name in names:
+            lower, upper = interval(drawn[name])
+            row = {
+                "model": name,
+                "group": group,
+                "n": int(means[name][0][0]),
+                "value": float(means[name][1][0]),
+                "lower": float(lower[0]),
+                "upper": float(upper[0]),
+            }
+            if name == names[0] and rival is not None:
+                lead_lower, lead_upper = interval(drawn[name] - drawn[rival])
+                row |= {
+                    "rival": rival,
+                    "lead": float(means[name][1][0] - means[rival][1][0]),
+                    "lead_lower": float(lead_lower[0]),
+                    "lead_upper": float(lead_upper[0]),
+                }
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def accuracy_by_evidence(
+    records: pd.DataFrame,
+    metric: str,
+    *,
+    eta: int = TAIL_MAX_COUNT,
+    unit: Unit = "cases",
+    reference: pd.DataFrame | None = None,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Tail accuracy by what evidence the target has: visited before or not, within two hops or not (Fig. 7).
+
+    Returns:
+        Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
+    """
+    history = records["in_history"].to_numpy(bool)
+    hops = records["within_two_hops"].to_numpy(bool)
+    cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
+    groups = np.where(records["transition_count"].to_numpy(np.int64) <= eta, cohort, -1)
+    table = _grouped(records, groups, len(COHORTS), metric, unit, reference, samples, seed)
+    flags = pd.DataFrame(list(COHORTS), columns=["in_history", "within_two_hops"])
+    return pd.concat([flags, table], axis=1)
+
+
+def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
+    """Training counts of the distinct test steps, most frequent first (Fig. 9).
+
+    Args:
+        cases: the case table or any records; one row per case.
+
+    Returns:
+        One row per occurring count, descending: ``transition_count, pairs, share, from_share, to_share`` (cumulated
+        shares of the distinct steps) and ``cases, case_share``.
+    """
+    pairs = cases.drop_duplicates(["source", "target"])["transition_count"]
+    count = pairs.value_counts().sort_index(ascending=False)
+    over_cases = cases["transition_count"].value_counts().reindex(count.index, fill_value=0)
+    share = count.to_numpy() / max(len(pairs), 1)
+    upto = np.cumsum(share)
+    return pd.DataFrame(
+        {
+            "transition_count": count.index.to_numpy(np.int64),
+            "pairs": count.to_numpy(np.int64),
+            "share": share,
+            "from_share": upto - share,
+            "to_share": upto,
+            "cases": over_cases.to_numpy(np.int64),
+            "case_share": over_cases.to_numpy() / max(len(cases), 1),
+        }
+    )
+
+
+def tail_share(distribution: pd.DataFrame, eta: int, column: str = "share") -> float:
+    """Share of the distinct steps (or, with ``case_share``, of the cases) that occurred at most eta times."""
+    return float(distribution.loc[distribution["transition_count"] <= eta, column].sum())
+
+
+def cases_in_bin(records: pd.DataFrame, by: By, low: int, high: int) -> np.ndarray:
+    """Case numbers of one bin of `accuracy_by_count`; ``high`` -1 is open."""
+    count = records[by].to_numpy(np.int64)
+    inside = (count >= low) & ((count <= high) | (high < 0))
+    return records["case"].to_numpy(np.int64)[inside]
+
+
+def _grouped(
+    records: pd.DataFrame,
+    groups: np.ndarray,
+    num_groups: int,
+    metric: str,
+    unit: Unit,
+    reference: pd.DataFrame | None,
+    samples: int,
+    seed: int,
+) -> pd.DataFrame:
+    values, pairs = metric_values(records, metric), _pairs(records, unit)
+    count, mean = group_means(values, groups, num_groups, pairs)
+    drawn = UserBootstrap(records["user"].to_numpy(), samples, seed).means(values, groups, num_groups, pairs)
+    lower, upper = interval(drawn)
+    table = pd.DataFrame({"n": count, "value": mean, "lower": lower, "upper": upper})
+    if reference is not None:
+        if not np.array_equal(reference["case"].to_numpy(), records["case"].to_numpy()):
+            raise ConfigError("the reference's records are of other cases; evaluate both on the same dataset and split")
+        table["reference"] = group_means(metric_values(reference, metric), groups, num_groups, pairs)[1]
+    return table
+
+
+def _pairs(records: pd.DataFrame, unit: Unit) -> np.ndarray | None:
+    if unit == "cases":
+        return None
+    if unit != "pairs":
+        raise ConfigError(f"unknown unit {unit!r}; choose cases or pairs")
+    target = records["target"].to_numpy(np.int64)
+    return records["source"].to_numpy(np.int64) * (int(target.max(initial=0)) + 1) + target
+
+
+def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:
+    count = records["transition_count"].to_numpy(np.int64)
+    return {"all": count >= 0, "head": count > eta, "tail": count <= eta, "unseen": count == 0}[group]
+
+
+def _edges(by: By) -> tuple[int, ...]:
+    if by == "transition_count":
+        return STEP_BINS
+    if by == "destination_count":
+        return PLACE_BINS
+    raise ConfigError(f"unknown column {by!r}; choose transition_count or destination_count")
+
+
+def _bin_name(low: int, high: int) -> str:
+    return f"{low}+" if high < 0 else str(low) if low == high else f"{low}–{high}"

@@ -1,0 +1,88 @@
+"""Two scorers on the same cases: paired differences by group with user-bootstrap intervals.
+
+Shape suffixes: N cases.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.accuracy import metric_values
+from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
+from recap.errors import RecapError
+from recap.evaluation.metrics import GROUPS, METRICS, group_masks
+
+
+def compare_records(
+    records: pd.DataFrame,
+    rival: pd.DataFrame,
+    *,
+    metrics: Sequence[str] = METRICS,
+    groups: Sequence[str] = GROUPS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Paired differences of two scorers' records of the same cases, see `compare_means`."""
+    return compare_means([records], [rival], metrics=metrics, groups=groups, samples=samples, seed=seed)
+
+
+def compare_means(
+    records: Sequence[pd.DataFrame],
+    rival: Sequence[pd.DataFrame],
+    *,
+    metrics: Sequence[str] = METRICS,
+    groups: Sequence[str] = GROUPS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Paired differences of two models, each case's value averaged over the model's seeds.
+
+    Users are drawn again with all their cases; both models share every draw, so what they have in common cancels.
+
+    Args:
+        records, rival: one table for each seed, all of the same cases in the same order.
+
+    Returns:
+        One row for each group and metric: ``group, metric, n, value, rival, difference`` (value minus rival), ``low,
+        high`` (95 % interval of the difference). Values are NaN where the group is empty.
+
+    Raises:
+        RecapError: the records are not of the same cases.
+    """
+    keys, first = ["case", "user", "source", "target"], records[0]
+    for other in (*records[1:], *rival):
+        if len(first) != len(other) or not np.array_equal(first[keys].to_numpy(), other[keys].to_numpy()):
+            raise RecapError(
+                f"a paired comparison needs records of the same cases in the same order, got {len(first):,} and "
+                f"{len(other):,} cases that differ"
+            )
+    bootstrap = UserBootstrap(first["user"].to_numpy(), samples, seed)
+    masks = group_masks(first["transition_count"])
+    rows = []
+    for metric in metrics:
+        value_N, rival_N = (_mean_values(side, metric) for side in (records, rival))
+        for group in groups:
+            mask_N = masks[group].to_numpy()
+            group_N = np.where(mask_N, 0, -1)
+            low, high = interval(bootstrap.means(value_N - rival_N, group_N, 1))
+            value = float(value_N[mask_N].mean()) if mask_N.any() else np.nan
+            rival_value = float(rival_N[mask_N].mean()) if mask_N.any() else np.nan
+            rows.append(
+                {
+                    "group": group,
+                    "metric": metric,
+                    "n": int(mask_N.sum()),
+                    "value": value,
+                    "rival": rival_value,
+                    "difference": value - rival_value,
+                    "low": float(low[0]),
+                    "high": float(high[0]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _mean_values(tables: Sequence[pd.DataFrame], metric: str) -> np.ndarray:
+    """Each case's value, averaged over tables."""
+    return np.mean([metric_values(table, metric) for table in tables], axis=0)

@@ -1,0 +1,150 @@
+"""Cases by what they show: the filters of Walk, and three cases worth opening."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.accuracy import is_hit
+from analysis.records.loaded_dataset import OpenDataset
+from recap import columns as c
+from recap.errors import ConfigError
+from recap.graph import TAIL_MAX_COUNT
+
+FILTERS: Final = ("tail", "unseen", "missed", "history", "hops")
+FILTER_LABELS: Final = {
+    "tail": "Tail",
+    "unseen": "Unseen",
+    "missed": "Missed",
+    "history": "Recovered by history",
+    "hops": "Recovered by two hops",
+}
+MISSED_ABOVE: Final = 20
+
+
+class NotableCase(NamedTuple):
+    """A case worth opening.
+
+    Attributes:
+        kind: ``history``, ``hops`` or ``missed``.
+        case: its number.
+        markov_rank, rank: of the truth, by transition counts alone and by the model.
+        reason: one sentence with the numbers it rests on.
+    """
+
+    kind: str
+    case: int
+    markov_rank: float
+    rank: float
+    reason: str
+
+
+def filter_masks(
+    records: pd.DataFrame, markov: pd.DataFrame, *, k: int = MISSED_ABOVE, eta: int = TAIL_MAX_COUNT
+) -> dict[str, np.ndarray]:
+    """One mask over the cases for each name in `FILTERS`.
+
+    ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
+    model does not, and the target was visited before (history) or, never visited, lies within two hops (hops).
+
+    Args:
+        records, markov: the model's and Markov's records of the same cases.
+    """
+    count = records["transition_count"].to_numpy(np.int64)
+    recovered = is_hit(records, k) & ~is_hit(markov, k)
+    visited, near = records["in_history"].to_numpy(bool), records["within_two_hops"].to_numpy(bool)
+    return {
+        "tail": count <= eta,
+        "unseen": count == 0,
+        "missed": ~is_hit(records, k),
+        "history": recovered & visited,
+        "hops": recovered & ~visited & near,
+    }
+
+
+def filter_cases(
+    records: pd.DataFrame,
+    markov: pd.DataFrame,
+    names: list[str],
+    *,
+    k: int = MISSED_ABOVE,
+    eta: int = TAIL_MAX_COUNT,
+) -> np.ndarray:
+    """Numbers of the cases that pass every named filter, ascending; all of them without a name.
+
+    Raises:
+        ConfigError: unknown name.
+    """
+    unknown = [name for name in names if name not in FILTERS]
+    if unknown:
+        raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
+    masks = filter_masks(records, markov, k=k, eta=eta)
+    kept = np.logical_and.reduce([np.ones(len(records), dtype=bool), *(masks[name] for name in names)])
+    return records["case"].to_numpy(np.int64)[kept]
+
+
+def cases_at_place(opened: OpenDataset, text: str) -> np.ndarray:
+    """Numbers of the cases whose source or target has ``text`` in its name or category, whatever the capitals."""
+    wanted = " ".join(text.split()).casefold()
+    category = opened.dataset.pois[c.CATEGORY].astype(str)
+    fits = np.array(
+        [
+            wanted in name.casefold() or wanted in kind.casefold()
+            for name, kind in zip(opened.labels, category, strict=True)
+        ]
+    )
+    mask = fits[opened.cases["source"].to_numpy()] | fits[opened.cases["target"].to_numpy()]
+    return opened.cases["case"].to_numpy(np.int64)[mask]
+
+
+def notable_cases(opened: OpenDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
+    """Up to three cases of different walkers: recovered by revisits, by two hops, and one without any evidence.
+
+    The rescue that moves the truth from the lowest Markov rank to the best rank comes first; steps from a place to
+    itself are left out. Where the data shows no such case, it is missing.
+    """
+    masks = filter_masks(records, markov)
+    unseen = masks["unseen"] & (records["source"] != records["target"]).to_numpy()
+    blind = masks["missed"] & ~records["in_history"].to_numpy(bool) & ~records["within_two_hops"].to_numpy(bool)
+    found: list[NotableCase] = []
+    users: set[int] = set()
+    for kind, mask in (("history", masks["history"]), ("hops", masks["hops"]), ("missed", blind)):
+        table = pd.DataFrame(
+            {"user": records["user"], "rank": records["rank"], "markov": markov["rank"], "case": records["case"]}
+        )[mask & unseen]
+        table = table[~table["user"].isin(users)]
+        if table.empty:
+            continue
+        if kind == "missed":  # a middling miss, not the nearest and not the most hopeless
+            table = table.assign(rank_gap=(table["rank"] - table["rank"].median()).abs()).sort_values(
+                ["rank_gap", "case"]
+            )
+        else:
+            table = table.sort_values(["rank", "markov", "case"], ascending=[True, False, True])
+        best = table.iloc[0]
+        users.add(int(best["user"]))
+        case = int(best["case"])
+        found.append(NotableCase(kind, case, float(best["markov"]), float(best["rank"]), _reason(opened, kind, case)))
+    return found
+
+
+def visits_before(opened: OpenDataset, case: int) -> int:
+    """How often the walker had visited the case's target before its source."""
+    chosen = opened.case(case)
+    row, target = int(chosen["row"]), int(chosen["target"])
+    first = int(opened.visits.first_T[row])
+    return int((opened.visits.poi_T[first:row] == target).sum())
+
+
+def _reason(opened: OpenDataset, kind: str, case: int) -> str:
+    if kind == "history":
+        visits = visits_before(opened, case)
+        return f"A new step, yet this walker had been there {'once' if visits == 1 else f'{visits} times'}."
+    if kind == "hops":
+        chosen = opened.case(case)
+        paths = opened.graph.two_hop_paths(int(chosen["source"]), int(chosen["target"]))
+        if paths.empty:
+            return "New to this walker, and one training step away."
+        link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"
+        return f"New to this walker. {opened.labels[paths['middle'].tolist()[0]]} {link} the two."
+    return "No earlier visit and no two-hop path: nothing to rebuild it from."

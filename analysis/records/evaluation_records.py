@@ -1,0 +1,49 @@
+"""A model's records over all test cases, without the model where they are kept already."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.table_cache import TableKey, kept_table
+
+if TYPE_CHECKING:
+    from analysis.records.named_scorer import OpenModel
+
+SPLIT: Final = "test"
+PROTOCOL: Final = "every_step"
+
+
+def records_key(dataset_hash: str, model_key: str) -> TableKey:
+    """What names the records of a model, by `OpenModel.key`."""
+    return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
+
+
+def evaluation_records(
+    opened: OpenDataset,
+    model_key: str,
+    build_model: "Callable[[], OpenModel]",
+    *,
+    keep: bool = True,
+    bundle: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """A model's records over all test cases: read from the bundle or the user's cache, or scored once and kept there.
+
+    Args:
+        model_key: `OpenModel.key`.
+        build_model: makes the model, called only when the records are not there yet.
+        keep: whether to write new records to the cache; a cache that cannot be written is done without.
+        bundle: the dataset's bundle, which may have come with records.
+        progress: told (cases done, cases in all) while scoring.
+
+    Raises:
+        ScoreError: the model returned NaN.
+    """
+
+    key = records_key(opened.dataset.hash, model_key)
+    return kept_table(
+        key, lambda: build_model().score(opened, progress), rows=len(opened.cases), keep=keep, bundle=bundle
+    )

@@ -1,0 +1,97 @@
+"""A full explanation as lines for a terminal: paths with their rows and cuts, visits, leave-one-out, contrast."""
+
+from collections.abc import Iterator
+
+from rich.markup import escape
+
+from analysis.explain.explanation import FullExplanation
+from analysis.explain.faithfulness import describe_faithfulness
+from analysis.explain.minimal_sets import describe_set
+from analysis.figures.case_layout import LEDGER_ROWS
+
+MOST_LINES = 8
+"""Of a list; what is left out is counted."""
+
+
+def describe_fully(explanation: FullExplanation) -> Iterator[str]:
+    """What goes beyond `CaseExplanation`, line by line, in rich markup with all names escaped."""
+    yield from _shortened("Paths cut", _path_lines(explanation))
+    yield from _shortened("Earlier visits", _visit_lines(explanation))
+    yield from _shortened("Left out alone, what supports it most first", _left_out_lines(explanation))
+    yield from _contrast_lines(explanation)
+    if explanation.minimal_sets is not None:
+        yield from (escape(describe_set(found)) for found in explanation.minimal_sets)
+    if explanation.faithfulness is not None:
+        measured = explanation.faithfulness
+        yield f"Faithfulness: {describe_faithfulness(measured)}"
+    for sentences in explanation.sentences.values():
+        yield " ".join(escape(sentence.text) for sentence in sentences)
+    yield from _what_if_lines(explanation)
+
+
+def _path_lines(explanation: FullExplanation) -> list[str]:
+    lines = []
+    for path in explanation.path_evidence:
+        cuts = {
+            "frozen": path.frozen,
+            "first half recounted": path.recounted_in,
+            "second half recounted": path.recounted_out,
+        }
+        ranks = ", ".join(f"{name} {outcome.rank:g}" for name, outcome in cuts.items() if outcome is not None)
+        walkers = len({*path.rows_in.walkers, *path.rows_out.walkers})
+        rows = len(path.rows_in.times) + len(path.rows_out.times)
+        lines.append(
+            f"via {escape(path.name)}: {rows} training rows of {walkers} walker{'s' * (walkers != 1)}"
+            + (f"; rank {ranks}" if ranks else "")
+        )
+    return lines
+
+
+def _visit_lines(explanation: FullExplanation) -> list[str]:
+    lines = []
+    for revisits in explanation.revisits:
+        last = revisits.visits[-1] if revisits.visits else None
+        when = (
+            "never"
+            if last is None
+            else f"{revisits.count} times, last {last.local_time.replace('T', ' ')}, {last.steps_ago} check-ins ago"
+        )
+        gate = "" if revisits.gate is None else f"; gate {revisits.gate:+.2f}, correction {revisits.correction:+.2f}"
+        lines.append(f"{escape(revisits.name)}: {when}{gate if last else ''}")
+    return lines
+
+
+def _left_out_lines(explanation: FullExplanation) -> list[str]:
+    return [
+        f"{escape(entry.item.label)}: rank {entry.outcome.rank:g}, score {entry.outcome.logit_change:+.2f}"
+        for entry in explanation.leave_one_out or []
+    ]
+
+
+def _contrast_lines(explanation: FullExplanation) -> Iterator[str]:
+    split = explanation.contrast
+    parts = ", ".join(
+        f"{LEDGER_ROWS[name].lower()} {value:+.2f}" for name, value in split.parts.items() if abs(value) >= 0.005
+    )
+    yield f"{escape(split.a.name)} against {escape(split.b.name)}: {split.margin:+.2f} = {parts or 'no difference'}"
+    if split.flip is not None:
+        yield f"  turned round by {escape(split.flip.text)} (then {split.flip.margin:+.2f})"
+    elif split.tried is not None:
+        yield f"  none of {split.tried:,} single edits turns it round"
+
+
+def _what_if_lines(explanation: FullExplanation) -> Iterator[str]:
+    after = explanation.what_if
+    if after is not None:
+        yield (
+            f"Edits {escape(after.edits)}: rank {after.target.rank_before:g} → {after.target.rank:g}, lead on "
+            f"{escape(after.rival.name)} {after.lead_before:+.2f} → {after.lead:+.2f}"
+        )
+
+
+def _shortened(heading: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"{heading}:"
+        yield from (f"  {line}" for line in lines[:MOST_LINES])
+        if len(lines) > MOST_LINES:
+            yield f"  and {len(lines) - MOST_LINES} more; --json has them all"

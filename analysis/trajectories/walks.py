@@ -1,0 +1,101 @@
+"""Walkers and their trajectories: what a person can choose in Walk, and the stops of one trajectory in time order."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from analysis.geography import Camera, fit_camera
+from analysis.records.loaded_dataset import OpenDataset
+from recap import columns as c
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """One trajectory that holds test cases.
+
+    Attributes:
+        user, trajectory: indices.
+        stops: one row per check-in in time order: ``stop`` (from 1), ``poi, name, local_time`` and ``case`` (number of
+            the test case that starts here, -1 where none does).
+    """
+
+    user: int
+    trajectory: int
+    stops: pd.DataFrame
+
+    @cached_property
+    def cases(self) -> list[int]:
+        """The test cases of the trajectory in time order."""
+        return [int(case) for case in self.stops["case"] if case >= 0]
+
+    def stop_of(self, case: int) -> int:
+        """The stop (from 1) at which a case starts."""
+        return int(self.stops.loc[self.stops["case"] == case, "stop"].iloc[0])
+
+
+def read_walk(opened: OpenDataset, case: int) -> Walk:
+    """The trajectory of a case.
+
+    Raises:
+        CaseError: no such case.
+    """
+    row = opened.case(case)
+    trajectory = opened.dataset.checkins[c.TRAJECTORY].to_numpy()
+    start, stop = np.searchsorted(trajectory, [int(row["trajectory"]), int(row["trajectory"]) + 1])
+    poi = opened.dataset.checkins[c.POI].to_numpy(np.int64)[start:stop]
+    case_rows = opened.cases["row"].to_numpy(np.int64)
+    position = np.searchsorted(case_rows, np.arange(start, stop))
+    position = np.minimum(position, len(case_rows) - 1)
+    numbers = np.where(case_rows[position] == np.arange(start, stop), position, -1)
+    stops = pd.DataFrame(
+        {
+            "stop": np.arange(1, len(poi) + 1),
+            "poi": poi,
+            "name": [opened.labels[p] for p in poi],
+            "local_time": opened.dataset.local_time.iloc[start:stop].to_numpy(),
+            "case": numbers,
+        }
+    )
+    return Walk(int(row["user"]), int(row["trajectory"]), stops)
+
+
+def trajectories_of(opened: OpenDataset, cases: np.ndarray, user: int) -> pd.DataFrame:
+    """A user's trajectories with chosen cases: ``trajectory, first_case, start`` (local), ``stops, cases``.
+
+    Args:
+        cases: case numbers to count, ascending.
+    """
+    table = opened.cases.iloc[cases]
+    table = table[table["user"] == user]
+    trajectory = opened.dataset.checkins[c.TRAJECTORY].to_numpy()
+    groups = table.groupby("trajectory", sort=True)["case"].agg(["min", "size"])
+    starts = np.searchsorted(trajectory, groups.index.to_numpy())
+    ends = np.searchsorted(trajectory, groups.index.to_numpy(), side="right")
+    return pd.DataFrame(
+        {
+            "trajectory": groups.index.to_numpy(),
+            "first_case": groups["min"].to_numpy(),
+            "start": opened.dataset.local_time.iloc[starts].to_numpy(),
+            "stops": ends - starts,
+            "cases": groups["size"].to_numpy(),
+        }
+    )
+
+
+def users_of(opened: OpenDataset, cases: np.ndarray) -> list[int]:
+    """The users of chosen cases, ascending."""
+    return sorted(int(user) for user in opened.cases["user"].iloc[cases].unique())
+
+
+def fit_walk(opened: OpenDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
+    """The camera of a whole trajectory: the same at every step, so that the map never jumps.
+
+    Args:
+        extra: further POIs to show, such as the best predictions along the way.
+    """
+    poi = walk.stops["poi"].to_numpy()
+    if extra is not None:
+        poi = np.concatenate([poi, extra])
+    return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=height_px)

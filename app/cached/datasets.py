@@ -1,0 +1,63 @@
+"""Opened datasets, shared by all visitors and kept by content hash; records and models have modules of their own.
+
+Neither this module nor `app.cached.records` loads torch: a view of records alone is there a second or two earlier.
+"""
+
+import gc
+import threading
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import streamlit as st
+
+from analysis.records.loaded_dataset import MODEL_LABELS, OpenDataset
+from app.sources import Source
+from recap.errors import RecapError
+
+DEFAULT_BASELINE: Final = "count_plus_markov"
+_frozen = threading.Event()
+
+
+def open_dataset(source: Source) -> OpenDataset:
+    """The source's dataset, verified, with its graph."""
+    return _open_dataset(source.dataset_hash, source.dataset_folder)
+
+
+def model_key(source: Source, baseline: str | None = None) -> str:
+    """What names a model's records: the checkpoint's hash or the baseline's name."""
+    return baseline or source.checkpoint_hash or DEFAULT_BASELINE
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the dataset")
+def _open_dataset(dataset_hash: str, _folder: Path) -> OpenDataset:
+    opened = OpenDataset.load(_folder)
+    if opened.dataset.hash != dataset_hash:
+        raise RecapError(f"{_folder} changed while the app was running; reload the page")
+    return opened
+
+
+def is_frozen() -> bool:
+    """Whether something large was loaded and frozen already."""
+    return _frozen.is_set()
+
+
+def freeze() -> None:
+    """Take everything loaded so far out of garbage collection, after something large was loaded.
+
+    Python's collector otherwise looks through all libraries, models and tables again and again.
+    """
+    _frozen.set()
+    gc.collect()
+    gc.freeze()
+
+
+def all_cases(source: Source) -> np.ndarray:
+    """The numbers of all test cases."""
+    return np.arange(len(open_dataset(source).cases))
+
+
+def model_label(source: Source, baseline: str | None = None) -> str:
+    """What people call the model."""
+    name = baseline or ("recap" if source.checkpoint_folder else DEFAULT_BASELINE)
+    return MODEL_LABELS[name]

@@ -1,0 +1,52 @@
+"""Evaluation records, shared by all visitors and kept by content hash: what tables and filters are made of."""
+
+import threading
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.records.evaluation_records import evaluation_records
+from app.cached import datasets
+from app.settings import Settings
+from app.sources import Source
+
+if TYPE_CHECKING:
+    from analysis.records.named_scorer import OpenModel
+
+_evaluating = threading.Lock()
+
+
+def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
+    """The model's records over all test cases; scored once, with a message, and kept in the user's cache."""
+    records = _records(source.dataset_hash, datasets.model_key(source, baseline), source, baseline)
+    if not datasets.is_frozen():
+        datasets.freeze()
+    return records
+
+
+@st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model")
+def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None) -> pd.DataFrame:
+    opened = datasets.open_dataset(_source)
+    bar = st.empty()
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / max(total, 1), f"{done:,} of {total:,} cases")
+
+    with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
+        records = evaluation_records(
+            opened,
+            key,
+            lambda: _open_model(_source, _baseline),
+            keep=not Settings.from_environment().read_only,
+            bundle=_source.bundle,
+            progress=show,
+        )
+    bar.empty()
+    return records
+
+
+def _open_model(source: Source, baseline: str | None) -> "OpenModel":
+    from app.cached.models import open_model  # here: torch is loaded where records are missing, not to read them
+
+    return open_model(source, baseline)

@@ -1,0 +1,70 @@
+"""The runs as the app sees them: a read-only app only shows them, and its server refuses every change."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+from app.settings import Settings
+from app.sources import Source, dataset_source, find_sources
+from recap.errors import RecapError
+from recap.runs.execution.gpus import Gpu, read_gpus
+from recap.runs.execution.service import ensure_runner
+from recap.runs.store.description import describe_briefly
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import Lease
+
+_LATEST_RUNS: Final = 20
+
+
+def open_store() -> RunStore:
+    """The user's runs."""
+    return RunStore.of_user(read_only=Settings.from_environment().read_only)
+
+
+def list_rows(store: RunStore) -> list[dict[str, Any]]:
+    """All runs, brief, by number; also brings back a runner that is needed and gone."""
+    ensure_runner(store)
+    return [describe_briefly(run) for run in store.runs()]
+
+
+def datasets(store: RunStore) -> list[Source]:
+    """Datasets on offer, each once: what the app can open, and what the latest runs were trained on."""
+    sources = find_sources(Settings.from_environment())
+    for run in store.runs()[: -_LATEST_RUNS - 1 : -1]:
+        try:
+            found = dataset_source(Path(run.read_spec().dataset))
+        except RecapError:
+            continue
+        sources += [] if found is None else [found]
+    return list({source.dataset_hash: source for source in reversed(sources)}.values())[::-1]
+
+
+@st.cache_data(ttl=1.5, show_spinner=False)
+def gpus() -> list[Gpu]:
+    """The machine's GPUs now; asked at most every second and a half."""
+    return read_gpus()
+
+
+def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:
+    """The devices of runs that have one, by the runs' numbers."""
+    found = {}
+    for run_id in run_ids:
+        try:
+            device = store.get(run_id).read_state().device
+        except RecapError:
+            continue
+        if device is not None:
+            found[run_id] = device
+    return found
+
+
+def source_of(run: RunFolder) -> Source | None:
+    """A finished run's checkpoint among what the app can open."""
+    try:
+        folder = run.checkpoint.resolve()
+    except (OSError, RecapError):
+        return None
+    sources = find_sources(Settings.from_environment())
+    return next((source for source in sources if source.checkpoint_folder == folder), None)

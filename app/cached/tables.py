@@ -1,0 +1,131 @@
+"""The analysis tables a view asks for, computed once for each choice and kept."""
+
+import json
+from typing import cast
+
+import pandas as pd
+import streamlit as st
+
+from analysis.long_tail import accuracy_tables
+from analysis.long_tail import lift as lift_analysis
+from analysis.long_tail.ablations import ablation_table
+from analysis.records import case_filters
+from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.bootstrap import Unit
+from analysis.records.loaded_dataset import MODEL_LABELS
+from app.cached import datasets
+from app.cached.records import read_records
+from app.sources import Source
+from recap.baselines import COUNTING_BASELINES
+from recap.dataset_statistics import hop_statistics
+from recap.errors import DataError
+
+
+def metric_label(metric: str) -> str:
+    """HR@20 for hr20."""
+    return METRIC_LABELS[metric]
+
+
+def by_count(source: Source, model: str | None, beside: str, by: str, metric: str, unit: str) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
+    return _by_count(source.dataset_hash, datasets.model_key(source, model), beside, by, metric, unit, source, model)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _by_count(
+    dataset: str, key: str, beside: str, by: str, metric: str, unit: str, _source: Source, _model: str | None
+) -> pd.DataFrame:
+    records, reference = read_records(_source, _model), read_records(_source, beside)
+    return accuracy_tables.accuracy_by_count(
+        records, cast("accuracy_tables.By", by), metric, unit=cast("Unit", unit), reference=reference
+    )
+
+
+def by_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.accuracy_by_evidence`."""
+    return _by_evidence(
+        source.dataset_hash, datasets.model_key(source, model), beside, metric, unit, eta, source, model
+    )
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _by_evidence(
+    dataset: str, key: str, beside: str, metric: str, unit: str, eta: int, _source: Source, _model: str | None
+) -> pd.DataFrame:
+    records, reference = read_records(_source, _model), read_records(_source, beside)
+    return accuracy_tables.accuracy_by_evidence(records, metric, eta=eta, unit=cast("Unit", unit), reference=reference)
+
+
+def by_group(source: Source, metric: str) -> pd.DataFrame:
+    """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`."""
+    return _by_group(source.dataset_hash, datasets.model_key(source), metric, source)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _by_group(dataset: str, key: str, metric: str, _source: Source) -> pd.DataFrame:
+    models = {datasets.model_label(_source): read_records(_source)}
+    for name in reversed(COUNTING_BASELINES):
+        if name != key:
+            models[MODEL_LABELS[name]] = read_records(_source, name)
+    return accuracy_tables.accuracy_by_group(models, metric)
+
+
+def distribution(source: Source) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.transition_distribution`."""
+    return _distribution(source.dataset_hash, source)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _distribution(dataset: str, _source: Source) -> pd.DataFrame:
+    return accuracy_tables.transition_distribution(datasets.open_dataset(_source).cases)
+
+
+def hops(source: Source) -> pd.DataFrame:
+    """See `recap.dataset_statistics.hop_statistics`."""
+    return _hops(source.dataset_hash, source)
+
+
+@st.cache_data(max_entries=16, show_spinner="Walking the transition graph")
+def _hops(dataset: str, _source: Source) -> pd.DataFrame:
+    opened = datasets.open_dataset(_source)
+    return pd.DataFrame(hop_statistics(opened.dataset, opened.graph))
+
+
+def lift(source: Source, group: str) -> pd.DataFrame:
+    """See `analysis.long_tail.lift.evidence_lift`."""
+    return _lift(source.dataset_hash, group, source)
+
+
+@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance")
+def _lift(dataset: str, group: str, _source: Source) -> pd.DataFrame:
+    return lift_analysis.evidence_lift(datasets.open_dataset(_source), group=group)
+
+
+def ablations(source: Source, metric: str) -> pd.DataFrame | None:
+    """The bundle's ablation results, or None where the source has none of its own."""
+    if source.bundle is None or source.checkpoint_hash is None:
+        return None
+    try:
+        content = json.loads((source.bundle / "ablations.json").read_text(encoding="utf-8"))
+        if content["checkpoint_hash"] != source.checkpoint_hash:
+            return None
+        table = ablation_table(content, metric)
+    except (OSError, ValueError, KeyError, TypeError, DataError):
+        return None
+    return table if len(table) else None
+
+
+def notable(source: Source) -> list[case_filters.NotableCase]:
+    """See `analysis.records.case_filters.notable_cases`."""
+    return _notable(source.dataset_hash, datasets.model_key(source), source)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _notable(dataset: str, key: str, _source: Source) -> list[case_filters.NotableCase]:
+    opened = datasets.open_dataset(_source)
+    return case_filters.notable_cases(opened, read_records(_source), read_records(_source, "markov"))
+
+
+def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
+    """The evaluation records without the columns that hold lists."""
+    return read_records(source, model).drop(columns=["top_pois", "top_scores"], errors="ignore")

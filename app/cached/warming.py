@@ -1,0 +1,53 @@
+"""Getting ready while the browser is still opening: the first source and its records, then what later views need."""
+
+import logging
+import threading
+import time
+from typing import Final
+
+from recap.errors import RecapError
+
+_first_view = threading.Event()
+_PATIENCE_S: Final = 20.0
+_PAINTING_S: Final = 2.0
+"""What a browser takes to draw the first view; until then the processor is its own."""
+
+
+def first_view_is_there() -> None:
+    """A visitor has been sent a view: what later views need may be made now."""
+    _first_view.set()
+
+
+def warm_up() -> None:
+    """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
+    # Streamlit warns about every call outside a visitor's script; that is what this is.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+
+    from app.cached import datasets, tables
+    from app.cached.records import read_records
+    from app.settings import Settings
+    from app.sources import find_sources
+    from recap.baselines import COUNTING_BASELINES
+
+    sources = find_sources(Settings.from_environment())
+    if not sources:
+        return
+    try:
+        datasets.open_dataset(sources[0])
+        for baseline in (None, *COUNTING_BASELINES):
+            read_records(sources[0], baseline)
+        if _first_view.wait(_PATIENCE_S):
+            time.sleep(_PAINTING_S)
+        from app.cached import (
+            explanations,
+            models,  # not before: loading torch takes longer than all of the above
+        )
+
+        models.open_model(sources[0])
+        tables.hops(sources[0])
+        tables.lift(sources[0], "unseen")
+        if sources[0].checkpoint_hash is not None:
+            explanations.miss_labels(sources[0], 20)
+    except RecapError:
+        return
+    datasets.freeze()

@@ -1,0 +1,66 @@
+"""Commands of the app layer; Streamlit is imported only inside `recap app`."""
+
+import errno
+import os
+import socket
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+commands = typer.Typer()
+
+
+@commands.command("app")
+def run_app(
+    data: Annotated[Path | None, typer.Option("--data", help="A dataset folder to open first.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option("--checkpoint", help="A checkpoint folder to open first.")] = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    address: Annotated[
+        str, typer.Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")
+    ] = "127.0.0.1",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
+) -> None:
+    """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
+    from app.settings import Settings
+    from recap.errors import CheckpointError, DatasetError
+    from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST
+
+    if data is not None and not (data / DATASET_MANIFEST).is_file():
+        raise DatasetError(f"{data} holds no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
+    if checkpoint is not None and not (checkpoint / CHECKPOINT_MANIFEST).is_file():
+        raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
+    _require_free(address, port)
+    settings = replace(Settings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
+    os.environ.update(settings.to_environment())
+    root = Path(__file__).parents[2]
+    os.chdir(root)  # Streamlit reads .streamlit/config.toml from here
+
+    from streamlit.web import bootstrap
+
+    options = {"server.port": port, "server.address": address}
+    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
+    threading.Thread(target=_warm_up, daemon=True).start()
+    bootstrap.run(str(root / "app" / "main.py"), False, [], {})
+
+
+def _require_free(address: str, port: int) -> None:
+    """Raise ConfigError where nothing can listen there, before anything is opened."""
+    from recap.errors import ConfigError
+
+    try:
+        family, *_ = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server((address, port), family=family).close()
+    except OSError as error:
+        reason = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
+        raise ConfigError(
+            f"cannot open the app at {address}:{port}: {reason}; choose another --port or --address"
+        ) from error
+
+
+def _warm_up() -> None:
+    from app.cached.warming import warm_up
+
+    warm_up()

@@ -1,0 +1,222 @@
+"""Commands around data: prepare, inspect, stats. Each prints for people, or one JSON object with --json."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from app.cli.reader_options import (
+    BoxOption,
+    DelimiterOption,
+    EncodingOption,
+    FormatOption,
+    LocalOption,
+    MapOption,
+    MultilineOption,
+    SkipOption,
+    TimeFormatOption,
+    ZoneOption,
+    confirm_mapping,
+    read_options,
+    settle_format,
+    spell_mapping,
+)
+
+commands = typer.Typer()
+
+
+@commands.command()
+def prepare(
+    path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
+    source_format: FormatOption = "auto",
+    preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca or default.")] = "default",
+    name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalOption = False,
+    time_format: TimeFormatOption = None,
+    bbox: BoxOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    multiline: MultilineOption = False,
+    skip_bad_rows: SkipOption = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
+    assignments: SetOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Turn raw check-ins into one clean dataset: read, filter, split by time, account for every row."""
+    from recap import columns as c
+    from recap.data.card import dataset_card
+    from recap.data.dataset import MANIFEST, recorded_hash
+    from recap.data.parsing.account import REASONS
+    from recap.data.preparation import prepare_dataset
+    from recap.data.reading import read_checkins
+    from recap.presets import data_preset
+    from recap.storage.artifacts import check_target
+
+    started = time.perf_counter()
+    config = data_preset(preset).override(assignments or [])
+    options = read_options(
+        mapping=mapping,
+        timezone=timezone,
+        local_times=local_times,
+        time_format=time_format,
+        bbox=bbox,
+        encoding=encoding,
+        delimiter=delimiter,
+        multiline=multiline,
+        skip_bad_rows=skip_bad_rows,
+    )
+    source_format, why = settle_format(path, source_format, options)
+    if not (as_json or yes):
+        confirm_mapping(path, source_format, options)
+    check_target(out, MANIFEST)
+    with progress_console.status(f"Reading {path.name}"):
+        read = read_checkins(path, source_format, options)
+    account = read.account
+    with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
+        dataset = prepare_dataset(
+            read.table, config, name=name or out.name, source_format=source_format, preset=preset, reading=account
+        )
+    del read
+    replaced = recorded_hash(out)
+    with progress_console.status("Writing the dataset"):
+        dataset.save(out, card=dataset_card(dataset))
+    if replaced and replaced != dataset.hash:
+        progress_console.print(
+            f"{out} held another dataset ({replaced[:12]}), which was replaced; checkpoints of that one refuse this.",
+            markup=False,
+        )
+
+    # Only now: this imports scipy, and a refusal above should not wait for it.
+    from recap.dataset_statistics import tail_shares
+    from recap.graph import TransitionGraph
+
+    report = dataset.manifest.report
+    summary: dict[str, Any] = {
+        "format": source_format,
+        "reading": {
+            "rows_in": account.rows_in,
+            "rows_kept": account.rows_kept,
+            "reported": account.dropped(),
+            "columns": account.columns,
+            "notes": account.notes,
+        },
+        "raw": report.raw,
+        "exact_duplicates": report.exact_duplicates,
+        "kept": report.kept,
+        "checkins": report.checkins,
+        "users": dataset.num_users,
+        "pois": dataset.num_pois,
+        "category_ids": dataset.num_categories,
+        "category_names": int(dataset.pois[c.CATEGORY].nunique()),
+        "cases": {name: len(dataset.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)},
+        **tail_shares(dataset, TransitionGraph.from_dataset(dataset)),
+        "dropped": report.dropped,
+        "dataset_hash": dataset.hash,
+        "seconds": time.perf_counter() - started,
+    }
+    if as_json:
+        print_json(summary)
+        return
+    flat: dict[str, Any] = {}
+    if account.reported:
+        flat["rows of the file"] = account.rows_in
+        flat |= {f"not read: {REASONS.get(reason, reason)}": rows for reason, rows in account.dropped().items()}
+    flat |= {key: value for key, value in summary.items() if not isinstance(value, dict)}
+    flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
+    flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
+    console.print(pairs_table(f"Dataset {out}", flat))
+    console.print(f"Read as {source_format}, because {why}.", markup=False)
+    if account.columns:
+        console.print(f"Columns: --map {spell_mapping(account.columns)}", markup=False, highlight=False)
+    for note in account.notes:
+        console.print(f"Note: {note}", markup=False)
+    console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")
+
+
+@commands.command()
+def inspect(
+    path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
+    source_format: FormatOption = "auto",
+    preset: Annotated[str, typer.Option(help="Data protocol of the preview: nyc, tky, ca or default.")] = "default",
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalOption = False,
+    time_format: TimeFormatOption = None,
+    bbox: BoxOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    multiline: MultilineOption = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say what a file seems to be, show its first rows, count its problems; no dataset is written."""
+    from app.cli.inspection_text import print_inspection
+    from recap.data.inspection import inspect_checkins
+    from recap.presets import data_preset
+    from recap.storage.artifacts import write_file
+
+    config = data_preset(preset)
+    options = read_options(
+        mapping=mapping,
+        timezone=timezone,
+        local_times=local_times,
+        time_format=time_format,
+        bbox=bbox,
+        encoding=encoding,
+        delimiter=delimiter,
+        multiline=multiline,
+    )
+    with progress_console.status(f"Inspecting {path.name}"):
+        found = inspect_checkins(path, source_format, options, config)
+    if html is not None:
+        from recap.data.inspection_page import inspection_page
+
+        write_file(html, inspection_page(found, config))
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    print_inspection(found, config, console)
+    if html is not None:
+        console.print(f"Page written to {html}.", markup=False)
+
+
+@commands.command()
+def stats(
+    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Show tail shares, evidence of the test cases, and what each further hop reaches."""
+    from recap.data.dataset import Dataset
+    from recap.dataset_statistics import dataset_statistics
+
+    with progress_console.status("Walking the transition graph"):
+        statistics = dataset_statistics(Dataset.load(data))
+    if as_json:
+        print_json(statistics)
+        return
+    hops, sample = statistics.pop("hops"), statistics.pop("hop_sample", None)
+    console.print(pairs_table(f"Transitions of {data}", statistics))
+    table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
+    for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
+        table.add_column(heading, justify="right")
+    for row in hops:
+        table.add_row(
+            str(row["n"]),
+            f"{row['coverage']:.4f}",
+            f"{row['avg_candidates']:,.1f}",
+            f"{row['snr_x1000']:.3f}",
+            f"{row['avg_candidates_all_pois']:,.1f}",
+            f"{row['snr_x1000_all_pois']:.3f}",
+        )
+    console.print(table)
+    if sample is not None:
+        console.print(
+            f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
+            f"{sample['sources']:,} POIs, drawn with a fixed seed."
+        )

@@ -1,0 +1,32 @@
+"""The `recap demo` commands: build the bundled city."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import progress_console
+
+commands = typer.Typer()
+demo = typer.Typer(help="The bundled demo city.")
+commands.add_typer(demo, name="demo")
+
+
+@demo.callback()
+def about() -> None:
+    """The bundled demo city: invented places, invented people."""
+
+
+@demo.command()
+def build(
+    out: Annotated[Path, typer.Option(help="Folder of the bundle.")] = Path("checkpoints/demo-city"),
+    work: Annotated[Path, typer.Option(help="Folder of the trainings; finished ones there are not repeated.")] = Path(
+        "runs/demo-city"
+    ),
+) -> None:
+    """Generate the city, train RECAP and every ablation on it, and write the bundle."""
+    from analysis.experiments.demo_bundle import build_demo_bundle
+
+    out.mkdir(parents=True, exist_ok=True)
+    build_demo_bundle(out, work, tell=progress_console.print)
+    progress_console.print(f"The bundle lies in {out}.")

@@ -1,0 +1,95 @@
+"""`recap evaluate`: rank every case of a split and say how well."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from app.cli.console import JsonFlag, console, print_json, progress_console
+
+commands = typer.Typer()
+
+
+@commands.command()
+def evaluate(
+    data: Annotated[Path, typer.Option("--data", help="A dataset folder.")],
+    checkpoint: Annotated[Path | None, typer.Argument(help="A checkpoint folder.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")] = None,
+    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    protocol: Annotated[str, typer.Option(help="every_step, trajectory_last or user_last.")] = "every_step",
+    records: Annotated[Path | None, typer.Option(help="Where the records go; the user's cache by default.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    as_json: JsonFlag = False,
+) -> None:
+    """Rank every case of a split, print metrics by group, and write one record per case."""
+    import torch
+
+    from recap import columns as c
+    from recap.baselines.building import build_baseline
+    from recap.checkpoint import Checkpoint
+    from recap.data.dataset import Dataset
+    from recap.device import choose_device
+    from recap.errors import ConfigError
+    from recap.evaluation.evaluate import evaluate as run_evaluation
+    from recap.evaluation.records import records_file, write_records
+    from recap.graph import TransitionGraph
+    from recap.history import CheckinTensors
+    from recap.scores import Scorer
+
+    if (checkpoint is None) == (baseline is None):
+        raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
+    if split not in c.SPLIT_NAMES:
+        raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
+    chosen = choose_device(device)
+    dataset = Dataset.load(data)
+    scorer: Scorer
+    with progress_console.status("Ranking every case"):
+        graph = TransitionGraph.from_dataset(dataset)
+        checkpoint_hash = None
+        if checkpoint is not None:
+            loaded = Checkpoint.load(checkpoint)
+            scorer, checkpoint_hash = loaded.scorer(dataset, graph, chosen), loaded.hash
+        else:
+            assert baseline is not None
+            chosen = torch.device("cpu")  # baselines count with scipy
+            scorer = build_baseline(baseline, dataset, graph)
+        evaluation = run_evaluation(
+            scorer,
+            dataset,
+            graph,
+            split=c.SPLIT_NAMES.index(split),
+            protocol=protocol,  # type: ignore[arg-type]  # checked by build_cases
+            checkins=CheckinTensors.from_dataset(dataset, chosen),
+        )
+        path = records or records_file(dataset.hash, checkpoint_hash or scorer.name, split, protocol)
+        metadata = {
+            "dataset_hash": dataset.hash,
+            "checkpoint_hash": checkpoint_hash or "",
+            "model": scorer.name,
+            "split": split,
+            "protocol": protocol,
+        }
+        write_records(evaluation.records, path, metadata)
+    summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
+    if as_json:
+        print_json(summary)
+        return
+    console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    console.print(f"{evaluation.seconds:.1f} s. Records: {path}")
+
+
+def metrics_table(title: str, rows: dict[str, dict[str, Any]]) -> Table:
+    """Scorers by group with n and metrics; head and tail are over cases."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR"):
+        table.add_column(heading, justify="left" if heading in ("scorer", "cases") else "right")
+    for scorer, groups in rows.items():
+        for group in ("all", "head", "tail", "unseen"):
+            values = groups[group]
+            cells = [
+                "–" if values[name] is None else f"{values[name]:.4f}"
+                for name in ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
+            ]
+            table.add_row(scorer if group == "all" else "", group, f"{values['n']:,}", *cells)
+    return table

@@ -1,0 +1,99 @@
+"""The `recap experiment` commands: list, run, report."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from app.cli.console import JsonFlag, console, print_json, progress_console
+
+commands = typer.Typer()
+experiment = typer.Typer(help="Named experiments: ablations, sweeps and comparisons that resume.")
+commands.add_typer(experiment, name="experiment")
+
+
+@experiment.callback()
+def about() -> None:
+    """Named experiments with spec files, resumable, their results as tables."""
+
+
+@experiment.command("list")
+def list_experiments(as_json: JsonFlag = False) -> None:
+    """Show the experiments that come with the library."""
+    from analysis.experiments.spec import list_specs, load_spec
+
+    specs = [load_spec(name) for name in list_specs()]
+    if as_json:
+        print_json([spec.model_dump(mode="json") for spec in specs])
+        return
+    table = Table("name", "arms", "preset", "question")
+    for spec in specs:
+        table.add_row(spec.name, str(len(spec.arms)), spec.preset, spec.question)
+    console.print(table)
+
+
+@experiment.command()
+def run(
+    name: Annotated[str, typer.Argument(help="An experiment's name, or a .toml spec file.")],
+    data: Annotated[Path, typer.Option("--data", help="A dataset folder.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results on this dataset.")],
+    epochs: Annotated[int | None, typer.Option(min=1, help="Another length for every arm.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    as_json: JsonFlag = False,
+) -> None:
+    """Train and measure every arm; run it again to continue where it stopped."""
+    from analysis.experiments.running import run_experiment
+    from analysis.experiments.spec import check_spec, load_spec
+    from analysis.experiments.tables import markdown
+    from app.cli.train import stop_on_signals
+    from recap.data.dataset import Dataset
+    from recap.device import choose_device
+    from recap.errors import ConfigError
+
+    values = load_spec(name).model_dump(mode="json")
+    if epochs is not None:
+        values["epochs"] = epochs
+        values["arms"] = [arm | {"epochs": None} for arm in values["arms"]]
+    if seeds is not None:
+        try:
+            values["seeds"] = [int(seed) for seed in seeds.split(",")]
+        except ValueError as error:
+            raise ConfigError(f"--seeds expects numbers such as 1,2,3, got {seeds!r}") from error
+    spec = check_spec(values)
+    options = [f"--epochs {epochs}" if epochs else "", f"--seeds {seeds}" if seeds else ""]
+    command = " ".join(["recap experiment run", shlex.quote(Path(name).name), *filter(None, options)])
+    with stop_on_signals() as stopped:
+        result = run_experiment(
+            spec,
+            Dataset.load(data),
+            out,
+            device=choose_device(device),
+            command=command,
+            tell=progress_console.print,
+            stop=lambda: bool(stopped),
+        )
+    if as_json:
+        print_json(result.model_dump(mode="json"))
+    else:
+        console.print(markdown(result), markup=False)
+    if not result.finished:
+        progress_console.print("Stopped; the same command continues.")
+        raise typer.Exit(130)
+
+
+@experiment.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder of result files (.json) and texts (.md).")],
+    out: Annotated[Path | None, typer.Option("--out", help="File to write; printed if not given.")] = None,
+) -> None:
+    """Write a page of results from result files."""
+    from analysis.experiments.tables import page
+
+    text = page(folder)
+    if out is None:
+        console.print(text, markup=False)
+    else:
+        out.write_text(text, encoding="utf-8")

@@ -1,0 +1,190 @@
+"""Commands around many cases: overview, long-tail, cases. Their numbers are the app's, from the same functions."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from app.cli.console import JsonFlag, console, print_json, progress_console
+from recap.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+commands = typer.Typer()
+
+DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
+CheckpointArgument = Annotated[Path | None, typer.Argument(help="A checkpoint folder.")]
+BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
+MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
+UnitOption = Annotated[str, typer.Option(help="Means over cases, or over pairs (distinct steps).")]
+EtaOption = Annotated[int, typer.Option(min=0, help="Tail: the step occurred at most this often in training.")]
+
+
+@commands.command()
+def overview(
+    data: DataOption,
+    checkpoint: CheckpointArgument = None,
+    baseline: BaselineOption = None,
+    metric: MetricOption = "hr20",
+    eta: EtaOption = 1,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show a model beside the four counting baselines, tail shares, and three cases worth opening."""
+    from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
+    from analysis.records.case_filters import notable_cases
+    from recap.baselines import COUNTING_BASELINES
+
+    opened, label, records, records_of = _open(data, checkpoint, baseline)
+    rivals = [name for name in COUNTING_BASELINES if name != baseline]
+    models = {label: records} | {_label(name): records_of(name) for name in rivals}
+    groups = accuracy_by_group(models, metric, eta=eta)
+    distribution = transition_distribution(opened.cases)
+    notable = notable_cases(opened, records, records_of("markov"))
+    payload = {
+        "metric": metric,
+        "eta": eta,
+        "groups": _rows(groups),
+        "tail_share_pairs": tail_share(distribution, eta),
+        "tail_share_cases": tail_share(distribution, eta, "case_share"),
+        "notable": [case._asdict() for case in notable],
+    }
+    if as_json:
+        print_json(payload)
+        return
+    console.print(_table(f"{metric} over cases, 95 % interval over users", groups))
+    console.print(
+        f"Tail (at most {eta} in training): {payload['tail_share_pairs']:.1%} of distinct test steps, "
+        f"{payload['tail_share_cases']:.1%} of cases"
+    )
+    for case in notable:
+        console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+
+
+@commands.command("long-tail")
+def long_tail(
+    data: DataOption,
+    checkpoint: CheckpointArgument = None,
+    baseline: BaselineOption = None,
+    reference: Annotated[str, typer.Option(help="The baseline beside it.")] = "markov",
+    metric: MetricOption = "hr20",
+    unit: UnitOption = "cases",
+    eta: EtaOption = 1,
+    lift: Annotated[bool, typer.Option("--lift", help="Also the lift of each evidence; takes some seconds.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show accuracy by how often a step or a place was seen, by evidence, and what each further hop buys."""
+    import pandas as pd
+
+    from analysis.long_tail.accuracy_tables import accuracy_by_count, accuracy_by_evidence, transition_distribution
+    from analysis.long_tail.lift import evidence_lift
+    from recap.dataset_statistics import hop_statistics
+
+    opened, label, records, records_of = _open(data, checkpoint, baseline)
+    beside = records_of(reference)
+    options: Any = {"unit": unit, "reference": beside}
+    tables = {
+        "by_transition_count": accuracy_by_count(records, "transition_count", metric, **options),
+        "by_destination_count": accuracy_by_count(records, "destination_count", metric, **options),
+        "by_evidence": accuracy_by_evidence(records, metric, eta=eta, **options),
+        "distribution": transition_distribution(opened.cases),
+        "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
+    }
+    if lift:
+        tables["lift"] = evidence_lift(opened)
+    if as_json:
+        facts = {"model": label, "reference": _label(reference), "metric": metric, "unit": unit, "eta": eta}
+        print_json(facts | {name: _rows(table) for name, table in tables.items()})
+        return
+    for name, table in tables.items():
+        over = "" if name in ("distribution", "hops", "lift") else f", {metric} of {label} over {unit}"
+        console.print(_table(name.replace("_", " ") + over, table))
+
+
+@commands.command()
+def cases(
+    data: DataOption,
+    checkpoint: CheckpointArgument = None,
+    baseline: BaselineOption = None,
+    show: Annotated[str, typer.Option(help="tail, unseen, missed, history, hops; several with commas.")] = "",
+    k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
+    eta: EtaOption = 1,
+    limit: Annotated[int, typer.Option(min=1, help="Cases to print; --json has them all.")] = 50,
+    as_json: JsonFlag = False,
+) -> None:
+    """List test cases by what they show, as the filters of Walk do."""
+    from analysis.records.case_filters import filter_cases
+
+    opened, _, records, records_of = _open(data, checkpoint, baseline)
+    names = [name.strip() for name in show.split(",") if name.strip()]
+    found = filter_cases(records, records_of("markov"), names, k=k, eta=eta)
+    if as_json:
+        print_json({"show": names, "k": k, "eta": eta, "n": len(found), "of": len(records), "cases": found.tolist()})
+        return
+    shortened = f"; the first {limit:,}, more with --limit" if len(found) > limit else ""
+    console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
+    for case in found[:limit].tolist():
+        row = records.iloc[case]
+        places = " → ".join(escape(opened.labels[int(row[name])]) for name in ("source", "target"))
+        console.print(f"  {case}: {places}, rank {row['rank']:g}, seen {row['transition_count']} times")
+
+
+def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
+    """The opened dataset, the model's label and records, and a function that gives a baseline's records by name."""
+    from analysis.records.evaluation_records import evaluation_records
+    from analysis.records.loaded_dataset import OpenDataset
+    from analysis.records.named_scorer import OpenModel
+    from recap.checkpoint import Checkpoint
+
+    if (checkpoint is None) == (baseline is None):
+        raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
+    opened = OpenDataset.load(data)
+
+    def records_of(name: str) -> "pd.DataFrame":
+        with progress_console.status(f"Ranking every case by {name}"):
+            return evaluation_records(opened, name, lambda: OpenModel.of_baseline(name, opened))
+
+    if baseline is not None:
+        return opened, _label(baseline), records_of(baseline), records_of
+    assert checkpoint is not None
+    loaded = Checkpoint.load(checkpoint)
+    with progress_console.status("Ranking every case"):
+        records = evaluation_records(opened, loaded.hash, lambda: OpenModel.of_checkpoint(loaded, opened))
+    return opened, _label("recap"), records, records_of
+
+
+def _label(name: str) -> str:
+    from analysis.records.loaded_dataset import MODEL_LABELS
+    from recap.baselines import BASELINES
+
+    if name not in MODEL_LABELS:
+        raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
+    return MODEL_LABELS[name]
+
+
+def _rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Plain rows; a missing number is null."""
+    rows = table.to_dict(orient="records")
+    return [
+        {str(key): None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+        for row in rows
+    ]
+
+
+def _table(title: str, table: "pd.DataFrame") -> Table:
+    shown = Table(title=title, title_justify="left")
+    for name in table.columns:
+        shown.add_column(str(name).replace("_", " "), justify="left" if table[name].dtype == object else "right")
+    for row in table.itertuples(index=False):
+        shown.add_row(*map(_cell, row))
+    return shown
+
+
+def _cell(value: Any) -> str:
+    """A number to four digits; "–" where there is none, such as the mean of no cases or the end of an open bin."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.4f}"
+    return "–" if isinstance(value, int) and value < 0 else escape(str(value))

@@ -1,0 +1,57 @@
+"""The `recap` command: joins the layers' commands and turns users' mistakes into one line and exit code 2."""
+
+import sys
+
+import typer
+
+from app.cli.app import commands as app_commands
+from app.cli.data import commands as data_commands
+from app.cli.demo import commands as demo_commands
+from app.cli.evaluate import commands as evaluate_commands
+from app.cli.experiment import commands as experiment_commands
+from app.cli.explain import commands as explain_commands
+from app.cli.machine import commands as machine_commands
+from app.cli.runs import commands as runs_commands
+from app.cli.train import commands as train_commands
+from recap.errors import RecapError
+
+app = typer.Typer(
+    name="recap",
+    help="See, question and train next-place predictions.",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
+
+app.add_typer(data_commands)
+app.add_typer(train_commands)
+app.add_typer(evaluate_commands)
+app.add_typer(runs_commands)
+app.add_typer(explain_commands)
+app.add_typer(demo_commands)
+app.add_typer(experiment_commands)
+app.add_typer(app_commands)
+app.add_typer(machine_commands)
+
+
+def run() -> None:
+    """Run the command line; a refusal is one stderr line that starts with `recap:` and exit code 2."""
+    try:
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+    except RecapError as error:
+        refuse(str(error))
+    except _UsageError as error:
+        refuse(f"{error.format_message()} (see `recap --help`)")  # type: ignore[attr-defined]
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        refuse(f"{where}{error.strerror or error}")
+    except (typer.Abort, KeyboardInterrupt):
+        print("recap: stopped", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def refuse(message: str) -> None:
+    """Print one line on stderr and leave with exit code 2."""
+    print("recap: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(2)

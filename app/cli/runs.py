@@ -1,0 +1,229 @@
+"""Commands of background runs: submit, list, show, logs, stop, resume, rm, compare."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from recap.errors import ConfigError
+
+commands = typer.Typer()
+runs_commands = typer.Typer(help="Trainings in the background: submit, watch, stop, resume, compare.")
+commands.add_typer(runs_commands, name="runs")
+
+_FOLLOW_SECONDS: Final = 0.5
+RunId = Annotated[str, typer.Argument(metavar="ID", help="A run's number.")]
+RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of runs.")]
+
+
+@runs_commands.command()
+def submit(
+    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    preset: Annotated[str, typer.Option(help="Configuration to start from.")] = "quick",
+    seeds: Annotated[list[int] | None, typer.Option("--seed", help="A seed; repeat it for several runs.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Another length; the stages keep their share.")] = None,
+    assignments: SetOption = None,
+    grid: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD=V,V", help="Values of a field; every combination is a run.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
+    threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Hand the run to Slurm.")] = False,
+    snapshots: Annotated[bool, typer.Option("--snapshots", help="Keep each epoch's ranks and score parts.")] = False,
+    notes: Annotated[str, typer.Option(help="Shown beside the run.")] = "",
+    parent: Annotated[str | None, typer.Option(help="Number of the run this one varies.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Queue a training; it runs in the background and survives this terminal."""
+    from recap.runs.execution import control
+    from recap.runs.store.run_store import RunStore
+    from recap.runs.store.submission import build_specs
+
+    store = RunStore.of_user()
+    specs = build_specs(
+        data,
+        preset=preset,
+        seeds=seeds,
+        grid=grid,
+        overrides=assignments,
+        parent=parent,
+        store=store,
+        epochs=epochs,
+        device=device,
+        processes=processes,
+        threads=threads,
+        backend="slurm" if slurm else "local",
+        snapshots=snapshots,
+        notes=notes,
+    )
+    queued = [{"id": run.id, "state": run.read_state().state} for run in control.submit(store, specs)]
+    if as_json:
+        print_json(queued[0] if len(queued) == 1 else {"runs": queued})
+        return
+    for row, spec in zip(queued, specs, strict=True):
+        console.print(f"Run {row['id']}: {escape(spec.title)}, {row['state']}")
+    console.print(f"Watch with: recap runs logs -f {queued[0]['id']}")
+
+
+@runs_commands.command("list")
+def list_runs(as_json: JsonFlag = False) -> None:
+    """List all runs with their states."""
+    from recap.runs.execution.service import ensure_runner
+    from recap.runs.store.description import describe_briefly
+    from recap.runs.store.run_store import RunStore
+
+    store = RunStore.of_user()
+    ensure_runner(store)
+    rows = [describe_briefly(run) for run in store.runs()]
+    if as_json:
+        print_json({"runs": rows})
+        return
+    table = Table(title=f"Runs in {store.folder}", title_justify="left")
+    for heading in ("run", "what", "data", "state", "epoch", "val HR@20", "notes"):
+        table.add_column(heading, justify="right" if heading in ("run", "epoch", "val HR@20") else "left")
+    for row in rows:
+        best = row["best"]
+        table.add_row(
+            row["id"],
+            escape(row["title"]),
+            escape(row["dataset"]),
+            row["state"],
+            f"{row['epoch']} / {row['epochs'] or '?'}",
+            "" if best is None else f"{best['hr20']:.3f}",
+            escape(" ".join((row["error"] or row["notes"]).split())[:80]),
+        )
+    console.print(table)
+
+
+@runs_commands.command()
+def show(run_id: RunId, as_json: JsonFlag = False) -> None:
+    """Show one run: state, configuration, every epoch's metrics."""
+    from recap.runs.execution.service import ensure_runner
+    from recap.runs.store.description import best_epoch, describe_run
+    from recap.runs.store.run_store import RunStore
+
+    store = RunStore.of_user()
+    run = store.get(run_id)
+    ensure_runner(store)
+    described = describe_run(run)
+    if as_json:
+        print_json(described)
+        return
+    best = best_epoch(described["metrics"])
+    facts: dict[str, Any] = {name: described[name] for name in ("state", "created", "started", "ended")}
+    facts["epoch"] = f"{described['epoch']} of {described['epochs'] or '?'}"
+    facts |= {name: described[name] for name in ("pid", "host", "device", "checkpoint", "error") if described[name]}
+    if best is not None:
+        val = best["val"]["all"]
+        facts |= {f"best epoch {best['epoch']}, val {name}": val[name] for name in ("hr1", "hr20", "mrr")}
+    spec = described["spec"] or {}
+    facts |= {name: spec[name] for name in ("preset", "seed", "notes") if spec.get(name)}
+    console.print(pairs_table(f"Run {run.id}", {name: _safe(value) for name, value in facts.items()}))
+
+
+@runs_commands.command()
+def logs(
+    run_id: RunId,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    lines: Annotated[int | None, typer.Option(min=1, help="Only the last lines.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Print a run's log."""
+    from recap.runs.execution.logs import follow_log, read_log
+    from recap.runs.execution.service import ensure_runner
+    from recap.runs.store.run_store import RunStore
+
+    if follow and as_json:
+        raise ConfigError("--json prints one object and -f never ends one: use one of them")
+    store = RunStore.of_user()
+    run = store.get(run_id)
+    ensure_runner(store)
+    text, offset = read_log(run, lines)
+    if as_json:
+        print_json({"id": run.id, "state": run.read_state().state, "lines": text.splitlines()})
+        return
+    print(text, end="", flush=True)
+    if follow:
+        for piece in follow_log(run, offset, lambda: time.sleep(_FOLLOW_SECONDS)):
+            print(piece, end="", flush=True)
+        progress_console.print(f"Run {run.id} is {run.read_state().state}.")
+
+
+@runs_commands.command()
+def stop(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+    """Stop runs: a running one saves its state first and can be resumed exactly."""
+    from recap.runs.execution import control
+
+    _for_each(run_ids, lambda store, run: control.stop(store, run).state, as_json)
+
+
+@runs_commands.command()
+def resume(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+    """Queue stopped, failed or lost runs again; they continue exactly where they were."""
+    from recap.runs.execution import control
+
+    _for_each(run_ids, lambda store, run: control.resume(store, run).state, as_json)
+
+
+@runs_commands.command()
+def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+    """Delete runs that are over, with their checkpoints."""
+    from recap.runs.execution import control
+
+    def remove(store: Any, run: Any) -> str:
+        control.remove(store, run)
+        return "removed"
+
+    _for_each(run_ids, remove, as_json)
+
+
+@runs_commands.command()
+def compare(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+    """Put runs side by side: fields that differ, best validation and test metrics."""
+    from recap.runs.store.comparison import compare_runs
+    from recap.runs.store.run_store import RunStore
+
+    store = RunStore.of_user()
+    compared = compare_runs([store.get(run_id) for run_id in run_ids])
+    if as_json:
+        print_json(compared)
+        return
+    table = Table(title="Runs", title_justify="left")
+    table.add_column("")
+    for row in compared["runs"]:
+        table.add_column(f"run {row['id']}", justify="right")
+    for name in compared["differing"]:
+        table.add_row(escape(name), *(_cell(row["fields"][name]) for row in compared["runs"]))
+    for group in ("all", "tail"):
+        for part, label in (("val", "best val"), ("test", "test")):
+            for metric in ("hr1", "hr20", "mrr"):
+                values = [((row[part] or {}).get(group) or {}).get(metric) for row in compared["runs"]]
+                table.add_row(f"{label} {group} {metric}", *("–" if v is None else f"{v:.4f}" for v in values))
+    console.print(table)
+
+
+def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
+    from recap.runs.store.run_store import RunStore
+
+    store = RunStore.of_user()
+    # All numbers are checked before anything happens to the first.
+    runs = [store.get(run_id) for run_id in run_ids]
+    done = [{"id": run.id, "state": act(store, run)} for run in runs]
+    if as_json:
+        print_json(done[0] if len(done) == 1 else {"runs": done})
+        return
+    for row in done:
+        console.print(f"Run {row['id']}: {row['state']}")
+
+
+def _safe(value: Any) -> Any:
+    return escape(value) if isinstance(value, str) else value
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else escape(str(value))

@@ -1,0 +1,118 @@
+"""`recap train`: from a dataset folder to a checkpoint, stoppable and resumable."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from app.cli.console import JsonFlag, SetOption, console, print_json, progress_console
+from app.cli.evaluate import metrics_table
+
+commands = typer.Typer()
+
+
+@commands.command()
+def train(
+    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
+    preset: Annotated[str, typer.Option(help="Configuration to start from.")] = "quick",
+    seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    epochs: Annotated[
+        int | None, typer.Option(help="Another length; the curriculum's stages keep their share.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue a stopped training exactly; begin where there is none.")
+    ] = False,
+    assignments: SetOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Train RECAP on a dataset and seal a checkpoint; Ctrl-C saves the state for --resume."""
+    from recap.data.dataset import Dataset
+    from recap.device import choose_device
+    from recap.errors import ConfigError
+    from recap.presets import train_preset
+    from recap.training import run
+
+    config = train_preset(preset)
+    if epochs is not None:
+        if epochs < 1:
+            raise ConfigError(f"--epochs must be at least 1, got {epochs}")
+        config = config.with_epochs(epochs)
+    if seed is not None:
+        config = config.override([f"seed={seed}"])
+    config = config.override(assignments or [])
+    chosen = choose_device(device)
+    dataset = Dataset.load(data)
+    with stop_on_signals() as stopped, _progress() as progress:
+        bar = progress.add_task("", total=None, loss="", rate="")
+        steps_done = 0
+
+        def watch(report: Any) -> None:
+            nonlocal steps_done
+            steps_done += 1
+            elapsed = progress.tasks[0].elapsed or 0.0
+            progress.update(
+                bar,
+                description=f"Epoch {report.epoch} of {report.epochs}",
+                total=report.epochs * report.steps,
+                completed=(report.epoch - 1) * report.steps + report.step,
+                loss=f"loss {report.loss:.3f}",
+                rate=f"{steps_done / elapsed:.1f} steps/s" if elapsed else "",
+            )
+
+        checkpoint = run.train(
+            dataset, config, out, device=chosen, resume=resume, watch=watch, stop=lambda: bool(stopped)
+        )
+    if checkpoint is None:
+        progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).")
+        raise typer.Exit(130)
+    summary = checkpoint.read_summary()
+    line = {
+        "checkpoint": str(out),
+        "epochs": summary["epochs"],
+        "best_epoch": summary["best_epoch"],
+        "val": {name: summary["val"][name] for name in ("hr1", "hr20", "ndcg20", "mrr")},
+        "seconds": summary["seconds"],
+        "reserved_gpu_bytes": summary["reserved_gpu_bytes"],
+    }
+    if not as_json:
+        rows = {"recap": summary["test"], **summary["baselines"]}
+        console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
+    print_json(line)
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[loss]}"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=progress_console,
+        transient=True,
+        disable=not progress_console.is_terminal,  # else it leaves an empty line on stderr
+    )
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM instead of dying, so that the trainer can finish its step and save."""
+    received: list[int] = []
+
+    def remember(number: int, _: FrameType | None) -> None:
+        received.append(number)
+
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,96 @@
+"""The two places that Explain compares: any two, from the best ones or by typing a name."""
+
+from functools import partial
+
+import streamlit as st
+
+from analysis.explain.edited_case import build_situation
+from analysis.explain.explanation import FullExplanation
+from analysis.formatting import ordinal
+from app import state, words
+from app.cached import datasets
+from app.cached.explanations import open_predictor
+from app.sources import Source
+
+Pair = tuple[int | None, int | None]
+_KEY = "pair"
+_FIELDS = ("about", "against")
+
+
+def current_pair(case: int, truth: int, num_places: int) -> Pair:
+    """The place explained and its rival as chosen or linked; None is the truth, and the best other place."""
+    owner, pair = st.session_state.get(_KEY) or (None, (None, None))
+    chosen = list(pair) if owner == case else [None, None]
+    for at, name in enumerate(_FIELDS):
+        asked = state.incoming(name)
+        if asked is None:
+            continue
+        if asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
+            chosen[at] = int(asked)
+        else:
+            chosen[at] = None
+            st.warning(f"The link's {('first', 'second')[at]} place is not in this dataset, so another one is shown.")
+    if chosen[1] is not None and chosen[1] == (truth if chosen[0] is None else chosen[0]):
+        chosen[1] = None
+    about, against = (None if chosen[0] == truth else chosen[0]), chosen[1]
+    _keep(case, (about, against))
+    return about, against
+
+
+def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
+    """Two selectors; each lists the best places and takes the name of any other."""
+    names = {entry.poi: f"{entry.name}, {ordinal(entry.rank)}" for entry in shown.candidates}
+    names[shown.truth] = f"◎ {shown.truth_name}"
+    both = (shown.target, shown.rival)
+    for at, (label, lead) in enumerate((("Place explained", ""), ("Held against", "vs "))):
+        options = [poi for poi in names if poi != both[1 - at]]
+        key = f"pair_{_FIELDS[at]}"
+        st.session_state[key] = both[at]
+        st.selectbox(
+            label,
+            options,
+            key=key,
+            format_func=partial(_named, names, lead),
+            accept_new_options=True,
+            label_visibility="collapsed",
+            width=195,
+            on_change=_picked,
+            args=(source, shown.case, pair, at, both[1 - at]),
+            help="One of the best places, or type the name of any other and press Enter. ◎ is the true next place.",
+        )
+    missing = st.session_state.pop("place_missing", None)
+    if missing:
+        st.warning(f"No other place here is called {words.plain(missing[:80])}.")
+
+
+def _named(names: dict[int, str], lead: str, poi: int) -> str:
+    return lead + names.get(poi, str(poi))
+
+
+def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
+    """The best-ranked place whose name is, or else holds, what was typed; None where there is none."""
+    wanted = " ".join(text.casefold().split())
+    labels = [label.casefold() for label in datasets.open_dataset(source).labels]
+    exact = [poi for poi, label in enumerate(labels) if label == wanted and poi != taken]
+    found = exact or [poi for poi, label in enumerate(labels) if wanted in label and poi != taken]
+    if not wanted or not found:
+        return None
+    total_P = build_situation(open_predictor(source), case).total_P
+    return max(found, key=lambda poi: float(total_P[poi]))
+
+
+def _picked(source: Source, case: int, pair: Pair, at: int, other: int) -> None:
+    chosen = st.session_state[f"pair_{_FIELDS[at]}"]
+    poi = find_place(source, case, chosen, other) if isinstance(chosen, str) else chosen
+    if poi is None:
+        st.session_state["place_missing"] = str(chosen)
+        return
+    about, against = pair
+    # The place that was not touched stays what it is, also where it was there by default.
+    _keep(case, (poi, other if against is None else against) if at == 0 else (about, poi))
+
+
+def _keep(case: int, pair: Pair) -> None:
+    st.session_state[_KEY] = (case, pair)
+    for name, poi in zip(_FIELDS, pair, strict=True):
+        state.write_param(name, None if poi is None else str(poi))

@@ -1,0 +1,46 @@
+"""Questions to one explanation that take a second or more."""
+
+import streamlit as st
+
+from analysis.explain.explanation import FullExplanation
+from analysis.explain.minimal_sets import describe_set
+from analysis.formatting import share, signed_points
+from app import words
+from app.cached import explanations
+from app.components.text import quiet, section
+from app.sources import Source
+
+
+def show_deeper(source: Source, shown: FullExplanation) -> None:
+    """Questions that take a second or more: asked for, never on their own."""
+    section("Harder questions")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        k = st.selectbox("Top K", (1, 5, 10, 20), index=3, key="sets_k", width=110)
+        asked = st.button("Search", icon=":material/search:", key="search")
+    quiet("The smallest edit that turns the two places round, the fewest pieces of evidence, and faithfulness.")
+    key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
+    if asked:
+        st.session_state["searched"] = key
+    if st.session_state.get("searched") != key:
+        return
+    with st.spinner("Trying edits and sets of evidence"):
+        within = k if shown.target_rank <= k else None
+        deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within)
+    flip, tried = deeper.contrast.flip, deeper.contrast.tried
+    if flip is None:
+        st.markdown(f"None of {tried} single edits turns the order round.")
+    else:
+        margin = signed_points(flip.margin)
+        st.markdown(
+            f"Of {tried} single edits, the smallest that turns the order round is `{flip.text}`: then {margin}."
+        )
+    if deeper.minimal_sets is None:
+        st.markdown(f"It is not within the top {k}, so there is no set of evidence that keeps it there.")
+    for found in deeper.minimal_sets or []:
+        st.markdown(words.plain(describe_set(found)))
+    if deeper.faithfulness is not None:
+        curve = deeper.faithfulness
+        areas = f"deletion AUC {share(curve.deletion_auc)} against {share(curve.random_auc)} at random"
+        st.markdown(
+            f"Comprehensiveness {share(curve.comprehensiveness)}, sufficiency {share(curve.sufficiency)}, {areas}."
+        )

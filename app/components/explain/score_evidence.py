@@ -1,0 +1,189 @@
+"""The parts of Explain: ledger, paths, visits, leave-one-out and map of one explanation."""
+
+import pandas as pd
+import streamlit as st
+
+from analysis.explain.evidence_items import evidence_label
+from analysis.explain.explanation import FullExplanation
+from analysis.figures.case_layout import ledger_rows
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.explain import describe_ledger, plot_ledger, plot_paths, plot_visits
+from analysis.formatting import clock, ordinal, percent, share, signed_points
+from app import state, words
+from app.cached import maps
+from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
+from app.components.text import quiet, section
+from app.sources import Source
+
+
+def show_ledger(shown: FullExplanation) -> None:
+    """The waterfall, its residual, and whether the clip binds."""
+    section("Where the points come from")
+    st.plotly_chart(
+        plot_ledger(shown, state.theme_palette()),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="ledger",
+        alt=describe_ledger(shown),
+    )
+    residual = max(abs(entry.residual) for entry in shown.candidates)
+    clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
+    clip = f"Clipped: {words.plain(', '.join(clipped))}." if clipped else "Prior not clipped."
+    more = " + evidence" if "evidence" in ledger_rows(shown) else ""
+    identity = f"Total = core + prior + correction{more}, rounded; largest residual {residual:.0e}."
+    quiet(f"{identity} {clip} The graph acts inside core.")
+    _evidence_terms(shown)
+
+
+def _evidence_terms(shown: FullExplanation) -> None:
+    """The evidence of both places, feature by feature, largest first; nothing in a model without evidence."""
+    a, b = shown.contrast.a.evidence_terms, shown.contrast.b.evidence_terms
+    if not a and not b:
+        return
+    names = sorted({*a, *b}, key=lambda name: -max(abs(a.get(name, 0.0)), abs(b.get(name, 0.0))))
+    rows = [
+        {
+            "Evidence": evidence_label(name),
+            "A": signed_points(a.get(name, 0.0)),
+            "B": signed_points(b.get(name, 0.0)),
+            "Difference": signed_points(a.get(name, 0.0) - b.get(name, 0.0)),
+        }
+        for name in names
+    ]
+    with st.expander("The evidence, feature by feature", icon=":material/table_rows:"):
+        quiet(
+            f"A is {words.plain(shown.contrast.a.name)}, B is {words.plain(shown.contrast.b.name)}. The terms add up."
+        )
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
+
+
+def show_paths(source: Source, shown: FullExplanation) -> None:
+    """The clickable graph and the ranks if a path is cut."""
+    section("Two hops that reach it")
+    if not shown.path_evidence:
+        quiet("No two-hop path leads there in training.")
+        return
+    in_token = shown.num_hops == 2 and "graph_token" not in shown.inactive_terms
+    badge = "They are in the token." if in_token else "The token does not hold them at this checkpoint."
+    quiet(
+        f"Line width is the share of the two-hop probability, {share(shown.a2_source_target)} in all. {badge} "
+        "Click a middle place, or its row, to cut it."
+    )
+    event = st.plotly_chart(
+        plot_paths(shown, state.theme_palette()),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="paths-graph",
+        on_select="rerun",
+        selection_mode="points",
+        alt="Two-hop paths: " + "; ".join(f"via {path.name}, share {path.share:.3f}" for path in shown.path_evidence),
+    )
+    clicked = [point.get("customdata") for point in event["selection"]["points"]] if event else []
+    middles = [value[0] if isinstance(value, list) else value for value in clicked if value is not None]
+    if middles:
+        cut = next((path for path in shown.path_evidence if path.middle == int(middles[0])), None)
+        if cut is not None:
+            _cut_card(source, shown, cut.middle)
+    rows = [
+        {
+            "Through": path.name,
+            "Steps": f"{path.count_in:,} and {path.count_out:,}",
+            "Share": share(path.share),
+            "Rank if cut, frozen": _moved(shown, path.frozen.rank if path.frozen else None),
+            "Recounted": _moved(shown, path.recounted_in.rank if path.recounted_in else None),
+        }
+        for path in shown.path_evidence
+    ]
+    row_event = st.dataframe(
+        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-cell"
+    )
+    cells = row_event["selection"]["cells"] if row_event else []
+    if cells and not middles and int(cells[0][0]) < len(shown.path_evidence):
+        _cut_card(source, shown, shown.path_evidence[int(cells[0][0])].middle)
+    quiet("Counterfactual ranks. Frozen takes one product out; recounted removes the first edge and renormalises.")
+
+
+def _cut_card(source: Source, shown: FullExplanation, middle: int) -> None:
+    """What one clicked path rests on, and a way to cut it for good."""
+    path = next(item for item in shown.path_evidence if item.middle == middle)
+    with st.expander(f"Through {words.plain(path.name)}: training rows", expanded=True):
+        for rows, title in ((path.rows_in, "Into it"), (path.rows_out, "Out of it")):
+            quiet(title)
+            table = pd.DataFrame({"Walker": rows.walkers, "Trajectory": rows.trajectories, "Time (UTC)": rows.times})
+            st.dataframe(table, hide_index=True, height=min(38 * (len(table) + 1), 200))
+        st.button(
+            "Cut it: remove the first edge",
+            icon=":material/content_cut:",
+            on_click=cut_edge,
+            args=(source, shown.case, shown.source, middle),
+        )
+
+
+def _moved(shown: FullExplanation, rank: float | None) -> str:
+    if rank is None:
+        return "–"
+    return f"stays {ordinal(rank)}" if rank == shown.target_rank else f"{ordinal(shown.target_rank)} → {ordinal(rank)}"
+
+
+def show_visits(shown: FullExplanation) -> None:
+    """The timeline and the statistics behind the prior and the gate."""
+    section("Visits before this moment")
+    if "prior" in shown.inactive_terms:
+        quiet("The revisit prior is inactive here, so these visits do not act on the scores.")
+    else:
+        quiet("One dot per visit, stronger when fresher; a rim marks the recent window.")
+    st.plotly_chart(
+        plot_visits(shown, state.theme_palette()),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="visits",
+        alt="; ".join(f"{evidence.name}: {evidence.count} visits" for evidence in shown.revisits),
+    )
+    rows = [
+        {
+            "Place": evidence.name,
+            "Visits": f"{evidence.count:,}",
+            "Last, steps ago": "–" if evidence.recency_steps is None else f"{evidence.recency_steps:,}",
+            "Last at": _moment(evidence.last_weekday, evidence.last_hour),
+            "Now": _moment(evidence.now_weekday, evidence.now_hour),
+            "In window": "yes" if evidence.in_recent_window else "no",
+            "Gate": "–" if evidence.gate is None else signed_points(evidence.gate),
+            "Its effect": signed_points(evidence.correction),
+        }
+        for evidence in shown.revisits
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _moment(weekday: int | None, hour: float | None) -> str:
+    return "–" if weekday is None or hour is None else f"{WEEKDAY_NAMES[weekday]} {clock(hour)}"
+
+
+def show_left_out(shown: FullExplanation) -> None:
+    """Every item alone taken away."""
+    section("Without one piece of evidence")
+    rows = [
+        {
+            "Without": entry.item.label,
+            "Score": signed_points(entry.outcome.logit_change),
+            "Chance": percent(entry.outcome.probability),
+            "Rank": _moved(shown, entry.outcome.rank),
+        }
+        for entry in shown.leave_one_out or []
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, height=300)
+    quiet("Each row is a forward pass without that item alone; the changes need not add up.")
+
+
+def show_map(source: Source, shown: FullExplanation) -> None:
+    """Paths and places on the map."""
+    section("On the map")
+    deck = maps.explain_map(source, shown, state.theme_palette().theme, online=bool(st.session_state.get("tiles")))
+    through = ", ".join(path.name for path in shown.path_evidence) or "no place"
+    st.pydeck_chart(
+        deck,
+        height=330,
+        key="explain-map",
+        alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; "
+        f"{shown.contrast.b.name} beside it",
+    )

@@ -1,0 +1,224 @@
+"""The edit tray of Explain: a sequence of edits as data, undone and redone, in the address."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import streamlit as st
+
+from analysis.explain.edited_case import build_situation
+from analysis.explain.edits import (
+    Edit,
+    EditSequence,
+    RemoveVisit,
+    SetEdge,
+    SetHour,
+    SetWeekday,
+    SwitchOff,
+    parse_edit,
+    parse_edits,
+    write_edits,
+)
+from analysis.explain.explanation import FullExplanation
+from analysis.figures.case_layout import ledger_rows
+from analysis.formatting import ordinal, signed_points
+from app import state, words
+from app.cached.explanations import open_predictor
+from app.components.text import quiet, section
+from app.sources import Source
+from recap.errors import RecapError
+
+_KEY = "edit_sequence"
+WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+COMPONENT_NAMES = {
+    "graph_token": "Graph token",
+    "prior": "Prior",
+    "correction": "Correction",
+    "count": "Visit count",
+    "recency": "Recency",
+    "window": "Recent window",
+    "evidence": "Evidence",
+}
+
+
+def current_edits(source: Source, case: int) -> EditSequence:
+    """The edits of this case; those of a link that do not fit get a sentence and are left out."""
+    asked = state.incoming("edits")
+    owner = (source.token, case)
+    if asked is not None:
+        try:
+            edits = parse_edits(asked)
+            build_situation(open_predictor(source), case, edits)
+            st.session_state[_KEY] = (owner, EditSequence(done=edits))
+        except RecapError as error:
+            st.session_state[_KEY] = (owner, EditSequence())
+            st.warning("The link's edits were left out: " + words.plain(str(error)))
+    kept, sequence = st.session_state.get(_KEY, (owner, EditSequence()))
+    if kept != owner:
+        sequence = EditSequence()
+    _keep(owner, sequence)
+    return sequence
+
+
+def change(source: Source, case: int, step: Callable[[EditSequence], EditSequence]) -> None:
+    """Apply one step to the sequence, unless the result does not fit the case."""
+    _, sequence = st.session_state.get(_KEY, (None, EditSequence()))
+    changed = step(sequence)
+    try:
+        build_situation(open_predictor(source), case, changed.done)
+    except RecapError as error:
+        st.session_state["edit_refused"] = str(error)
+        return
+    _keep((source.token, case), changed)
+
+
+def _keep(owner: tuple[str, int], sequence: EditSequence) -> None:
+    st.session_state[_KEY] = (owner, sequence)
+    state.write_param("edits", write_edits(sequence.done) or None)
+
+
+def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence) -> None:
+    """Controls, and what they did."""
+
+    def add(edit: Edit) -> None:
+        change(source, case, lambda now: now.add(edit))
+
+    section("What if")
+    now = shown.revisits[0]
+    st.session_state["edit_hour"] = int(now.now_hour)
+    st.slider(
+        f"Local hour (was {int(before.revisits[0].now_hour):02d}:00)",
+        0,
+        23,
+        key="edit_hour",
+        on_change=lambda: add(SetHour(hour=st.session_state["edit_hour"])),
+    )
+    st.session_state["edit_weekday"] = now.now_weekday
+    st.segmented_control(
+        "Weekday",
+        range(7),
+        key="edit_weekday",
+        format_func=lambda day: WEEKDAY_NAMES[day][:2],
+        on_change=lambda: _set_weekday(add),
+    )
+    _visit_pills(before, shown, sequence, add)
+    has_evidence = "evidence" in ledger_rows(before)
+    known = [name for name in COMPONENT_NAMES if name != "evidence" or has_evidence]
+    on = [name for name in known if name not in before.inactive_terms]
+    st.session_state["edit_parts"] = [name for name in on if name not in shown.inactive_terms]
+    st.pills(
+        "Switched on",
+        on,
+        selection_mode="multi",
+        key="edit_parts",
+        format_func=COMPONENT_NAMES.__getitem__,
+        on_change=lambda: _switch(source, case, on),
+    )
+    with st.popover("More edits", icon=":material/edit:", type="tertiary"):
+        quiet("One edit a line, places and visits by number:")
+        st.code(
+            "add:PLACE@2012-05-01T18:30\nmove:VISIT@2012-05-01T18:30\nsource:PLACE\nedge:FROM-TO:COUNT\nhour:17:30",
+            language=None,
+        )
+        st.text_input("Edit", key="edit_text", on_change=lambda: _typed(source, case), max_chars=80)
+    _effect(before, shown)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        undo, redo = sequence.done, sequence.undone
+        for label, possible, step in (
+            ("Undo", undo, EditSequence.undo),
+            ("Redo", redo, EditSequence.redo),
+            ("Reset", undo, EditSequence.reset),
+        ):
+            st.button(label, disabled=not possible, on_click=change, args=(source, case, step))
+        number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
+        quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
+    if undo:
+        quiet("Edits: " + words.plain(write_edits(undo)))
+    refused = st.session_state.pop("edit_refused", None)
+    if refused:
+        st.warning(words.plain(refused))
+
+
+def _set_weekday(add: Callable[[Edit], None]) -> None:
+    chosen = st.session_state["edit_weekday"]
+    if chosen is not None:
+        add(SetWeekday(weekday=int(chosen)))
+
+
+def _visit_pills(
+    before: FullExplanation, shown: FullExplanation, sequence: EditSequence, add: Callable[[Edit], None]
+) -> None:
+    """The last visits to both places; a click removes one."""
+    visits = {
+        visit.visit: words.plain(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
+        for evidence in before.revisits
+        for visit in evidence.visits[-4:]
+    }
+    removed = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
+    open_visits = [visit for visit in visits if visit not in removed]
+    if not open_visits:
+        quiet("No visit to either place is left to remove." if visits else "Neither place was visited before.")
+        return
+    st.session_state["edit_visit"] = None
+    st.pills(
+        "Remove a visit",
+        open_visits,
+        key="edit_visit",
+        format_func=visits.__getitem__,
+        on_change=lambda: add(RemoveVisit(visit=int(st.session_state["edit_visit"]))),
+    )
+
+
+def _day_and_time(local_time: str) -> str:
+    moment = datetime.fromisoformat(local_time)
+    return f"{moment.day} {moment:%b %H:%M}"
+
+
+def _switch(source: Source, case: int, on: list[str]) -> None:
+    """Components off are rebuilt from the pills, in order, after the other edits."""
+    wanted = set(st.session_state["edit_parts"])
+
+    def step(sequence: EditSequence) -> EditSequence:
+        rest = tuple(edit for edit in sequence.done if not isinstance(edit, SwitchOff))
+        off = [name for name in on if name not in wanted]
+        if "prior" in off:
+            off = [name for name in off if name in ("graph_token", "prior")]
+        switched = tuple(parse_edit(f"off:{name}") for name in off)
+        return EditSequence(done=(*rest, *switched))
+
+    change(source, case, step)
+
+
+def _typed(source: Source, case: int) -> None:
+    text = st.session_state["edit_text"].strip()
+    st.session_state["edit_text"] = ""
+    if not text:
+        return
+    try:
+        edit = parse_edit(text)
+    except RecapError as error:
+        st.session_state["edit_refused"] = str(error)
+        return
+    change(source, case, lambda now: now.add(edit))
+
+
+def cut_edge(source: Source, case: int, start: int, end: int) -> None:
+    """Cut a path by removing its first edge (recounted)."""
+    change(source, case, lambda now: now.add(SetEdge(source=start, destination=end, count=0)))
+
+
+def _effect(before: FullExplanation, shown: FullExplanation) -> None:
+    """Rank and lead, before and after."""
+    lead = shown.contrast.margin if shown.rival == before.rival else None
+    with st.container(horizontal=True):
+        st.metric(
+            f"Rank of {words.plain(shown.target_name)}",
+            f"{ordinal(before.target_rank)} → {ordinal(shown.target_rank)}",
+        )
+        if lead is not None:
+            st.metric(
+                f"Lead on {words.plain(shown.contrast.b.name)}",
+                signed_points(lead),
+                delta=f"was {signed_points(before.contrast.margin)}",
+                delta_color="off",
+                delta_arrow="off",
+            )

@@ -1,0 +1,113 @@
+"""What can be done to the chosen run, and what can be read off it when it is over."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, words
+from app.cached import run_store
+from app.components.text import quiet, section
+from app.pages import PAGES
+from recap.errors import RecapError
+from recap.runs.execution import control
+from recap.runs.execution.snapshots import SNAPSHOTS, read_case_history
+from recap.runs.store.comparison import changed_cases, compare_runs
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.spec import MAX_NOTES
+from recap.runs.store.state import RESUMABLE
+
+
+def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
+    """Buttons under the queue; a read-only app has those that change nothing."""
+    with st.container(horizontal=True):
+        if not store.read_only:
+            _act("Stop", ":material/stop:", row["state"] in ("queued", "running"), lambda: control.stop(store, run))
+            _act("Resume", ":material/resume:", row["state"] in RESUMABLE, lambda: control.resume(store, run))
+            if st.button("Duplicate", icon=":material/content_copy:", key="run_copy"):
+                st.session_state["run_duplicate"] = run.read_spec().model_dump(mode="json") | {"parent": run.id}
+                st.rerun()
+        source = run_store.source_of(run) if row["checkpoint"] else None
+        for page in (page for page in PAGES if page.title in ("Walk", "Explain")):
+            if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", disabled=source is None):
+                assert source is not None
+                state.choose_source(source.token)
+                st.switch_page(page.path)
+    if not store.read_only:
+        notes = st.text_input("Note of this run", value=row["notes"], max_chars=MAX_NOTES, key=f"notes_{run.id}")
+        if notes != row["notes"]:
+            control.write_notes(store, run, notes)
+            st.rerun()
+
+
+def show_comparison(store: RunStore, rows: list[dict[str, Any]], run: RunFolder, row: dict[str, Any]) -> None:
+    """The run beside others, the cases that changed sides against one of them, and its time machine."""
+    others = [other["id"] for other in rows if other["id"] != run.id]
+    default = [row["parent"]] if row["parent"] in others else []
+    chosen = st.multiselect("Compare with", others, default=default, format_func=lambda name: f"Run {name}")
+    if chosen:
+        _show_table(compare_runs([run, *(store.get(name) for name in chosen)]))
+        if row["state"] == "finished":
+            _show_changes(run, store.get(chosen[0]))
+    if (run.path / SNAPSHOTS).is_dir():
+        _show_time_machine(run)
+
+
+def _act(label: str, icon: str, possible: bool, act: Any) -> None:
+    if st.button(label, icon=icon, disabled=not possible, key=f"run_{label.lower()}"):
+        try:
+            act()
+        except RecapError as error:
+            st.session_state["run_refusal"] = str(error)
+        st.rerun()
+
+
+def _show_table(compared: dict[str, Any]) -> None:
+    columns = {}
+    for entry in compared["runs"]:
+        best = (entry["val"] or {}).get("all") or {}
+        test = (entry["test"] or {}).get("all") or {}
+        tail = (entry["test"] or {}).get("tail") or {}
+        facts = {name: str(entry["fields"][name]) for name in compared["differing"]}
+        facts |= {"best val HR@20": _number(best.get("hr20")), "test HR@20": _number(test.get("hr20"))}
+        facts |= {"test HR@20, tail": _number(tail.get("hr20")), "test MRR": _number(test.get("mrr"))}
+        columns[f"Run {entry['id']}"] = facts
+    st.dataframe(pd.DataFrame(columns), width="stretch")
+
+
+def _show_changes(run: RunFolder, other: RunFolder) -> None:
+    try:
+        changed = changed_cases(run, other)
+    except RecapError as error:
+        quiet(words.plain(str(error)))
+        return
+    counts = changed["change"].value_counts()
+    right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
+    section(f"{right} cases newly right, {wrong} newly wrong against run {other.id}")
+    quiet("Right means among the first 20 places. Cases count from 0 in records order.")
+    st.dataframe(changed, hide_index=True, height=240)
+
+
+def _show_time_machine(run: RunFolder) -> None:
+    with st.expander("Time machine: one case over training", icon=":material/history:"):
+        case = st.number_input("Test case", min_value=0, step=1, key="run_case")
+        try:
+            history = read_case_history(run, int(case))
+        except RecapError as error:
+            quiet(words.plain(str(error)))
+            return
+        last = int(history["epoch"].iloc[-1])
+        epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
+        moment = history[history["epoch"] <= epoch].iloc[-1]
+        with st.container(horizontal=True):
+            st.metric("Rank", words.ordinal(moment["rank"]), width="content")
+            for part in ("core", "prior", "correction"):
+                on = part == "core" or moment[f"{part}_on"]
+                shown = words.signed(moment[f"part_{part}"], 2) if on else "inactive"
+                st.metric(part.capitalize(), shown, width="content")
+        st.line_chart(history, x="epoch", y=["part_core", "part_prior", "part_correction"])
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -1,0 +1,138 @@
+"""The form of a new run, with its estimate; the server checks it as the command line does."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from analysis.training_progress import duration, size
+from app import words
+from app.cached import run_store
+from app.components.text import quiet, section
+from app.sources import Source
+from recap.errors import RecapError
+from recap.presets import train_preset
+from recap.runs.execution import control
+from recap.runs.store.estimates import Estimate, estimate
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.spec import MAX_NOTES, RunSpec
+from recap.runs.store.submission import build_specs
+
+PRESETS = ("tiny", "quick", "nyc")
+SEEDS = (1, 2, 3, 4)
+DEVICES = ("auto", "cpu", "cuda")
+MAX_EPOCHS = 200
+
+
+def show_form(store: RunStore) -> None:
+    """Ask what to train; empty where there is no dataset."""
+    section("New run")
+    sources = run_store.datasets(store)
+    if not sources:
+        st.markdown("There is no dataset yet. Make one with `recap prepare`, or the demo city with `recap demo`.")
+        return
+    _take_over_duplicate(sources)
+    by_hash = {source.dataset_hash: source for source in sources}
+    chosen = st.selectbox(
+        "Data", list(by_hash), format_func=lambda key: by_hash[key].label.split(" · ")[0], key="run_data"
+    )
+    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or "tiny"]))
+    preset = st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
+    config = train_preset(preset)
+    epochs = st.slider("Epochs", 1, MAX_EPOCHS, config.epochs, key=f"run_epochs_{preset}")
+    hops = st.slider("Graph hops", 1, 5, config.model.num_hops, key=f"run_hops_{preset}")
+    numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
+    seeds = st.pills("Seeds", numbers, selection_mode="multi", default=[1], key="run_seeds")
+    with st.expander("Curriculum and optimiser", icon=":material/tune:"):
+        quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
+        text = st.text_area("Fields", key="run_fields", placeholder="optimiser.learning_rate=0.001", height=80)
+        grid = st.text_area("Grid", key="run_grid", placeholder="model.num_hops=1,2,3", height=68)
+        snapshots = st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
+        device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
+        slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
+    notes = st.text_input("Note", key="run_notes", max_chars=MAX_NOTES)
+    parent = _parent(store)
+    request: dict[str, Any] = {
+        "preset": preset,
+        "epochs": epochs if epochs != config.epochs else None,
+        "seeds": sorted(seeds),
+        "overrides": [*([f"model.num_hops={hops}"] if hops != config.model.num_hops else []), *_lines(text)],
+        "grid": _lines(grid),
+        "snapshots": snapshots,
+        "device": device,
+        "backend": "slurm" if slurm else "local",
+        "notes": notes,
+        "parent": parent,
+    }
+    try:
+        specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
+    except RecapError as error:
+        st.error(words.plain(str(error)))
+        return
+    _show_estimate(store, specs)
+    label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"
+    if st.button(label, icon=":material/play_arrow:", key="run_start", width="stretch", disabled=not seeds):
+        # The dataset may have changed since the form was drawn: what is queued is checked now.
+        runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
+        st.session_state["run"] = runs[0].id
+        st.session_state["run_parent_done"] = True
+        st.rerun()
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _checked(dataset_hash: str, folder: Path, runs_folder: Path, **request: Any) -> list[RunSpec]:
+    """The specs of a request; reading a large dataset anew at every keystroke would be felt."""
+    return build_specs(folder, store=RunStore(runs_folder), **request)
+
+
+def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
+    kind = "cuda" if run_store.gpus() else "cpu"
+    guesses: list[Estimate] = [estimate(store, spec, kind) for spec in specs]
+    known = [guess.seconds for guess in guesses if guess.seconds is not None]
+    total = sum(known) if len(known) == len(guesses) else None
+    with st.container(horizontal=True):
+        st.metric("Time" if len(specs) == 1 else f"Time, all {len(specs)} runs", duration(total))
+        st.metric("GPU memory" if kind == "cuda" else "Memory", size(max(g.bytes or 0 for g in guesses) or None))
+    spread = max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses)
+    basis = guesses[0].basis + (f" ± {duration(spread)}." if total else "")
+    quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
+
+
+def _parent(store: RunStore) -> str | None:
+    """The run that the new one varies; it need not be kept."""
+    numbers = [run.id for run in store.runs()]
+    if st.session_state.pop("run_parent_done", False) or st.session_state.get("run_parent") not in numbers:
+        st.session_state["run_parent"] = None
+    if not numbers:
+        return None
+    return st.selectbox(
+        "Varies run",
+        numbers[::-1],
+        index=None,
+        key="run_parent",
+        placeholder="None",
+        help="When both have finished, the cases that changed sides are listed.",
+    )
+
+
+def _take_over_duplicate(sources: list[Source]) -> None:
+    """Fill the form from a run that was duplicated, once."""
+    spec = st.session_state.pop("run_duplicate", None)
+    if spec is None:
+        return
+    if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
+        st.session_state["run_data"] = spec["dataset_hash"]
+    preset = st.session_state["run_preset"] = spec["preset"]
+    config = train_preset(preset)
+    st.session_state[f"run_epochs_{preset}"] = min(MAX_EPOCHS, spec["epochs"] or config.epochs)
+    st.session_state["run_seeds"] = [spec["seed"]]
+    st.session_state["run_snapshots"], st.session_state["run_device"] = spec["snapshots"], spec["device"]
+    st.session_state["run_slurm"], st.session_state["run_parent"] = spec["backend"] == "slurm", spec["parent"]
+    st.session_state["run_fields"] = "\n".join(spec["overrides"])
+    st.session_state["run_grid"] = ""
+    st.session_state["run_notes"] = spec["notes"]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,184 @@
+"""The stage of Walk: map, step controls and the list of predictions, redrawn alone on every step."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.walks import Walk
+from app import state, words
+from app.cached import datasets, maps, models
+from app.components.error_boundary import guarded
+from app.components.toolbar import downloads, legend
+from app.components.walk.predictions import show_predictions
+from app.pages import EXPLAIN
+from app.sources import Source
+
+MAP_HEIGHT = 540
+SECONDS_PER_STEP = 1.6
+LEGEND = (
+    "**━** :gray[Path so far]",
+    ":blue[●] :gray[Prediction, area is probability]",
+    ":orange[◯] :gray[True next place]",
+    ":violet[●] :gray[Revisit]",
+    ":green[━] :gray[Two-hop path]",
+)
+
+
+def show_stage(source: Source, walk: Walk) -> None:
+    """Draw the current case of a walk; while playing, take a step every 1.6 s."""
+    playing = bool(st.session_state.get("playing"))
+    stage: Callable[[Source, Walk, bool], None] = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_stage)
+    stage(source, walk, playing)
+
+
+@guarded
+def _stage(source: Source, walk: Walk, playing: bool) -> None:
+    if playing:
+        _advance(walk)
+    if bool(st.session_state.get("playing")) != playing:
+        st.rerun()
+    case = st.session_state["case"]
+    if case not in walk.cases:  # a jump to another trajectory: the selectors above must follow
+        st.rerun()
+    state.set_case(case)
+    opened = datasets.open_dataset(source)
+    prediction = models.predict(source, case, st.session_state.get("top") or 10)
+    show_truth = st.session_state.get("truth", True)
+    names = [words.plain(opened.labels[int(prediction.case[name])]) for name in ("source", "target")]
+    st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
+    grid = st.grid(5, min_column_width=190)
+    with grid.cell(column_span=3):
+        picked = _map(source, walk, prediction, show_truth)
+        _controls(walk, case)
+        legend(*LEGEND)
+    with grid.cell(column_span=2):
+        show_predictions(source, walk, prediction, picked, show_truth)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(
+                "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
+            ):
+                st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
+            _stops_table(walk)
+            shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": walk.stops}
+            draw = partial(maps.walk_image, source, walk, prediction, state.theme_palette().theme, show_truth)
+            downloads(shown, key="walk", pictures={"Map": draw})
+
+
+def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: bool) -> int | None:
+    """The map; returns the place whose disc was clicked."""
+    palette = state.theme_palette()
+    online = bool(st.session_state.get("tiles"))
+    show_paths = bool(st.session_state.get("paths", True))
+    deck = maps.walk_map(
+        source, walk, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
+    )
+    names = ", ".join(prediction.candidates["name"].head(3))
+    event = st.pydeck_chart(
+        deck,
+        height=MAP_HEIGHT,
+        key="map",
+        on_select="rerun",
+        alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
+    )
+    chosen = event["selection"]["objects"].get("candidates", []) if event else []
+    return int(chosen[0]["poi"]) if chosen else None
+
+
+def _controls(walk: Walk, case: int) -> None:
+    """Back, play, next, the slider over the trajectory's cases, and what the map shows."""
+    position = walk.cases.index(case)
+    last = len(walk.cases) - 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back",
+            icon=":material/skip_previous:",
+            type="tertiary",
+            shortcut="Left",
+            key="back",
+            disabled=position == 0,
+            on_click=state.set_case,
+            args=(walk.cases[max(position - 1, 0)],),
+        )
+        playing = bool(st.session_state.get("playing"))
+        st.button(
+            "Pause" if playing else "Play",
+            icon=f":material/{'pause' if playing else 'play_arrow'}:",
+            shortcut="P",
+            key="play",
+            disabled=last == 0,
+            on_click=_toggle_playing,
+            args=(walk,),
+        )
+        st.button(
+            "Next",
+            icon=":material/skip_next:",
+            type="tertiary",
+            shortcut="Right",
+            key="next",
+            disabled=position == last,
+            on_click=state.set_case,
+            args=(walk.cases[min(position + 1, last)],),
+        )
+        if last > 0:
+            labels = _stop_labels(walk)
+            st.session_state["step"] = case
+            st.select_slider(
+                "Stop",
+                walk.cases,
+                key="step",
+                format_func=labels.__getitem__,
+                label_visibility="collapsed",
+                width=190,
+                on_change=lambda: state.set_case(st.session_state["step"]),
+            )
+        st.toggle("Truth", True, key="truth", bind="query-params")
+        st.toggle("Paths", True, key="paths", bind="query-params")
+
+
+def _stop_labels(walk: Walk) -> dict[int, str]:
+    """Local times of the cases; with the stop's number where two fall into one minute."""
+    stops = walk.stops[walk.stops["case"] >= 0]
+    times = stops["local_time"].dt.strftime("%H:%M")
+    labels = times if times.is_unique else times + " (" + stops["stop"].astype(str) + ")"
+    return dict(zip(stops["case"].astype(int), labels, strict=True))
+
+
+def _toggle_playing(walk: Walk) -> None:
+    """Start or stop; at the end, start again from the first case."""
+    playing = not st.session_state.get("playing")
+    st.session_state["playing"] = playing
+    st.session_state["stepped_at"] = time.monotonic()
+    if playing and st.session_state["case"] == walk.cases[-1]:
+        state.set_case(walk.cases[0])
+
+
+def _advance(walk: Walk) -> None:
+    """One step when its time has come, so that a click in between does not hurry the walk."""
+    now = time.monotonic()
+    if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
+        return
+    st.session_state["stepped_at"] = now
+    position = walk.cases.index(st.session_state["case"]) if st.session_state["case"] in walk.cases else 0
+    if position + 1 < len(walk.cases):
+        state.set_case(walk.cases[position + 1])
+    if position + 2 >= len(walk.cases):
+        st.session_state["playing"] = False
+
+
+def _stops_table(walk: Walk) -> None:
+    with st.popover("Table of stops", icon=":material/table_rows:", type="tertiary"):
+        table = walk.stops[["stop", "local_time", "name", "case"]].copy()
+        table["case"] = ["" if case < 0 else str(case) for case in table["case"]]
+        st.dataframe(
+            table,
+            hide_index=True,
+            column_config={
+                "stop": st.column_config.NumberColumn("#", width=45),
+                "local_time": st.column_config.DatetimeColumn("Time", format="ddd D MMM, HH:mm", width=140),
+                "name": st.column_config.TextColumn("Place", width=220),
+                "case": st.column_config.TextColumn("Case", width=70, help="The test case that starts here, if any."),
+            },
+        )

@@ -1,0 +1,82 @@
+"""Tell the format of a file or folder from its first lines, as a convenience: the reader still checks every row."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from recap.data.parsing.text_table import read_head, require_file
+from recap.data.readers import getnext
+from recap.data.readers.own_table import PARQUET_MAGIC
+from recap.errors import DataError
+
+_CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+_RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
+
+
+@dataclass(frozen=True)
+class Detection:
+    """A format and the reason for it, as a phrase that follows "because"."""
+
+    source_format: str
+    why: str
+
+
+def detect_format(path: Path, encoding: str | None = None) -> Detection:
+    """Tell which reader fits.
+
+    Raises:
+        DataError: the path does not exist, is empty, or looks like no format; the message names the option.
+    """
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
+    found = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
+    if found is None:
+        raise DataError(
+            f"cannot tell the format of {path.name}; name it with --format (a table needs a header line, "
+            "and a folder the files of one dataset)"
+        )
+    return found
+
+
+def _of_folder(folder: Path) -> Detection | None:
+    names = [file.name.lower() for file in folder.iterdir() if file.is_file()]
+    if any(name.endswith(".dyna") for name in names):
+        return Detection("libcity", "it holds a .dyna file")
+    if any(name.endswith(".inter") for name in names):
+        return Detection("recbole", "it holds a .inter file")
+    if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
+        return Detection("getnext", "it holds a CSV file with train in its name")
+    return None
+
+
+def _of_file(path: Path, encoding: str | None) -> Detection | None:
+    require_file(path)
+    with path.open("rb") as file:
+        if file.read(4) == PARQUET_MAGIC:
+            return Detection("parquet", "it begins with Parquet's mark")
+    if path.suffix in (".dyna", ".geo"):
+        return Detection("libcity", f"its name ends in {path.suffix}")
+    lines = read_head(path, encoding=encoding)
+    first = lines[0] if lines else ""
+    tabbed = [line.split("\t") for line in lines if line]
+    if _share(tabbed, lambda row: len(row) == 8 and bool(_CTIME.search(row[7]))):
+        return Detection(
+            "foursquare", "its lines have eight columns, the last a time such as Tue Apr 03 18:00:09 +0000 2012"
+        )
+    if _share(tabbed, lambda row: len(row) == 5 and bool(_ISO.match(row[1]))):
+        return Detection("gowalla", "its lines have five columns, the second a time such as 2010-10-19T23:55:27Z")
+    if _RECBOLE.match(first):
+        return Detection("recbole", "its header gives types, such as user_id:token")
+    if {"POI_id", "UTC_time"} <= {name.strip(' "\ufeff') for name in first.split(",")}:
+        return Detection("getnext", f"its header has columns such as {', '.join(getnext.COLUMNS[:2])} and UTC_time")
+    if any(mark in first for mark in "\t,;|") and re.search(r"[A-Za-z]", first):
+        return Detection("csv", "its first line looks like column names and no published format fits")
+    return None
+
+
+def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:
+    """More than half of the rows fit."""
+    return sum(map(fits, rows)) > len(rows) / 2

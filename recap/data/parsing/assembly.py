@@ -1,0 +1,211 @@
+"""From parsed rows to the raw check-in table: one place where every reader's columns get their meaning."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recap import columns as c
+from recap.data.parsing.account import Ledger, RawRead
+from recap.data.parsing.clocks import Clock
+from recap.data.parsing.guess import plain_name
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.rows import Rows, decoded, shorten
+from recap.data.parsing.times import TimeLayout, detect_layout, iso_offsets, read_times
+
+_SPLIT_WORDS: Final = {
+    "train": c.TRAIN,
+    "training": c.TRAIN,
+    "val": c.VAL,
+    "valid": c.VAL,
+    "validation": c.VAL,
+    "dev": c.VAL,
+    "test": c.TEST,
+    "testing": c.TEST,
+    "0": c.TRAIN,
+    "1": c.VAL,
+    "2": c.TEST,
+}
+_LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
+"""Columns, by `plain_name`, whose times without a zone are wall-clock times."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Which column of the file holds what; None where the file has none.
+
+    ``split_code`` gives all rows one split instead of reading a column.
+    """
+
+    user: str
+    poi: str
+    time: str
+    latitude: str
+    longitude: str
+    category: str | None = None
+    category_id: str | None = None
+    poi_name: str | None = None
+    tz_offset: str | None = None
+    split: str | None = None
+    trajectory: str | None = None
+    split_code: int | None = None
+
+    def columns(self) -> list[str]:
+        """The columns to read."""
+        names = (
+            self.user,
+            self.poi,
+            self.time,
+            self.latitude,
+            self.longitude,
+            self.category,
+            self.category_id,
+            self.poi_name,
+            self.tz_offset,
+            self.split,
+            self.trajectory,
+        )
+        return list(dict.fromkeys(name for name in names if name is not None))
+
+
+class Assembly:
+    """Collects the check-ins of one source, block by block, and gives them out as one table.
+
+    Args:
+        name: file name for messages.
+        layout: layout of the times; told from the first block where None.
+        local_by_format: times are wall-clock times whatever their layout says.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ReadOptions,
+        ledger: Ledger,
+        *,
+        layout: TimeLayout | None = None,
+        local_by_format: bool = False,
+    ) -> None:
+        self.name, self.options, self.ledger = name, options, ledger
+        self.layout = layout
+        self.local_by_format = local_by_format
+        self.clock: Clock | None = None
+        self.tables: list[pa.Table] = []
+
+    def add(self, rows: Rows, fields: Fields) -> None:
+        """Parse the rows of a block and keep the good ones.
+
+        Raises:
+            DataError: a bad row that the options do not skip; no time zone is known.
+        """
+        texts = {
+            c.USER_ID: rows.identifier(fields.user, "user_id", "user id"),
+            c.POI_ID: rows.identifier(fields.poi, "poi_id", "place id"),
+        }
+        latitude = rows.number(fields.latitude, "latitude", "latitude", -90, 90)
+        longitude = rows.number(fields.longitude, "longitude", "longitude", -180, 180)
+        offsets = self._read_offsets(rows, fields)
+        if self.layout is None:
+            self.layout = detect_layout(rows.columns[fields.time], self.options.time_format)
+        times = read_times(rows, fields.time, self.layout)
+        if offsets is None and self.layout.is_utc and self.options.zone is None:
+            offsets = self._offsets_in_times(rows, fields)
+        if self.clock is None:
+            named_local = not self.layout.is_utc and plain_name(fields.time) in _LOCAL_NAMES
+            if named_local and not self.options.local_times:
+                self.ledger.note(f"Times of the column {fields.time} are taken as local, as its name says.")
+            self.clock = Clock(
+                self.name,
+                self.options,
+                self.ledger,
+                has_offsets=offsets is not None,
+                layout_is_utc=self.layout.is_utc,
+                local_by_format=self.local_by_format or named_local,
+            )
+        lon = longitude.to_numpy(zero_copy_only=False)
+        if offsets is None:
+            offsets = np.zeros(len(rows), dtype=np.int64)
+        utc, minutes = self.clock.read(times, lon, offsets)
+        self._apply_bbox(rows, latitude.to_numpy(zero_copy_only=False), lon)
+
+        empty = pa.array([""]).take(pa.array(np.zeros(len(rows), dtype=np.int8)))
+        category = rows.text(fields.category) if fields.category else empty
+        category_id = rows.text(fields.category_id) if fields.category_id else category
+        texts |= {c.CATEGORY_ID: category_id, c.CATEGORY: category if fields.category else category_id}
+        if fields.poi_name:
+            texts[c.POI_NAME] = rows.text(fields.poi_name)
+        if fields.trajectory:
+            texts[c.TRAJECTORY_ID] = rows.text(fields.trajectory)
+        columns = {name: pc.dictionary_encode(column) for name, column in texts.items()}
+        columns |= {
+            c.LATITUDE: latitude,
+            c.LONGITUDE: longitude,
+            c.TZ_OFFSET_MINUTES: pa.array(minutes),
+            c.TIME: pa.array(utc).cast(pa.timestamp("s", tz="UTC")),
+        }
+        if fields.split is not None or fields.split_code is not None:
+            columns[c.SPLIT] = self._read_split(rows, fields)
+        self.tables.append(rows.finish(columns, self.ledger))
+
+    def read(
+        self,
+        source_format: str,
+        files: list[str],
+        rows_in: int,
+        *,
+        columns: dict[str, str] | None = None,
+        newest_first: bool = False,
+    ) -> RawRead:
+        """The raw table of all rows kept, with the account.
+
+        Args:
+            newest_first: the file is written backwards; the table then begins with the file's last row, so that rows
+                of one second stand in the order in which they happened.
+
+        Raises:
+            DataError: no row is left.
+        """
+        if self.clock is not None:
+            self.clock.remarks(self.ledger)
+        kept = sum(table.num_rows for table in self.tables)
+        account = self.ledger.account(source_format, files, rows_in, kept, columns)
+        table = pa.concat_tables(self.tables).unify_dictionaries().combine_chunks()
+        self.tables.clear()
+        names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
+        frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
+        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
+
+    def _read_offsets(self, rows: Rows, fields: Fields) -> np.ndarray | None:
+        if fields.tz_offset is None or self.options.timezone is not None:
+            return None
+        values = rows.integer(fields.tz_offset, "tz_offset", "timezone offset in minutes", -900, 900)
+        return np.asarray(pc.fill_null(values, 0).to_numpy(zero_copy_only=False)).clip(-900, 900)
+
+    def _offsets_in_times(self, rows: Rows, fields: Fields) -> np.ndarray | None:
+        values = decoded(rows.columns[fields.time])
+        if not pa.types.is_string(values.type) or (self.clock is not None and self.clock.zone is not None):
+            return None
+        found = iso_offsets(values)
+        return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
+
+    def _apply_bbox(self, rows: Rows, latitude: np.ndarray, longitude: np.ndarray) -> None:
+        box = self.options.bbox
+        if box is not None:
+            inside = (latitude >= box.south) & (latitude <= box.north)
+            inside &= (longitude >= box.west) & (longitude <= box.east)
+            rows.flag("outside_bbox", ~inside, lambda row: f"{latitude[row]:g}, {longitude[row]:g} is outside the box")
+
+    def _read_split(self, rows: Rows, fields: Fields) -> pa.Array:
+        if fields.split is None:
+            return pa.array(np.full(len(rows), fields.split_code, dtype=np.int8))
+        words = pc.utf8_lower(rows.text(fields.split))
+        found = pc.index_in(words, pa.array(list(_SPLIT_WORDS)))
+        rows.flag(
+            "split",
+            np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False)),
+            lambda row: f"split must be train, val or test, got {shorten(words[row])}",
+        )
+        codes = pa.array(np.array(list(_SPLIT_WORDS.values()), dtype=np.int8))
+        return pc.fill_null(pc.take(codes, found), 0)

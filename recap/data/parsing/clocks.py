@@ -1,0 +1,87 @@
+"""UTC times and local offsets of check-ins, from whatever the file and the options say about clocks."""
+
+import numpy as np
+import pandas as pd
+
+from recap.data.parsing.account import Ledger
+from recap.data.parsing.options import LONGITUDE_ZONE, ReadOptions
+from recap.errors import DataError
+
+HELP_ZONE = (
+    "name the zone of the check-ins with --timezone, for example --timezone America/New_York "
+    f"(or --timezone {LONGITUDE_ZONE} for a file that spans the world)"
+)
+
+
+class Clock:
+    """How the times of one file become UTC times and offsets.
+
+    Args:
+        options: `timezone`, `bbox` (a named box has a zone) and `local_times` count here.
+        has_offsets: the file has a column of offsets, which `timezone` overrides.
+        layout_is_utc: the time layout itself tells UTC, so that `local_times` would contradict it.
+        local_by_format: the format writes wall-clock times whatever the layout says.
+
+    Raises:
+        DataError: no zone is known, or `local_times` contradicts the layout; the message names the option.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ReadOptions,
+        ledger: Ledger,
+        *,
+        has_offsets: bool,
+        layout_is_utc: bool,
+        local_by_format: bool = False,
+    ) -> None:
+        self.zone = options.timezone if has_offsets else options.zone
+        if self.zone is None and not has_offsets:
+            if not options.missing_zone_is_utc:
+                raise DataError(f"{name} does not say its time zone; {HELP_ZONE}")
+            self.zone = "UTC"
+            ledger.note(f"The file names no time zone. UTC is taken here; for `recap prepare` {HELP_ZONE}.")
+        if options.local_times and layout_is_utc and not local_by_format:
+            raise DataError(f"{name}: --local-times, but its times are written in UTC; leave the option out")
+        self.is_local = local_by_format or options.local_times
+        self.repeated = self.skipped = 0
+
+    def read(
+        self, times: np.ndarray, longitudes: np.ndarray, offsets: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return UTC seconds (datetime64[s], NaT stays NaT) and offsets in minutes (int16, local minus UTC).
+
+        A wall-clock time that the zone skips is moved to the end of the gap; of one that it repeats, the first is
+        taken; `remarks` says how many there were.
+        """
+        if self.zone is None or self.zone == LONGITUDE_ZONE:
+            if self.zone is None:
+                assert offsets is not None
+                minutes = offsets.astype(np.int64)
+            else:
+                # Impossible longitudes are marked elsewhere; here they only must not overflow.
+                minutes = 60 * np.round(np.nan_to_num(longitudes).clip(-180, 180) / 15).astype(np.int64)
+            utc = times - minutes.astype("timedelta64[m]") if self.is_local else times
+            return utc.astype("datetime64[s]"), minutes.astype(np.int16)
+        aware = self._from_wall_clock(pd.Series(times)) if self.is_local else pd.Series(times).dt.tz_localize("UTC")
+        utc = aware.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[s]")
+        local = aware.dt.tz_convert(self.zone).dt.tz_localize(None).to_numpy("datetime64[s]")
+        shift = np.where(np.isnat(utc), np.timedelta64(0, "s"), local - utc)
+        return utc, (shift.astype(np.int64) // 60).astype(np.int16)
+
+    def remarks(self, ledger: Ledger) -> None:
+        """Note what changes of the clock made ambiguous."""
+        if self.repeated:
+            ledger.note(f"{self.repeated} times fall into an hour that {self.zone} repeats; the first is taken.")
+        if self.skipped:
+            ledger.note(f"{self.skipped} times fall into an hour that {self.zone} skips; they are moved to its end.")
+
+    def _from_wall_clock(self, wall: pd.Series) -> pd.Series:
+        first = np.ones(len(wall), dtype=bool)
+        earlier = wall.dt.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
+        later = wall.dt.tz_localize(self.zone, ambiguous=~first, nonexistent="shift_forward")
+        known = wall.notna()
+        self.repeated += int(((earlier != later) & known).sum())
+        self.skipped += int(((earlier.dt.tz_localize(None) != wall) & known).sum())
+        return earlier

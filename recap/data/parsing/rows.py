@@ -1,0 +1,214 @@
+"""Rows of one block turned into typed columns; a row that cannot be used gets one reason, with its place and value."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recap.data.parsing.account import EXAMPLES, HARMLESS, Ledger
+from recap.data.parsing.text_table import TextTable
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
+_INTEGER = r"^[+-]?\d{1,18}$"
+
+
+def shorten(value: pa.Scalar, limit: int = 40) -> str:
+    """Quote a value for a message, cut to ``limit`` characters."""
+    text = plain(value)
+    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def plain(value: pa.Scalar) -> str:
+    """A value as text, also where Python has no such date."""
+    try:
+        return "nothing" if value.as_py() is None else str(value.as_py())
+    except (OverflowError, ValueError):
+        return str(value.value)
+
+
+@dataclass(frozen=True)
+class _Finding:
+    reason: str
+    rows: np.ndarray
+    describe: Callable[[int], str]
+
+
+class Rows:
+    """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
+    bad is only marked, and `finish` leaves it out.
+
+    Args:
+        name: file name for messages.
+        columns: name -> column, text or typed (Parquet); all of one length.
+        lines: place of each row in the file.
+        noun: what ``lines`` counts, ``line`` or ``row``.
+
+    Attributes:
+        bad: rows marked so far.
+        wrong_columns: (line, message) of lines before or between these rows that have another number of columns.
+    """
+
+    def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:
+        self.name, self.columns, self.lines, self.noun = name, columns, lines, noun
+        self.bad = np.zeros(len(lines), dtype=bool)
+        self._findings: list[_Finding] = []
+        self.wrong_columns: list[tuple[int, str]] = []
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def flag(self, reason: str, bad: np.ndarray, describe: Callable[[int], str]) -> None:
+        """Mark rows; a row that is already marked keeps its first reason."""
+        new = np.flatnonzero(bad & ~self.bad)
+        if len(new):
+            self._findings.append(_Finding(reason, new, describe))
+            self.bad[new] = True
+
+    def identifier(self, column: str, reason: str, what: str) -> pa.Array:
+        """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""
+        values = self.text(column)
+        self.flag(reason, _to_numpy(pc.equal(pc.binary_length(values), 0)), lambda row: f"{what} is empty")
+        return values
+
+    def text(self, column: str) -> pa.Array:
+        """Text of a column; null and NaN become the empty string, whole numbers their digits."""
+        values = decoded(self.columns[column])
+        if pa.types.is_floating(values.type):
+            values = _float_text(pc.cast(values, pa.float64()))
+        values = pc.fill_null(pc.cast(values, pa.string()), "")
+        return pc.utf8_trim_whitespace(values)
+
+    def number(self, column: str, reason: str, what: str, low: float, high: float) -> pa.Array:
+        """float64 values; those outside ``[low, high]``, NaN and what is no number are marked."""
+        given = decoded(self.columns[column])
+        values = cast_or_null(given, pa.float64(), _NUMBER)
+        numbers = _to_numpy(values, fill=np.nan)
+        readable = ~_to_numpy(pc.is_null(values))
+        self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")
+        inside = (numbers >= low) & (numbers <= high)
+        self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{low:g}, {high:g}]")
+        return values
+
+    def integer(self, column: str, reason: str, what: str, low: int, high: int) -> pa.Array:
+        """int64 values; those outside ``[low, high]`` and what is no whole number (``-240.0``, ``+60``) are marked."""
+        given = decoded(self.columns[column])
+        text = given
+        if pa.types.is_string(text.type):
+            text = pc.replace_substring_regex(text, r"\.0+$", "")
+            text = pc.replace_substring_regex(text, r"^\s*\+(\d)", r"\1")
+        values = cast_or_null(text, pa.int64(), _INTEGER)
+        numbers = _to_numpy(values, fill=low - 1)
+        self.flag(
+            reason,
+            (numbers < low) | (numbers > high),
+            lambda row: f"{what} must be a whole number in [{low}, {high}], got {shorten(given[row])}",
+        )
+        return values
+
+    def finish(self, columns: dict[str, pa.Array], ledger: Ledger) -> pa.Table:
+        """The good rows of ``columns``; the others go into the ledger.
+
+        Raises:
+            DataError: there is a bad row and the ledger does not skip; the message names the earliest.
+        """
+        if not ledger.skip_bad_rows:
+            self._refuse_first(ledger)
+        for finding in self._findings:
+            ledger.report(finding.reason, len(finding.rows), self._examples(finding))
+        ledger.report("wrong_columns", len(self.wrong_columns), (text for _, text in self.wrong_columns))
+        table = pa.table(columns)
+        return table.filter(pa.array(~self.bad)) if self.bad.any() else table
+
+    def _examples(self, finding: _Finding) -> Iterable[str]:
+        return (self._place(row) + finding.describe(int(row)) for row in finding.rows[:EXAMPLES])
+
+    def _place(self, row: int) -> str:
+        return f"{self.name} {self.noun} {self.lines[row]}: "
+
+    def _refuse_first(self, ledger: Ledger) -> None:
+        firsts = [
+            (int(self.lines[finding.rows[0]]), self._place(finding.rows[0]) + finding.describe(int(finding.rows[0])))
+            for finding in self._findings
+            if finding.reason not in HARMLESS
+        ]
+        firsts += self.wrong_columns
+        if firsts:
+            ledger.refuse(min(firsts)[1])
+
+
+def text_rows(table: TextTable, wanted: list[str], ledger: Ledger) -> Iterator[Rows]:
+    """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked.
+
+    Raises:
+        DataError: see `TextTable.blocks`; or the last lines have other columns and the ledger does not skip.
+    """
+    spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(table.delimiter, repr(table.delimiter))
+    seen = 0
+
+    def new_wrong_columns() -> list[tuple[int, str]]:
+        nonlocal seen
+        found = table.wrong_columns[seen:]
+        seen += len(found)
+        expected = f"expected {len(table.names)} columns separated by {spoken}"
+        return [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
+
+    for block in table.blocks(wanted):
+        rows = Rows(table.name, block.columns, block.lines)
+        blank = np.ones(len(rows), dtype=bool)
+        for column in block.columns.values():
+            blank &= _to_numpy(pc.equal(pc.binary_length(column), 0))
+        rows.flag("blank_line", blank, lambda row: "blank line")
+        rows.wrong_columns = new_wrong_columns()
+        yield rows
+    rest = new_wrong_columns()
+    if rest and not ledger.skip_bad_rows:
+        ledger.refuse(rest[0][1])
+    ledger.report("wrong_columns", len(rest), (text for _, text in rest))
+
+
+def decoded(values: pa.Array) -> pa.Array:
+    """A dictionary-encoded column as plain values, large strings as strings."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
+        values = pc.cast(values, pa.string())
+    return values
+
+
+def _float_text(values: pa.Array) -> pa.Array:
+    """Each number for itself, so that one 1.5 or NaN in a block does not turn the others' ``7`` into ``7.0``."""
+    values = pc.if_else(pc.is_nan(values), None, values)
+    is_whole = pc.and_(pc.equal(pc.round(values), values), pc.less(pc.abs(values), 1e18))
+    whole = pc.cast(pc.if_else(is_whole, values, None), pa.int64(), safe=False)
+    return pc.coalesce(pc.cast(whole, pa.string()), pc.cast(values, pa.string()))
+
+
+def cast_or_null(values: pa.Array, kind: pa.DataType, pattern: str) -> pa.Array:
+    """Cast; text that does not match ``pattern`` becomes null instead of failing the column."""
+    try:
+        return pc.cast(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        if not pa.types.is_string(values.type):
+            return _cast_numbers(values, kind)
+    text = pc.utf8_trim_whitespace(values)
+    readable = pc.match_substring_regex(text, pattern)
+    return pc.cast(pc.if_else(readable, text, None), kind)
+
+
+def _cast_numbers(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Numbers that do not fit ``kind`` (1.5 as a whole number), and values of other types, become null."""
+    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type) or pa.types.is_decimal(values.type)):
+        return pa.nulls(len(values), kind)
+    floats = pc.cast(values, pa.float64(), safe=False)
+    if pa.types.is_floating(kind):
+        return floats
+    fits = pc.and_(pc.equal(pc.round(floats), floats), pc.less(pc.abs(floats), 1e18))
+    return pc.cast(pc.if_else(fits, floats, None), kind, safe=False)
+
+
+def _to_numpy(values: pa.Array, fill: Any = False) -> np.ndarray:
+    """A numpy copy in which null is ``fill``."""
+    return np.asarray(pc.fill_null(values, fill).to_numpy(zero_copy_only=False))

@@ -1,0 +1,172 @@
+"""Times in the layouts that check-in files use, parsed a column at a time; what cannot be read becomes null."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recap.data.parsing.rows import Rows, cast_or_null, decoded, shorten
+from recap.errors import DataError
+
+_SECONDS: Final = pa.timestamp("s")
+_RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
+_EARLIEST, _LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
+_MONTHS: Final = pa.array(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
+_ZONED_ISO: Final = r"\d[T ]\d{2}:\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
+_ISO_OFFSET: Final = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$"
+
+
+@dataclass(frozen=True)
+class TimeLayout:
+    """One way to write a time.
+
+    Attributes:
+        example: shown where a value does not fit.
+        is_utc: the text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time.
+        parse: text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``.
+    """
+
+    example: str
+    is_utc: bool
+    parse: Callable[[pa.Array], pa.Array]
+
+
+def parse_ctime(text: pa.Array) -> pa.Array:
+    """``Tue Apr 03 18:00:09 +0000 2012``: each distinct day and second of the day is parsed once."""
+    shape = pc.and_(pc.equal(pc.utf8_length(text), 30), pc.equal(pc.utf8_slice_codeunits(text, 19, 26), " +0000 "))
+    shape = pc.and_(shape, pc.equal(pc.utf8_slice_codeunits(text, 10, 11), " "))
+    days = pc.dictionary_encode(
+        pc.binary_join_element_wise(pc.utf8_slice_codeunits(text, 4, 10), pc.utf8_slice_codeunits(text, 26, 30), "")
+    )
+    names = days.dictionary
+    month = pc.index_in(pc.utf8_slice_codeunits(names, 0, 3), _MONTHS)
+    month = pc.utf8_lpad(pc.cast(pc.add(month, 1), pa.string()), 2, "0")
+    iso_days = pc.binary_join_element_wise(
+        pc.utf8_slice_codeunits(names, 6, 10), month, pc.utf8_slice_codeunits(names, 4, 6), "-"
+    )
+    seconds = pc.dictionary_encode(pc.utf8_slice_codeunits(text, 11, 19))
+    clock = pc.binary_join_element_wise("1970-01-01", seconds.dictionary, "T")
+    midnight = pc.take(pc.cast(parse_iso_naive(iso_days), pa.int64()), days.indices)
+    of_day = pc.take(pc.cast(parse_iso_naive(clock), pa.int64()), seconds.indices)
+    return pc.cast(pc.if_else(shape, pc.add(midnight, of_day), None), _SECONDS)
+
+
+def parse_iso_naive(text: pa.Array) -> pa.Array:
+    """ISO 8601 without a zone, to whole seconds (fractions are cut off)."""
+    return _iso(text, pa.timestamp("us"), zoned=False)
+
+
+def parse_iso_zoned(text: pa.Array) -> pa.Array:
+    """ISO 8601 with ``Z`` or an offset, as UTC."""
+    return _iso(text, pa.timestamp("us", "UTC"), zoned=True)
+
+
+def _iso(text: pa.Array, kind: pa.DataType, zoned: bool) -> pa.Array:
+    try:
+        times = pc.cast(text, kind)
+    except pa.ArrowInvalid:
+        trimmed = pc.utf8_trim_whitespace(text)
+        fits = pc.equal(pc.match_substring_regex(trimmed, _ZONED_ISO), zoned)
+        fits = pc.and_(fits, pc.match_substring_regex(trimmed, r"^\d{4}-\d{2}-\d{2}"))
+        series = pd.Series(pc.if_else(fits, trimmed, None).to_pandas(), dtype=object)
+        parsed = pd.to_datetime(series, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
+        times = pa.array(parsed.astype("datetime64[us]"))
+    return pc.cast(pc.floor_temporal(times, unit="second"), _SECONDS, safe=False)
+
+
+def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
+    def parse(values: pa.Array) -> pa.Array:
+        numbers = cast_or_null(values, pa.float64(), r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
+        seconds = pc.floor(pc.divide(numbers, float(unit)))
+        fits = pc.less(pc.abs(seconds), 1e11)  # NaN and what no calendar holds become null
+        return pc.cast(pc.cast(pc.if_else(fits, seconds, None), pa.int64()), _SECONDS)
+
+    return parse
+
+
+def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
+    def parse(text: pa.Array) -> pa.Array:
+        series = pd.Series(pc.cast(text, pa.string()).to_pandas(), dtype=object)
+        times = pd.to_datetime(series, format=layout, errors="coerce", utc=True).dt.tz_localize(None)
+        return pa.array(times.astype("datetime64[s]"))
+
+    return parse
+
+
+CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, parse_ctime)
+ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, parse_iso_zoned)
+ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, parse_iso_naive)
+EPOCH_SECONDS: Final = TimeLayout("1333476009", True, _epoch(1))
+EPOCH_MILLISECONDS: Final = TimeLayout("1333476009000", True, _epoch(1000))
+EPOCH_MICROSECONDS: Final = TimeLayout("1333476009000000", True, _epoch(1_000_000))
+LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, EPOCH_SECONDS, EPOCH_MILLISECONDS, EPOCH_MICROSECONDS)
+
+
+def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayout:
+    """The layout that reads most of the first thousand values as times from 1990 to 2099.
+
+    Raises:
+        DataError: ``time_format`` is no strptime layout.
+    """
+    if time_format is not None:
+        try:
+            example = pd.Timestamp("2012-04-03 18:00:09", tz="UTC").strftime(time_format)
+            pd.to_datetime([example], format=time_format, utc=True)
+        except ValueError as error:
+            raise DataError(f"--time-format {time_format!r} is no strptime layout ({error})") from error
+        return TimeLayout(example, "%z" in time_format, _strptime(time_format))
+    values = decoded(values)
+    if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
+        is_utc = getattr(values.type, "tz", None) is not None
+        return TimeLayout("2012-04-03 18:00:09", is_utc, _typed)
+    sample = values.slice(0, 1000)
+    if pa.types.is_string(sample.type):
+        sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
+    layouts = LAYOUTS if pa.types.is_string(sample.type) else LAYOUTS[3:]  # numbers are epochs
+    return max(layouts, key=lambda layout: int(_plausible(layout.parse(sample)).sum()))
+
+
+def _typed(values: pa.Array) -> pa.Array:
+    if pa.types.is_date(values.type):
+        return pc.cast(values, _SECONDS)
+    utc = values.view(pa.timestamp(values.type.unit))  # the stored number counts from 1970 in UTC whatever the zone
+    return pc.cast(pc.floor_temporal(utc, unit="second"), _SECONDS, safe=False)
+
+
+def _plausible(times: pa.Array) -> np.ndarray:
+    seconds = times.to_numpy(zero_copy_only=False)
+    return (seconds >= _RECENT) & (seconds < _LATEST)  # NaT is neither
+
+
+def read_times(rows: Rows, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:
+    """Parse a column; what the layout cannot read, and times outside 1970 to 2099, are marked.
+
+    Returns:
+        datetime64[s] per row, NaT where marked.
+    """
+    given = decoded(rows.columns[column])
+    times = layout.parse(given).to_numpy(zero_copy_only=False).astype("datetime64[s]")
+    rows.flag(
+        "time",
+        np.isnat(times),
+        lambda row: f"{what} must look like '{layout.example}', got {shorten(given[row])}",
+    )
+    outside = ~((times >= _EARLIEST) & (times < _LATEST))
+    rows.flag("time", outside, lambda row: f"{what} {shorten(given[row])} is outside 1970 to 2099")
+    return np.where(outside, np.datetime64("NaT", "s"), times)
+
+
+def iso_offsets(text: pa.Array) -> np.ndarray | None:
+    """Minutes of the offsets that ISO times carry (``-04:00`` -> -240); None where every one is UTC."""
+    parts = pc.extract_regex(text, _ISO_OFFSET)
+    if parts.null_count == len(parts):
+        return None
+    hours = pc.cast(pc.struct_field(parts, "hours"), pa.int64())
+    minutes = pc.add(pc.multiply(hours, 60), pc.cast(pc.struct_field(parts, "minutes"), pa.int64()))
+    signed = pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(minutes), minutes)
+    offsets = np.asarray(pc.fill_null(signed, 0).to_numpy(zero_copy_only=False)).astype(np.int64)
+    return offsets if offsets.any() else None

@@ -1,0 +1,120 @@
+"""GETNext CSV files: train, validation and test of one city in three files, with the split and trajectories kept."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from recap import columns as c
+from recap.data.parsing.account import Ledger, RawRead
+from recap.data.parsing.assembly import Assembly, Fields
+from recap.data.parsing.clocks import HELP_ZONE
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.rows import text_rows
+from recap.data.parsing.text_table import TextTable
+from recap.errors import DataError
+
+COLUMNS: Final = (
+    "user_id",
+    "POI_id",
+    "POI_catid",
+    "POI_catid_code",
+    "POI_catname",
+    "latitude",
+    "longitude",
+    "timezone",
+    "UTC_time",
+    "local_time",
+    "day_of_week",
+    "norm_in_day_time",
+    "trajectory_id",
+    "norm_day_shift",
+    "norm_relative_time",
+)
+"""The published header. Columns after `timezone` follow from the others and are not read, but for the trajectory."""
+
+NEEDED: Final = ("user_id", "POI_id", "latitude", "longitude", "UTC_time")
+
+_LOCAL_ONLY: Final = "read its local times with --format csv --map time=local_time"
+
+_PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.IGNORECASE)
+_CODES: Final = {"train": c.TRAIN, "val": c.VAL, "valid": c.VAL, "test": c.TEST}
+
+
+def find_parts(folder: Path) -> dict[int, Path]:
+    """Split code -> CSV file of a folder, by the words train, val and test in the file names.
+
+    Raises:
+        DataError: one is missing, or two files claim the same part.
+    """
+    parts: dict[int, Path] = {}
+    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")]):
+        found = _PART.search(path.stem)
+        if found:
+            code = _CODES[found.group(1).lower()]
+            if code in parts:
+                raise DataError(
+                    f"{folder.name}: {parts[code].name} and {path.name} both look like the {c.SPLIT_NAMES[code]} part; "
+                    "leave one of them in the folder"
+                )
+            parts[code] = path
+    missing = [name for code, name in enumerate(c.SPLIT_NAMES) if code not in parts]
+    if missing:
+        raise DataError(
+            f"{folder} holds no CSV file with {' and '.join(missing)} in its name; "
+            "a GETNext folder has three, such as NYC_train.csv, NYC_val.csv, NYC_test.csv"
+        )
+    return dict(sorted(parts.items()))
+
+
+def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
+    """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
+
+    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split of its own.
+    The offset is the column `timezone` (minutes); a file without it needs the option.
+
+    Raises:
+        DataError: a file is missing, lacks a column, or holds a bad row; the message names file and line.
+    """
+    options = options or ReadOptions()
+    parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
+    ledger = Ledger(options.skip_bad_rows)
+    assembly: Assembly | None = None
+    first: Fields | None = None
+    rows_in = 0
+    for code, file in parts.items():
+        table = TextTable(file, delimiter=",", quoted=True, multiline=options.multiline, encoding=options.encoding)
+        fields = _fields(table, code)
+        # One layout of times and one clock for all parts of a dataset.
+        first = first or fields
+        if fields.tz_offset != first.tz_offset and options.timezone is None:
+            raise DataError(f"{path.name}: some of its files have a column timezone, {file.name} differs; {HELP_ZONE}")
+        assembly = assembly or Assembly(path.name, options, ledger)
+        for rows in text_rows(table, fields.columns(), ledger):
+            assembly.add(rows, fields)
+        rows_in += table.rows_in
+    assert assembly is not None
+    return assembly.read("getnext", [file.name for file in parts.values()], rows_in)
+
+
+def _fields(table: TextTable, code: int | None) -> Fields:
+    missing = [name for name in NEEDED if name not in table.names]
+    if missing:
+        local_only = missing == ["UTC_time"] and "local_time" in table.names
+        expected = _LOCAL_ONLY if local_only else f"a GETNext file begins with {','.join(COLUMNS)}"
+        raise DataError(f"{table.name} line 1: no column {', '.join(missing)}; {expected}")
+
+    def optional(name: str) -> str | None:
+        return name if name in table.names else None
+
+    return Fields(
+        user="user_id",
+        poi="POI_id",
+        time="UTC_time",
+        latitude="latitude",
+        longitude="longitude",
+        category=optional("POI_catname"),
+        category_id=optional("POI_catid"),
+        tz_offset=optional("timezone"),
+        trajectory=optional("trajectory_id") if code is not None else None,
+        split_code=code,
+    )

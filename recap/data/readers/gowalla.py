@@ -1,0 +1,35 @@
+"""SNAP check-in files (Gowalla, Brightkite): user, ISO time, latitude, longitude, location; newest first."""
+
+from pathlib import Path
+from typing import Final
+
+from recap.data.parsing.account import Ledger, RawRead
+from recap.data.parsing.assembly import Assembly, Fields
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.rows import text_rows
+from recap.data.parsing.text_table import TextTable
+from recap.data.parsing.times import ISO_ZONED
+
+COLUMNS: Final = ("user", "check-in time", "latitude", "longitude", "location id")
+_FIELDS: Final = Fields(
+    user="user", poi="location id", time="check-in time", latitude="latitude", longitude="longitude"
+)
+
+
+def read_gowalla(path: Path, options: ReadOptions | None = None) -> RawRead:
+    """Read a file of the SNAP collection, plain or .gz (Cho, Myers, Leskovec; KDD 2011).
+
+    The files have no header, no categories and no time zone: `bbox="california"` cuts out the state and brings its
+    zone, other places need `timezone`. A user's rows stand newest first, so the table is turned round: rows of one
+    second then stand in the order in which they happened.
+
+    Raises:
+        DataError: the file is missing, empty, cut off or not of this format, or no time zone is known.
+    """
+    options = options or ReadOptions()
+    ledger = Ledger(options.skip_bad_rows)
+    table = TextTable(path, delimiter="\t", names=COLUMNS, encoding=options.encoding)
+    assembly = Assembly(path.name, options, ledger, layout=ISO_ZONED)
+    for rows in text_rows(table, _FIELDS.columns(), ledger):
+        assembly.add(rows, _FIELDS)
+    return assembly.read("gowalla", [path.name], table.rows_in, newest_first=True)

@@ -1,0 +1,138 @@
+"""RecBole atomic files: check-ins in .inter, places in .item, types in the header (``user_id:token``)."""
+
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from recap.data.parsing.account import Ledger, RawRead
+from recap.data.parsing.assembly import Assembly, Fields
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.places import Places, note_places
+from recap.data.parsing.rows import text_rows
+from recap.data.parsing.text_table import TextTable
+from recap.errors import DataError
+
+_USER: Final = ("user_id", "uid", "user")
+_PLACE: Final = ("item_id", "venue_id", "poi_id", "location_id", "business_id", "iid")
+_TIME: Final = ("timestamp", "time")
+_LATITUDE: Final = ("latitude", "lat")
+_LONGITUDE: Final = ("longitude", "lon", "lng", "long")
+_OFFSET: Final = ("timezone_offset", "tz_offset")
+_CATEGORY_ID: Final = ("venue_category_id", "category_id")
+_CATEGORY: Final = ("venue_category_name", "category_name", "category", "categories")
+_NAME: Final = ("name", "venue_name", "item_name", "title")
+_MERGED: Final = ("click_times", "num_repeat")
+
+
+def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
+    """Read a RecBole dataset: the folder, or its .inter file with the .item file beside it (Zhao et al., CIKM 2021).
+
+    Place, time, coordinates and categories are found by RecBole's usual field names; coordinates and categories may
+    stand in either file. Offsets are `timezone_offset` in minutes; files without need `timezone`.
+
+    Raises:
+        DataError: a file or field is missing, or a row is bad; the message names file and line.
+    """
+    options = options or ReadOptions()
+    inter = _find_inter(path)
+    item = inter.with_suffix(".item")
+    ledger = Ledger(options.skip_bad_rows)
+    table = TextTable(inter, delimiter="\t", encoding=options.encoding)
+    names = _typed_names(table)
+    place = _need(table, names, _PLACE, "place")
+    places = _read_places(item, place, options, ledger) if item.is_file() else None
+
+    def either(choices: tuple[str, ...]) -> str | None:
+        if found := _pick(names, choices):
+            return names[found]
+        if places is not None and (joined := _pick(places.columns, choices)):
+            return f"place.{joined}"
+        return None
+
+    latitude, longitude = either(_LATITUDE), either(_LONGITUDE)
+    if latitude is None or longitude is None:
+        raise DataError(
+            f"{inter.name} has no coordinates and there is no {item.name} with latitude:float and longitude:float; "
+            "put that file beside it"
+        )
+    fields = Fields(
+        user=names[_need(table, names, _USER, "user")],
+        poi=names[place],
+        time=names[_need(table, names, _TIME, "time")],
+        latitude=latitude,
+        longitude=longitude,
+        category=either(_CATEGORY),
+        category_id=either(_CATEGORY_ID),
+        poi_name=either(_NAME),
+        tz_offset=either(_OFFSET),
+    )
+    merged = _pick(names, _MERGED)
+    if merged:
+        ledger.note(
+            f"The column {merged} says that repeated visits were merged into one row each: revisits are lost, "
+            "use the version of the dataset without duplicate removal."
+        )
+    assembly = Assembly(inter.name, options, ledger)
+    own = [name for name in fields.columns() if name in table.names]
+    for rows in text_rows(table, own, ledger):
+        if places is not None:
+            places.join(rows, names[place])
+        assembly.add(rows, fields)
+    files = [inter.name] if places is None else [inter.name, item.name]
+    return assembly.read("recbole", files, table.rows_in)
+
+
+def _find_inter(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob("*.inter"))
+    if len(found) != 1:
+        many = ", ".join(file.name for file in found[:3]) or "none"
+        raise DataError(f"{path} must hold one .inter file, found {many}; name the file itself")
+    return found[0]
+
+
+def _typed_names(table: TextTable) -> dict[str, str]:
+    """Field name -> column, from a header of ``name:type``."""
+    kinds = {"token", "token_seq", "float", "float_seq"}
+    untyped = [name for name in table.names if name.rpartition(":")[2] not in kinds]
+    if untyped:
+        raise DataError(
+            f"{table.name} line 1: {untyped[0][:40]!r} has no RecBole type; expected name:token or name:float "
+            "separated by tabs"
+        )
+    return {name.rpartition(":")[0]: name for name in table.names}
+
+
+def _pick(names: dict[str, str] | dict[str, pa.Array], choices: tuple[str, ...]) -> str | None:
+    return next((choice for choice in choices if choice in names), None)
+
+
+def _need(table: TextTable, names: dict[str, str], choices: tuple[str, ...], what: str) -> str:
+    found = _pick(names, choices)
+    if found is None:
+        raise DataError(
+            f"{table.name} line 1: no field for the {what} (one of {', '.join(choices)}), got {', '.join(names)[:120]}"
+        )
+    return found
+
+
+def _read_places(item: Path, place: str, options: ReadOptions, ledger: Ledger) -> Places:
+    table = TextTable(item, delimiter="\t", encoding=options.encoding)
+    names = _typed_names(table)
+    if place not in names:
+        raise DataError(
+            f"{item.name} line 1: no field {place}, by which places are joined, got {', '.join(names)[:120]}"
+        )
+    private = Ledger(ledger.skip_bad_rows)
+    kept: list[pa.Table] = []
+    for rows in text_rows(table, table.names, private):
+        columns = {place: rows.identifier(names[place], "poi_id", place)}
+        for field, low_high in ((_LATITUDE, 90), (_LONGITUDE, 180)):
+            if found := _pick(names, field):
+                columns[found] = rows.number(names[found], found, found, -low_high, low_high)
+        columns |= {name: rows.text(column) for name, column in names.items() if name not in columns}
+        kept.append(rows.finish(columns, private))
+    note_places(private, ledger, item.name)
+    return Places.from_tables(item.name, kept, place)

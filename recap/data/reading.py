@@ -1,0 +1,66 @@
+"""Readers, one file per published format; each returns a raw check-in table and an account of every row."""
+
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import pandas as pd
+
+from recap.data.format_detection import Detection, detect_format
+from recap.data.parsing.account import RawRead, ReadAccount
+from recap.data.parsing.options import ReadOptions
+from recap.data.readers.foursquare import read_foursquare
+from recap.data.readers.getnext import read_getnext
+from recap.data.readers.gowalla import read_gowalla
+from recap.data.readers.libcity import read_libcity
+from recap.data.readers.own_table import read_csv, read_parquet
+from recap.data.readers.recbole import read_recbole
+from recap.errors import ConfigError
+
+__all__ = [
+    "SOURCE_FORMATS",
+    "Detection",
+    "RawRead",
+    "ReadAccount",
+    "ReadOptions",
+    "SourceFormat",
+    "detect_format",
+    "read_checkins",
+    "read_raw",
+]
+
+SourceFormat = Literal["foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "parquet"]
+SOURCE_FORMATS: Final = get_args(SourceFormat)
+
+
+def read_checkins(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
+    """Read raw check-ins in a named format; ``auto`` tells it from the content.
+
+    Raises:
+        ConfigError: the format is unknown.
+        DataError: the file cannot be read as that format.
+    """
+    options = options or ReadOptions()
+    if source_format == "auto":
+        source_format = detect_format(path, options.encoding).source_format
+    match source_format:
+        case "foursquare":
+            return read_foursquare(path, options)
+        case "getnext":
+            return read_getnext(path, options)
+        case "gowalla":
+            return read_gowalla(path, options)
+        case "libcity":
+            return read_libcity(path, options)
+        case "recbole":
+            return read_recbole(path, options)
+        case "csv":
+            return read_csv(path, options)
+        case "parquet":
+            return read_parquet(path, options)
+        case _:
+            raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(SOURCE_FORMATS)}")
+
+
+def read_raw(path: Path, source_format: str, options: ReadOptions | None = None) -> pd.DataFrame:
+    """The table of `read_checkins` alone."""
+    return read_checkins(path, source_format, options).table

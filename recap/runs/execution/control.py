@@ -1,0 +1,89 @@
+"""What can be done to a run: stop, resume, remove. Commands and views call these and nothing else."""
+
+from recap.errors import RecapError
+from recap.runs.execution.service import ensure_runner
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import RESUMABLE, RunState, now
+
+
+def submit(store: RunStore, specs: list[RunSpec]) -> list[RunFolder]:
+    """Queue runs and see to it that a runner works.
+
+    Raises:
+        ReadOnlyError: the store only shows runs.
+    """
+    runs = store.add(specs)
+    ensure_runner(store)
+    return runs
+
+
+def stop(store: RunStore, run: RunFolder) -> RunState:
+    """Take a run off the queue, or ask it to save its state and end.
+
+    Raises:
+        ReadOnlyError: the store only shows runs.
+        RecapError: the run is over.
+    """
+    store.check_writable("stop a run")
+    spec_backend = _backend(run)
+    if spec_backend == "local" or run.read_state().slurm is None:
+        dequeued = run.change({"queued"}, "stopped", ended=now(), error=None)
+        if dequeued is not None:
+            return dequeued
+    stopping = run.change({"running", "queued"}, "stopping")
+    if stopping is None:
+        stopping = run.read_state()
+        if stopping.state != "stopping":
+            raise RecapError(f"run {run.id} is {stopping.state}: only queued and running runs can be stopped")
+    ensure_runner(store)
+    return stopping
+
+
+def resume(store: RunStore, run: RunFolder) -> RunState:
+    """Queue a stopped, failed or lost run again; it continues exactly where its last saved state ends.
+
+    Raises:
+        ReadOnlyError: the store only shows runs.
+        RecapError: the run is not over, or is finished, or its spec cannot be used.
+    """
+    store.check_writable("resume a run")
+    run.read_spec().train_config()
+    queued = run.change(set(RESUMABLE), "queued", ended=None, error=None, process=None, device=None, slurm=None)
+    if queued is None:
+        state = run.read_state().state
+        remedy = (
+            "it is finished; submit a new one with --parent" if state == "finished" else "only stopped, failed and lost"
+        )
+        raise RecapError(f"run {run.id} is {state}: {remedy}{'' if state == 'finished' else ' runs can be resumed'}")
+    ensure_runner(store)
+    return queued
+
+
+def remove(store: RunStore, run: RunFolder) -> None:
+    """Delete a run that is over, with its checkpoint.
+
+    Raises:
+        ReadOnlyError: the store only shows runs.
+        RecapError: the run is not over.
+    """
+    store.remove(run)
+
+
+def write_notes(store: RunStore, run: RunFolder, notes: str) -> None:
+    """Replace a run's notes.
+
+    Raises:
+        ReadOnlyError: the store only shows runs.
+        ConfigError: longer than allowed.
+    """
+    store.check_writable("change notes")
+    run.write_notes(notes)
+
+
+def _backend(run: RunFolder) -> str:
+    try:
+        return run.read_spec().backend
+    except RecapError:
+        return "local"

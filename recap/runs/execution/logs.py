@@ -1,0 +1,51 @@
+"""A run's log as text, whole, its end, or as it grows."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from recap.runs.execution.service import ensure_runner
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import ACTIVE
+
+_TAIL_BYTES: Final = 1 << 20
+_RUNNER_SECONDS: Final = 3.0
+"""Time between two looks whether a runner still works."""
+
+
+def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
+    """The log's text, or its last ``lines`` (of the last mebibyte), and the byte it ends at; empty before the start."""
+    if not run.log.is_file():
+        return "", 0
+    with run.log.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(0 if lines is None else max(0, size - _TAIL_BYTES))
+        text = file.read().decode("utf-8", errors="replace")
+    return text if lines is None else "".join(text.splitlines(keepends=True)[-lines:]), size
+
+
+def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterator[str]:
+    """What is added after byte ``offset``, until the run is over.
+
+    Args:
+        wait: called between two looks.
+    """
+    store = RunStore(run.path.parent)
+    looked = time.monotonic()
+    while True:
+        # The state first: what was written before the end is then read after it.
+        over = run.read_state().state not in ACTIVE
+        if run.log.is_file():
+            with run.log.open("rb") as file:
+                file.seek(offset)
+                piece = file.read()
+            if piece:
+                offset += len(piece)
+                yield piece.decode("utf-8", errors="replace")
+        if over:
+            return
+        if time.monotonic() - looked > _RUNNER_SECONDS:
+            ensure_runner(store)
+            looked = time.monotonic()
+        wait()

@@ -1,0 +1,28 @@
+"""What counting alone reaches on a run's validation cases: the line its curves are read against."""
+
+from recap import columns as c
+from recap.baselines.counting import CountPlusMarkov
+from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.scoring import rank_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.runs.store.files import write_json
+from recap.runs.store.run_folder import REFERENCE, RunFolder
+
+
+def write_reference(run: RunFolder, dataset: Dataset) -> None:
+    """Rank the validation cases by `count_plus_markov` and keep its metrics by group, once for a run.
+
+    Raises:
+        OSError: the disk refused.
+    """
+    if run.read_reference():
+        return
+    graph = TransitionGraph.from_dataset(dataset)
+    cases = describe_cases(dataset, graph, c.VAL)
+    if cases.empty:
+        return
+    ranked = rank_cases(CountPlusMarkov(dataset, graph), cases, CheckinTensors.from_dataset(dataset))
+    write_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **metrics_by_group(ranked)})

@@ -1,0 +1,168 @@
+"""The local runner: ``python -m recap.runs.execution.runner FOLDER``.
+
+One works at a time; it ends when nothing is left to do.
+"""
+
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from recap.errors import RecapError
+from recap.runs.execution.gpus import GpuList, read_gpus
+from recap.runs.execution.scheduling import place
+from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
+from recap.runs.execution.slurm import SlurmQueue
+from recap.runs.execution.supervision import Supervisor
+from recap.runs.store.files import write_json
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import ACTIVE, RunState, now
+
+_LOCK_SECONDS: Final = 3.0
+_HEARTBEAT_SECONDS: Final = 2.0
+
+
+class Runner:
+    """Takes runs off the queue, starts them, watches them, and enters what became of them.
+
+    Everything it knows is in the run folders, so that a new runner can take over at any moment.
+    """
+
+    def __init__(self, store: RunStore, list_gpus: GpuList = read_gpus) -> None:
+        self.store, self.settings = store, store.settings()
+        self.supervisor = Supervisor(self.settings)
+        self.slurm = SlurmQueue(self.settings.slurm)
+        self._list_gpus = list_gpus
+        self._seen: dict[str, tuple[tuple[int, int, int], RunState]] = {}
+        self._ended = False
+
+    def serve(self) -> None:
+        """Work until there is nothing to do for a while; a second runner returns at once."""
+        while self._hold_lock():
+            # Whoever queued a run while the lock was being released saw a runner and started none: look again.
+            if self._ended or not self._active():
+                return
+
+    def tick(self) -> bool:
+        """Look after every active run once; returns whether there is any."""
+        active = self._active()
+        self.supervisor.drop_missing({run.id for run, _ in active})
+        for run, state in active:
+            try:
+                self._look_after(run, state)
+            except (RecapError, OSError) as error:
+                print(f"{now()} run {run.id}: {error}", flush=True)
+        self._start_next(self._active())
+        return bool(active)
+
+    def _hold_lock(self) -> bool:
+        lock = FileLock(self.store.folder / RUNNER_LOCK)
+        try:
+            # A command that asks whether a runner works holds the lock for a moment.
+            lock.acquire(timeout=_LOCK_SECONDS)
+        except Timeout:
+            return False
+        try:
+            self._work()
+        finally:
+            lock.release()
+        return True
+
+    def _work(self) -> None:
+        idle_since, beat = time.monotonic(), float("-inf")
+        while not self._ended:
+            moment = time.monotonic()
+            if moment - beat > _HEARTBEAT_SECONDS:
+                self._write_heartbeat()
+                beat = moment
+            if self.tick():
+                idle_since = time.monotonic()
+            elif time.monotonic() - idle_since > self.settings.idle_seconds:
+                return
+            time.sleep(self.settings.poll_seconds)
+
+    def _look_after(self, run: RunFolder, state: RunState) -> None:
+        if state.slurm is not None:
+            self.slurm.follow(run, state)
+        elif state.state in ("running", "stopping"):
+            self.supervisor.look_after(run, state)
+
+    def _start_next(self, active: list[tuple[RunFolder, RunState]]) -> None:
+        waiting = [(run, state) for run, state in active if state.state == "queued" and state.slurm is None]
+        if not waiting:
+            return
+        busy = [(run, state) for run, state in active if state.state != "queued" and state.slurm is None]
+        gpus = self._list_gpus()
+        for run, state in waiting:
+            try:
+                spec = run.read_spec()
+                if spec.backend == "slurm":
+                    self.slurm.submit(run, spec, state)
+                    continue
+                lease = place(spec, [entry for _, entry in busy], gpus, self.settings, self.store)
+                if lease is None:
+                    # First come, first served: a small run must not keep a large one waiting for ever.
+                    break
+                started = self.supervisor.start(run, state, lease)
+                if started is not None:
+                    busy.append((run, started))
+            except RecapError as error:
+                run.end("failed", str(error))
+
+    def _active(self) -> list[tuple[RunFolder, RunState]]:
+        """Active runs; a state file is read again only when it was replaced."""
+        seen: dict[str, tuple[tuple[int, int, int], RunState]] = {}
+        for run in self.store.runs():
+            try:
+                status = (run.path / "state.json").stat()
+                stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
+            except OSError:
+                stamp = (0, 0, 0)
+            known = self._seen.get(run.id)
+            try:
+                state = known[1] if known is not None and known[0] == stamp and stamp[0] else run.heal()
+            except RecapError:
+                continue
+            seen[run.id] = (stamp, state)
+        self._seen = seen
+        states = [(RunFolder(self.store.folder / name), state) for name, (_, state) in seen.items()]
+        return [(run, state) for run, state in states if state.state in ACTIVE]
+
+    def _write_heartbeat(self) -> None:
+        try:
+            write_json(
+                self.store.folder / RUNNER_INFO, {"process": ProcessIdentity.current().model_dump(), "heartbeat": now()}
+            )
+        except OSError as error:
+            print(f"{now()} heartbeat: {error}", flush=True)
+
+    def end(self, number: int, _: FrameType | None) -> None:
+        """Leave at the next look; the trainings go on, and the next runner takes over."""
+        self._ended = True
+
+
+def main(arguments: list[str]) -> int:
+    """Serve a runs folder."""
+    try:
+        runner = Runner(RunStore(Path(arguments[0])))
+        signal.signal(signal.SIGTERM, runner.end)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        runner.serve()
+    except RecapError as error:
+        print(f"{now()} recap: {error}", flush=True)
+        return 2
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""Whether a runner works on a runs folder, and starting one where work waits: no server to install."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from recap.errors import RecapError
+from recap.runs.execution.supervision import Supervisor
+from recap.runs.store.files import read_json
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import ACTIVE, RunState
+from recap.storage.user_folder import HOME_VARIABLE
+
+RUNNER_LOCK: Final = ".runner.lock"
+RUNNER_INFO: Final = ".runner.json"
+RUNNER_LOG: Final = ".runner.log"
+
+
+def ensure_runner(store: RunStore) -> bool:
+    """Start a runner if runs wait for one and none works; returns whether one was started.
+
+    Called by every command and by the app: it is what brings a runner back that was killed.
+    """
+    if store.read_only or not _active(store):
+        return False
+    lock = FileLock(store.folder / RUNNER_LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return False
+    try:
+        # Holding the lock this process is the runner: what happened to runs meanwhile is entered before anyone looks.
+        supervisor = Supervisor(store.settings())
+        for run, state in _active(store):
+            if state.slurm is None and state.state != "queued":
+                supervisor.look_after(run, state)
+    finally:
+        lock.release()
+    if not _active(store):
+        return False
+    start_runner(store.folder)
+    return True
+
+
+def runner_works(store: RunStore) -> bool:
+    """Whether a runner holds the folder's lock; the lock goes with its process, however that ends."""
+    lock = FileLock(store.folder / RUNNER_LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def runner_process(store: RunStore) -> ProcessIdentity | None:
+    """Who the runner is, for display; None when none works."""
+    try:
+        identity = ProcessIdentity.parse(read_json(store.folder / RUNNER_INFO)["process"])
+    except (RecapError, KeyError):
+        return None
+    return identity if identity.is_here and identity.is_alive() else None
+
+
+def start_runner(folder: Path) -> int:
+    """Start a runner in a session of its own, without any pipe to this process; returns its pid."""
+    with (folder / RUNNER_LOG).open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603 # an argument list of our own words
+            [sys.executable, "-P", "-m", "recap.runs.execution.runner", str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            start_new_session=True,
+            env=os.environ | {HOME_VARIABLE: str(folder.parent)},
+        )
+    return process.pid
+
+
+def _active(store: RunStore) -> list[tuple[RunFolder, RunState]]:
+    active = []
+    for run in store.runs():
+        try:
+            state = run.read_state()
+        except RecapError:
+            continue
+        if state.state in ACTIVE:
+            active.append((run, state))
+    return active

@@ -1,0 +1,209 @@
+"""Runs on a Slurm cluster: the same folder, the same worker command, Slurm's own four programs."""
+
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from recap.errors import RecapError
+from recap.runs.execution.supervision import worker_command
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.settings import SlurmSettings
+from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import Lease, RunState, SlurmJob, now
+from recap.storage.user_folder import HOME_VARIABLE
+
+JOB_SCRIPT: Final = "job.sh"
+_SCRIPT: Final = '#!/bin/sh\nexec "$@"\n'
+"""The whole batch script: it becomes the command that follows it, so no text is ever put together for a shell."""
+_TIMEOUT_SECONDS: Final = 60
+_WAITING: Final = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "CONFIGURING", "SUSPENDED"})
+_RUNNING: Final = frozenset({"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING", "STOPPED", "RESIZING"})
+_GONE_GRACE_SECONDS: Final = 5.0
+"""Over a shared file system a node's last words may come later than Slurm's."""
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job as Slurm describes it."""
+
+    job_id: str
+    state: str
+    submitted: str
+    restarts: int
+    reason: str
+
+
+class SlurmQueue:
+    """Submits, follows and stops jobs."""
+
+    def __init__(self, settings: SlurmSettings) -> None:
+        self.settings = settings
+        self._asked: dict[str, float] = {}
+        self._gone_since: dict[str, float] = {}
+
+    def submit(self, run: RunFolder, spec: RunSpec, state: RunState) -> None:
+        """Hand a queued run to sbatch and note the job's id and submit time.
+
+        Raises:
+            RecapError: Slurm is not there or refuses; its words are in the message.
+        """
+        attempt = state.attempt + 1
+        # The number of the start first: the job may begin before sbatch has returned.
+        if run.change({"queued"}, "queued", expected=state, attempt=attempt) is None:
+            return
+        (run.path / JOB_SCRIPT).write_text(_SCRIPT, encoding="ascii")
+        answer = _call(self.sbatch_command(run, spec, attempt), _environment(run))
+        job_id = answer.strip().partition(";")[0]
+        if not job_id.isdecimal():
+            raise RecapError(f"sbatch should print a job number, got {answer.strip()!r}")
+        job = read_job(job_id)
+        lease = Lease(kind="cpu" if spec.device == "cpu" else "cuda", name=f"Slurm job {job_id}")
+        slurm = SlurmJob(job_id=job_id, submitted=job.submitted if job else "")
+        if not run.note(attempt, device=lease.model_dump(), slurm=slurm.model_dump()) and not run.is_sealed:
+            _call(["scancel", job_id])
+
+    def sbatch_command(self, run: RunFolder, spec: RunSpec, attempt: int) -> list[str]:
+        """The argument list of sbatch; nothing in it comes from notes or names."""
+        settings = self.settings
+        command = ["sbatch", "--parsable", f"--job-name=recap-{run.id}", "--requeue", "--open-mode=append"]
+        command += [f"--output={run.log}", f"--chdir={run.path.parent}", "--nodes=1", "--ntasks=1"]
+        command += [f"--cpus-per-task={settings.cpus * spec.processes}", "--signal=B:TERM@120"]
+        if spec.device != "cpu":
+            command.append(settings.gpu_option.format(count=spec.processes))
+        optional = {"partition": settings.partition, "account": settings.account, "time": settings.time_limit}
+        optional["mem"] = settings.memory
+        command += [f"--{name}={value}" for name, value in optional.items() if value is not None]
+        return [*command, *settings.extra, str(run.path / JOB_SCRIPT), *worker_command(run, attempt)]
+
+    def follow(self, run: RunFolder, state: RunState) -> None:
+        """Enter what Slurm says of a run's job, and pass a stop on to it."""
+        moment = time.monotonic()
+        if state.state != "stopping" and moment - self._asked.get(run.id, float("-inf")) < self.settings.poll_seconds:
+            return
+        self._asked[run.id] = moment
+        assert state.slurm is not None
+        job = find_job(state.slurm)
+        if job is not None and job.state in (_WAITING | _RUNNING):
+            self._gone_since.pop(run.id, None)
+            self._follow_live(run, state, job)
+            return
+        if moment - self._gone_since.setdefault(run.id, moment) < _GONE_GRACE_SECONDS:
+            self._asked.pop(run.id)
+            return
+        self._gone_since.pop(run.id)
+        self._enter_end(run, job)
+
+    def _follow_live(self, run: RunFolder, state: RunState, job: JobView) -> None:
+        if state.state == "stopping":
+            # A waiting job has nothing to save. A running one hears of the stop from its state file; scancel --signal
+            # reaches it sooner, and without effect a second time.
+            waiting = job.state in _WAITING
+            _call(["scancel", job.job_id] if waiting else ["scancel", "--batch", "--signal=TERM", job.job_id])
+            if waiting:
+                run.end("stopped", expected=state)
+        elif job.state in _WAITING and state.state == "running":
+            run.change({"running"}, "queued", expected=state, process=None)
+        elif job.state in _RUNNING and state.state == "queued":
+            run.change({"queued"}, "running", expected=state, started=state.started or now())
+
+    def _enter_end(self, run: RunFolder, job: JobView | None) -> None:
+        state = run.read_state()
+        if run.is_sealed and run.read_summary():
+            run.end("finished", expected=state)
+        elif state.state == "stopping" or (job is not None and job.state.startswith("CANCELLED")):
+            run.end("stopped", expected=state)
+        elif job is None:
+            reason = f"Slurm does not know its job any more; continue with `recap runs resume {run.id}`"
+            run.end("lost", reason, expected=state)
+        else:
+            said = f"{job.state}, {job.reason}" if job.reason not in ("", "None") else job.state
+            reason = f"Slurm ended its job ({said}); continue with `recap runs resume {run.id}`"
+            run.end("failed", reason, expected=state)
+
+
+def find_job(job: SlurmJob) -> JobView | None:
+    """The job as Slurm knows it now; None when it is gone, or its number belongs to a later job."""
+    view = read_job(job.job_id)
+    if view is None or not job.submitted:
+        return view
+    # A requeued job gets a new submit time; without a restart another time means another job.
+    return view if view.submitted == job.submitted or view.restarts > 0 else None
+
+
+def read_job(job_id: str) -> JobView | None:
+    """What squeue, and for a job that has left the queue scontrol, say of a job number.
+
+    Raises:
+        RecapError: Slurm does not answer.
+    """
+    try:
+        listed = _call(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%i|%T"])
+    except SlurmError:
+        listed = ""
+    try:
+        text = _call(["scontrol", "show", "job", "--oneliner", job_id])
+    except SlurmError:
+        return None
+    fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
+    in_queue = dict(line.strip().partition("|")[::2] for line in listed.splitlines())
+    return JobView(
+        job_id=job_id,
+        state=in_queue.get(job_id) or fields.get("JobState", ""),
+        submitted=fields.get("SubmitTime", ""),
+        restarts=int(fields.get("Restarts", "0") or 0),
+        reason=fields.get("Reason", ""),
+    )
+
+
+def hand_back(run: RunFolder, attempt: int) -> bool:
+    """In a job that was told to end by Slurm (preempted, or its time is nearly over): wait in the queue again.
+
+    Returns:
+        False where the process is no Slurm job, or the run is to be stopped; then nothing was done.
+    """
+    job_id = os.environ.get("SLURM_JOB_ID", "")
+    state = run.read_state()
+    if state.slurm is None or state.slurm.job_id != job_id or state.state != "running":
+        return False
+    if run.change({"running"}, "queued", of_attempt=attempt, process=None) is None:
+        return False
+    try:
+        job = read_job(job_id)
+        if job is not None and job.state == "RUNNING":
+            # Nobody has requeued or cancelled it yet: the time limit is near.
+            _call(["scontrol", "requeue", job_id])
+    except RecapError as error:
+        print(f"the job could not be requeued from here ({error}); whoever follows it will see its end", flush=True)
+    return True
+
+
+class SlurmError(RecapError):
+    """One of Slurm's programs ended with an error."""
+
+
+def _call(command: list[str], environment: dict[str, str] | None = None) -> str:
+    if shutil.which(command[0]) is None:
+        raise RecapError(f"{command[0]} is not on the PATH: runs go to Slurm from a machine where its programs are")
+    try:
+        answer = subprocess.run(  # noqa: S603 # an argument list, never a shell
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RecapError(f"{command[0]} did not answer within {_TIMEOUT_SECONDS} s") from error
+    if answer.returncode != 0:
+        said = " ".join((answer.stderr or answer.stdout).split()) or f"code {answer.returncode}"
+        raise SlurmError(f"{command[0]} refused: {said}")
+    return answer.stdout
+
+
+def _environment(run: RunFolder) -> dict[str, str]:
+    return os.environ | {HOME_VARIABLE: str(run.path.parent.parent), "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,152 @@
+"""Starting a run's process, and entering what became of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.settings import Settings
+from recap.runs.store.state import Lease, RunState, now
+from recap.storage.user_folder import HOME_VARIABLE
+
+
+class Supervisor:
+    """Looks after the processes of running runs, its own children and those of a runner before it alike."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._known: dict[str, ProcessIdentity] = {}
+        self._stopping_since: dict[str, float] = {}
+
+    def start(self, run: RunFolder, state: RunState, lease: Lease) -> RunState | None:
+        """Start a queued run; None when it was taken off the queue meanwhile."""
+        attempt = state.attempt + 1
+        started = run.change(
+            {"queued"},
+            "running",
+            attempt=attempt,
+            started=state.started or now(),
+            ended=None,
+            error=None,
+            process=None,
+            host=ProcessIdentity.current().host,
+            device=lease.model_dump(),
+            threads=state.threads or run.read_spec().threads or self.settings.threads,
+        )
+        if started is None:
+            return None
+        try:
+            with run.log.open("ab") as log:
+                child = subprocess.Popen(  # noqa: S603 # an argument list of our own words
+                    worker_command(run, attempt),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=run.path.parent,
+                    start_new_session=True,
+                    env=worker_environment(run, lease, started.threads),
+                )
+        except OSError as error:
+            return run.end("failed", f"the run's process could not be started: {error.strerror or error}")
+        self._children[run.id] = child
+        identity = ProcessIdentity.of(child.pid)
+        if identity is not None:
+            self._known[run.id] = identity
+            # The process enters itself too; whoever comes first, it is the same entry.
+            run.claim(attempt, identity)
+        return run.read_state()
+
+    def look_after(self, run: RunFolder, state: RunState) -> None:
+        """Enter the end of a run whose process is gone; press on with a stop that takes too long."""
+        process = state.process
+        if process is not None and not process.is_here:
+            return
+        if process is not None and process.is_alive():
+            self._known[run.id] = process
+            if state.state == "stopping":
+                self._press(run.id, process)
+            return
+        child = self._children.get(run.id)
+        code = child.poll() if child is not None else None
+        if child is not None and code is None:
+            # Not entered yet, or a zombie whose threads are still going: its exit code comes with a later look.
+            return
+        self._stopping_since.pop(run.id, None)
+        self._enter_end(run, code)
+        self._children.pop(run.id, None)
+        self._known.pop(run.id, None)
+
+    def drop_missing(self, present: set[str]) -> None:
+        """Forget runs that are over, and end processes whose run folder was deleted."""
+        for run_id in set(self._known) - present:
+            identity = self._known[run_id]
+            child = self._children.get(run_id)
+            if child is not None:
+                child.poll()
+            if identity.is_alive():
+                self._press(run_id, identity)
+                continue
+            del self._known[run_id]
+            self._children.pop(run_id, None)
+            self._stopping_since.pop(run_id, None)
+
+    def _enter_end(self, run: RunFolder, code: int | None) -> None:
+        # Its own last words come first: read again what it may have written a moment ago.
+        state = run.read_state()
+        if state.state not in ("running", "stopping"):
+            return
+        if run.is_sealed and run.read_summary():
+            run.end("finished", expected=state)
+        elif state.state == "stopping":
+            run.end("stopped", describe_exit(code, run) if code else None, expected=state)
+        elif code is not None:
+            run.end("failed", describe_exit(code, run), expected=state)
+        elif state.process is None:
+            # The runner died while starting it. Should its process come up after all, it finds itself not wanted.
+            run.change({"running"}, "queued", expected=state, device=None)
+        else:
+            reason = f"its process is gone and nobody saw why; continue with `recap runs resume {run.id}`"
+            run.end("lost", reason, expected=state)
+
+    def _press(self, run_id: str, process: ProcessIdentity) -> None:
+        """First the run's own stop, then the process group, then kill."""
+        moment = time.monotonic()
+        waited = moment - self._stopping_since.setdefault(run_id, moment)
+        if waited > self.settings.stop_seconds + self.settings.kill_seconds:
+            process.send_to_group(signal.SIGKILL)
+        elif waited > self.settings.stop_seconds:
+            process.send_to_group(signal.SIGTERM)
+
+
+def worker_command(run: RunFolder, attempt: int) -> list[str]:
+    """The command that trains a run, the same here and on a cluster."""
+    return [sys.executable, "-P", "-m", "recap.runs.execution.worker", str(run.path), str(attempt)]
+
+
+def worker_environment(run: RunFolder, lease: Lease, threads: int | None) -> dict[str, str]:
+    """The training's environment: its GPUs by UUID, its number of threads, unbuffered log."""
+    environment = os.environ | {
+        "CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids),
+        "PYTHONUNBUFFERED": "1",
+        HOME_VARIABLE: str(run.path.parent.parent),
+    }
+    if threads is not None:
+        environment |= {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    return environment
+
+
+def describe_exit(code: int, run: RunFolder) -> str:
+    """Why a process ended, in words, with what to do."""
+    remedy = f"continue with `recap runs resume {run.id}`"
+    if code >= 0:
+        return f"its process ended with code {code}; see `recap runs logs {run.id}`, then {remedy}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    reason = " (killed by someone, or the machine ran out of memory)" if name == "SIGKILL" else ""
+    return f"its process was ended by {name}{reason}; {remedy}"

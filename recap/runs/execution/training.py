@@ -1,0 +1,129 @@
+"""A run as a training: the dataset it names, the one `train`, and what is left beside the checkpoint."""
+
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.device import choose_device
+from recap.errors import DatasetError
+from recap.evaluation.evaluate import Evaluation
+from recap.evaluation.records import records_file, write_records
+from recap.runs.execution.progress import ProgressWriter, StopQuestion
+from recap.runs.execution.reference import write_reference
+from recap.runs.execution.snapshots import SnapshotWriter
+from recap.runs.store.files import write_json
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import SUMMARY, RunFolder
+from recap.runs.store.spec import RunSpec
+from recap.training.group import Group
+from recap.training.run import train
+from recap.training.trainer import Trainer
+
+
+def train_run(
+    run: RunFolder,
+    spec: RunSpec,
+    attempt: int,
+    signals: list[int],
+    *,
+    group: Group | None = None,
+    device: torch.device | None = None,
+) -> bool:
+    """Train, or continue, a run; returns False when it was stopped before its end.
+
+    Raises:
+        RecapError: the dataset is not the one the run was queued for, or the training failed.
+    """
+    group = group or Group()
+    _use_threads(run, spec)
+    device = device or choose_device(spec.device)
+    dataset = load_dataset(spec)
+    if run.is_sealed:
+        # The process of an earlier start died between sealing the checkpoint and saying so.
+        _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
+        return True
+    if group.is_writer:
+        write_reference(run, dataset)
+    progress = ProgressWriter(run, attempt, ProcessIdentity.current()) if group.is_writer else None
+    snapshots = SnapshotWriter(run, dataset) if spec.snapshots and group.is_writer else None
+    kept: list[Evaluation] = []
+
+    def after_epoch(trainer: Trainer, epoch: int) -> None:
+        line = trainer.progress.line or {}
+        shown = line.get("val", {}).get("all", {})
+        numbers = "  ".join(f"{name} {shown[name]:.4f}" for name in ("hr1", "hr20", "mrr") if shown.get(name))
+        print(f"epoch {epoch} of {trainer.config.epochs}  loss {line['loss']['main']:.4f}  {numbers}", flush=True)
+        if snapshots is not None:
+            snapshots.write(trainer, epoch)
+
+    if group.is_writer:
+        print(f"run {run.id}, start {attempt}: {spec.title}; {dataset.manifest.name} on {device}", flush=True)
+    checkpoint = train(
+        dataset,
+        spec.train_config(),
+        run.checkpoint,
+        device=device,
+        resume=True,
+        watch=None if progress is None else progress.watch,
+        stop=StopQuestion(run, attempt, signals),
+        after_epoch=after_epoch,
+        after_test=kept.append,
+        journal_folder=run.path,
+        group=group,
+    )
+    if checkpoint is None:
+        return False
+    _finish(run, spec, checkpoint, device, kept[0] if kept else None)
+    return True
+
+
+def load_dataset(spec: RunSpec) -> Dataset:
+    """The dataset a run was queued for.
+
+    Raises:
+        DatasetError: missing, or changed since.
+    """
+    dataset = Dataset.load(Path(spec.dataset))
+    if dataset.hash != spec.dataset_hash:
+        raise DatasetError(
+            f"{spec.dataset} was {spec.dataset_hash[:12]}… when the run was queued and is {dataset.hash[:12]}… now; "
+            "put the old dataset back or submit a new run"
+        )
+    return dataset
+
+
+def _use_threads(run: RunFolder, spec: RunSpec) -> None:
+    # Sums depend on how many threads share them: a resumed run needs as many as it started with.
+    threads = spec.threads or run.read_state().threads
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def _finish(
+    run: RunFolder, spec: RunSpec, checkpoint: Checkpoint, device: torch.device, test: Evaluation | None
+) -> None:
+    if test is not None:
+        metadata = {
+            "dataset_hash": spec.dataset_hash,
+            "checkpoint_hash": checkpoint.hash,
+            "model": checkpoint.manifest.model,
+            "split": "test",
+            "protocol": test.protocol,
+        }
+        # Where `recap evaluate` and the app look first: a finished run opens at once.
+        write_records(test.records, records_file(spec.dataset_hash, checkpoint.hash, "test", test.protocol), metadata)
+    summary: dict[str, Any] = checkpoint.read_summary()
+    write_json(
+        run.path / SUMMARY,
+        {**summary, "checkpoint_hash": checkpoint.hash, "peak_bytes": _peak_bytes(), "device_type": device.type},
+    )
+
+
+def _peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,119 @@
+"""How long and how large a run will be, from what earlier runs on the same kind of device took."""
+
+from dataclasses import dataclass
+from statistics import median
+
+from recap.errors import RecapError
+from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.spec import RunSpec
+from recap.training_config import TrainConfig
+
+_ROUGH = 0.5
+_LEAST_SPREAD = 0.1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will probably take.
+
+    Attributes:
+        seconds: of training with validation; None where no run was measured yet.
+        spread_seconds: plus or minus.
+        bytes: of memory (of the GPU, or of the process on a CPU); None where unknown.
+        basis: a sentence that says what the numbers rest on.
+    """
+
+    seconds: float | None
+    spread_seconds: float | None
+    bytes: int | None
+    basis: str
+
+
+@dataclass(frozen=True)
+class _Measured:
+    seconds_per_epoch: float
+    bytes: int | None
+    cost: float
+    same: bool
+
+
+def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
+    """Time and memory of a run on ``cpu`` or ``cuda``.
+
+    Runs of the same configuration on the same dataset count as they are; others are scaled by the work of a step.
+
+    Raises:
+        ConfigError: the spec's configuration is refused.
+    """
+    config = spec.train_config()
+    measured = _measurements(store, spec, config, device_kind)
+    where = "this GPU" if device_kind == "cuda" else "this machine's CPU"
+    if not measured:
+        return Estimate(None, None, None, f"No run on {where} was measured yet; the first epoch will tell.")
+    exact = [one for one in measured if one.same]
+    used = exact or measured
+    work = work_per_epoch(config, spec.cases, spec.pois)
+    rates = [one.seconds_per_epoch * (1.0 if one.same else work / one.cost) for one in used]
+    seconds = median(rates) * config.epochs
+    spread = (max(rates) - min(rates)) / 2 * config.epochs
+    known_bytes = [one.bytes for one in used if one.bytes]
+    runs = f"{len(used)} past run{'s' if len(used) > 1 else ''} on {where}"
+    if exact:
+        basis = f"From {runs}."
+        spread = max(spread, _LEAST_SPREAD * seconds)
+    else:
+        basis = f"Scaled from {runs} of other sizes, so rough."
+        spread = max(spread, _ROUGH * seconds)
+    return Estimate(seconds, spread, max(known_bytes) if known_bytes else None, basis)
+
+
+def seconds_left(run: RunFolder) -> float | None:
+    """Time until a running run's last epoch, from its own epochs so far; None before the first is finished."""
+    lines = run.read_metrics()
+    if not lines:
+        return None
+    epochs = run.read_spec().train_config().epochs
+    recent = median(line["seconds"] + line.get("validation_seconds", 0.0) for line in lines[-5:])
+    return recent * (epochs - lines[-1]["epoch"])
+
+
+def gpu_bytes(store: RunStore, spec: RunSpec) -> int | None:
+    """GPU memory to set aside for a run; None where no comparable run was measured."""
+    measured = estimate(store, spec, "cuda").bytes
+    return None if measured is None else round(measured * 1.2)
+
+
+def work_per_epoch(config: TrainConfig, cases: int, pois: int) -> float:
+    """Multiplications of an epoch, roughly: the encoder over its tokens and the scores of all POIs."""
+    model = config.model
+    width, tokens = model.hidden_dim, model.suffix_length + 2
+    encoder = tokens * model.num_layers * (4 * width**2 + 2 * width * model.feedforward_dim + 2 * tokens * width)
+    steps = cases / config.batch_size
+    graph = steps * model.num_hops * pois * model.poi_dim * 10 if model.use_graph else 0.0
+    return cases * (encoder + pois * width) + graph
+
+
+def _measurements(store: RunStore, spec: RunSpec, config: TrainConfig, device_kind: str) -> list[_Measured]:
+    found = []
+    for run in store.runs():
+        try:
+            other, state = run.read_spec(), run.read_state()
+            other_config = other.train_config()
+        except RecapError:
+            continue
+        lines = run.read_metrics()
+        if not lines or state.device is None or state.device.kind != device_kind or other.processes != spec.processes:
+            continue
+        per_epoch = median(line["seconds"] + line.get("validation_seconds", 0.0) for line in lines)
+        summary = run.read_summary()
+        size = summary.get("reserved_gpu_bytes" if device_kind == "cuda" else "peak_bytes")
+        same = other.dataset_hash == spec.dataset_hash and _shape(other_config) == _shape(config)
+        found.append(_Measured(per_epoch, size, work_per_epoch(other_config, other.cases, other.pois), same))
+    return found
+
+
+def _shape(config: TrainConfig) -> object:
+    """What of a configuration decides how long an epoch takes."""
+    model = config.model.model_dump(exclude={"prior", "dropout", "embedding_dropout", "output_dropout"})
+    return model, config.batch_size, config.precision, config.compile

@@ -1,0 +1,237 @@
+"""One run's folder: the only truth about it, readable without this code."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from recap.errors import ConfigError, FormatVersionError, RecapError
+from recap.runs.store.files import make_reserve, read_json, write_json
+from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import ACTIVE, RunState, StateName, now
+from recap.storage.artifacts import SUMS
+from recap.training.metrics_file import METRICS, read_metrics
+
+SPEC: Final = "spec.json"
+STATE: Final = "state.json"
+PROGRESS: Final = "progress.json"
+LOG: Final = "train.log"
+SUMMARY: Final = "summary.json"
+REFERENCE: Final = "reference.json"
+CHECKPOINTS: Final = "checkpoints"
+LOCK: Final = ".lock"
+_LOCK_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run on disk.
+
+    Attributes:
+        path: ``<runs>/<number>``.
+    """
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the run's checkpoint is trained and, at the end, sealed."""
+        return self.path / CHECKPOINTS / f"run-{self.id}"
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the training came to its end and the checkpoint is whole."""
+        return (self.checkpoint / SUMS).is_file()
+
+    @property
+    def log(self) -> Path:
+        return self.path / LOG
+
+    def read_spec(self) -> RunSpec:
+        """What was asked for.
+
+        Raises:
+            FormatVersionError: written by a newer version.
+            RecapError: missing or damaged.
+        """
+        return RunSpec.from_json(read_json(self.path / SPEC), str(self.path / SPEC))
+
+    def read_state(self) -> RunState:
+        """Where the run stands; a state file that cannot be read is rebuilt from what else lies there.
+
+        Raises:
+            FormatVersionError: written by a newer version.
+            RecapError: the run's folder is gone.
+        """
+        return self._read_or_rebuild()[0]
+
+    def heal(self) -> RunState:
+        """What `read_state` returns; a state that had to be rebuilt is written down again."""
+        state, rebuilt = self._read_or_rebuild()
+        if not rebuilt:
+            return state
+        with self._locked():
+            state, rebuilt = self._read_or_rebuild()
+            return self._write_state(state, {}) if rebuilt else state
+
+    def change(
+        self,
+        only_from: set[StateName],
+        to: StateName,
+        *,
+        expected: RunState | None = None,
+        of_attempt: int | None = None,
+        **values: Any,
+    ) -> RunState | None:
+        """Move to another state if the run is in one of ``only_from``; None, and nothing done, if it is not.
+
+        Everyone who changes a run comes through here, one at a time.
+
+        Args:
+            expected: what the caller decided upon; nothing is done if the state is another by now.
+            of_attempt: the start the caller speaks for; nothing is done if the run was started anew.
+
+        Raises:
+            RecapError: the run's folder is gone, or the disk refused.
+        """
+        with self._locked():
+            state = self.read_state()
+            outdated = expected is not None and state != expected
+            outdated = outdated or (of_attempt is not None and state.attempt != of_attempt)
+            if state.state not in only_from or outdated:
+                return None
+            return self._write_state(state, {"state": to, **values})
+
+    def claim(self, attempt: int, process: ProcessIdentity) -> bool:
+        """Enter a process as the one that trains; False when the run was stopped or started anew meanwhile."""
+        with self._locked():
+            state = self.read_state()
+            # A cluster may start a job before anyone has noted that it is no longer waiting.
+            by_cluster = state.state == "queued" and self.read_spec().backend == "slurm"
+            if not (state.state in ("running", "stopping") or by_cluster) or state.attempt != attempt:
+                return False
+            if state.process not in (None, process) and state.process.is_here and state.process.is_alive():
+                return False
+            values: dict[str, Any] = {"process": process.model_dump(), "host": process.host}
+            if by_cluster:
+                values |= {"state": "running", "started": state.started or now()}
+            self._write_state(state, values)
+            return True
+
+    def note(self, of_attempt: int, **values: Any) -> bool:
+        """Enter facts without moving the run; False when it was started anew or is over meanwhile."""
+        with self._locked():
+            state = self.read_state()
+            if state.attempt != of_attempt or state.state not in ACTIVE:
+                return False
+            self._write_state(state, values)
+            return True
+
+    def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
+        """Enter how a run ended; None when it is over already, or ``conditions`` of `change` do not hold."""
+        active: set[StateName] = {"running", "stopping", "queued"}
+        ended = self.change(active, to, error=error, ended=now(), process=None, **conditions)
+        if ended is not None:
+            make_reserve(self.path)
+        return ended
+
+    def read_progress(self) -> dict[str, Any]:
+        """The worker's last words about its step; empty before the first."""
+        try:
+            return read_json(self.path / PROGRESS)
+        except RecapError:
+            return {}
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """One entry for each finished epoch; a damaged line ends the list."""
+        try:
+            return read_metrics(self.path / METRICS)
+        except (ValueError, OSError):
+            lines: list[dict[str, Any]] = []
+            with (self.path / METRICS).open(encoding="utf-8", errors="replace") as file:
+                for text in file:
+                    try:
+                        lines.append(json.loads(text))
+                    except ValueError:
+                        break
+            return lines
+
+    def read_summary(self) -> dict[str, Any]:
+        """What the finished run wrote down; empty before."""
+        try:
+            return read_json(self.path / SUMMARY)
+        except RecapError:
+            return {}
+
+    def read_reference(self) -> dict[str, Any]:
+        """What counting reaches on the validation cases: ``{"model", "split", "all", "head", ...}``; empty before."""
+        try:
+            return read_json(self.path / REFERENCE)
+        except RecapError:
+            return {}
+
+    def write_notes(self, notes: str) -> None:
+        """Replace the notes.
+
+        Raises:
+            ConfigError: longer than allowed.
+        """
+        with self._locked():
+            spec = self.read_spec()
+            write_json(self.path / SPEC, RunSpec.parse(spec.model_dump() | {"notes": notes}).model_dump(mode="json"))
+
+    def _read_or_rebuild(self) -> tuple[RunState, bool]:
+        try:
+            return RunState.from_json(read_json(self.path / STATE), str(self.path / STATE)), False
+        except FormatVersionError:
+            raise
+        except RecapError as error:
+            if not self.path.is_dir():
+                raise RecapError(f"there is no run {self.id} (see `recap runs list`)") from error
+            return self._rebuilt_state(str(error)), True
+
+    def _write_state(self, state: RunState, values: dict[str, Any]) -> RunState:
+        changed = RunState.parse(state.model_dump() | values)
+        write_json(self.path / STATE, changed.model_dump(mode="json"), use_reserve=True)
+        return changed
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        # One lock for all runs, beside them: a lock inside the folder would bring a deleted folder back.
+        lock = FileLock(self.path.parent / LOCK)
+        try:
+            lock.acquire(timeout=_LOCK_SECONDS)
+        except Timeout as error:
+            raise RecapError(f"{self.path.parent / LOCK} is held for over {_LOCK_SECONDS:.0f} s; try again") from error
+        try:
+            if not self.path.is_dir():
+                raise RecapError(f"there is no run {self.id} (see `recap runs list`)")
+            yield
+        finally:
+            lock.release()
+
+    def _rebuilt_state(self, problem: str) -> RunState:
+        values: dict[str, Any] = {
+            "created": now(),
+            "error": f"{problem}; the state was worked out from the run's files",
+        }
+        progress = self.read_progress()
+        values |= {"attempt": progress.get("attempt", 0)}
+        if self.is_sealed:
+            return RunState.parse({"state": "finished", **values})
+        try:
+            process = ProcessIdentity.parse(progress["process"])
+        except (KeyError, ConfigError):
+            return RunState.parse({"state": "lost", **values})
+        if process.is_here and not process.is_alive():
+            return RunState.parse({"state": "lost", **values})
+        return RunState.parse({"state": "running", "process": process, "host": process.host, **values})

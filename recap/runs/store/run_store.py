@@ -1,0 +1,127 @@
+"""All runs of a user: a folder of numbered folders, nothing else."""
+
+import shutil
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from filelock import FileLock
+
+from recap.errors import RecapError
+from recap.runs.store.files import make_reserve, write_json
+from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
+from recap.runs.store.settings import Settings, read_settings
+from recap.runs.store.spec import RunSpec, check_run_id
+from recap.runs.store.state import RunState, now
+from recap.storage.user_folder import user_subfolder
+
+_LAST_NUMBER: Final = ".last_number"
+
+
+class ReadOnlyError(RecapError):
+    """A change asked of a store that only shows runs."""
+
+
+class RunStore:
+    """The runs under one folder.
+
+    Args:
+        folder: holds one folder for each run, named by its number.
+        read_only: refuse everything that changes something.
+    """
+
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.folder, self.read_only = folder, read_only
+
+    @classmethod
+    def of_user(cls, *, read_only: bool = False) -> "RunStore":
+        """The runs in the user's folder (``RECAP_HOME``)."""
+        return cls(user_subfolder("runs"), read_only=read_only)
+
+    def runs(self) -> list[RunFolder]:
+        """All runs by number."""
+        if not self.folder.is_dir():
+            return []
+        names = [entry.name for entry in self.folder.iterdir() if entry.name.isdecimal() and not entry.is_symlink()]
+        return [RunFolder(self.folder / name) for name in sorted(names, key=int) if name[0] != "0"]
+
+    def get(self, run_id: str) -> RunFolder:
+        """A run by its number.
+
+        Raises:
+            ConfigError: not a number.
+            RecapError: there is no such run.
+        """
+        run = RunFolder(self.folder / check_run_id(run_id))
+        if run.path.is_symlink() or not run.path.is_dir():
+            raise RecapError(f"there is no run {run.id} (see `recap runs list`)")
+        return run
+
+    def settings(self) -> Settings:
+        """How this folder's runner behaves."""
+        return read_settings(self.folder)
+
+    def add(self, specs: list[RunSpec]) -> list[RunFolder]:
+        """Queue runs; each appears whole or not at all, and several form a sweep under the first one's number.
+
+        Raises:
+            ReadOnlyError: the store only shows runs.
+            OSError: the disk refused.
+        """
+        self.check_writable("queue a run")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        added: list[RunFolder] = []
+        with FileLock(self.folder / LOCK):
+            first = self._take_numbers(len(specs))
+            for number, spec in enumerate(specs, start=first):
+                run = RunFolder(self.folder / str(number))
+                if len(specs) > 1:
+                    spec = spec.model_copy(update={"sweep": (added[0] if added else run).id})
+                self._make(run, spec)
+                added.append(run)
+        return added
+
+    def remove(self, run: RunFolder) -> None:
+        """Delete a run's folder with its checkpoints.
+
+        Raises:
+            ReadOnlyError: the store only shows runs.
+            RecapError: the run is not over, or is gone.
+        """
+        self.check_writable("remove a run")
+        self.get(run.id)
+        with FileLock(self.folder / LOCK):
+            state = run.read_state().state
+            if state in ("running", "stopping", "queued"):
+                raise RecapError(f"run {run.id} is {state}: stop it first with `recap runs stop {run.id}`")
+            trash = self.folder / f".removed-{run.id}-{uuid4().hex}"
+            run.path.rename(trash)
+        shutil.rmtree(trash, ignore_errors=True)
+
+    def check_writable(self, what: str) -> None:
+        """Raise ReadOnlyError where nothing may be changed."""
+        if self.read_only:
+            raise ReadOnlyError(
+                f"this server only shows runs: it does not {what}; use `recap runs` on the machine itself"
+            )
+
+    def _take_numbers(self, count: int) -> int:
+        counter = self.folder / _LAST_NUMBER
+        text = counter.read_text(encoding="ascii").strip() if counter.is_file() else ""
+        used = [int(run.id) for run in self.runs()]
+        # Numbers are not used again, so that a parent's number means one run for ever.
+        last = max([int(text) if text.isdecimal() else 0, *used])
+        write_json(counter, last + count)
+        return last + 1
+
+    def _make(self, run: RunFolder, spec: RunSpec) -> None:
+        draft = self.folder / f".draft-{run.id}-{uuid4().hex}"
+        try:
+            (draft / CHECKPOINTS).mkdir(parents=True)
+            make_reserve(draft)
+            write_json(draft / SPEC, spec.model_dump(mode="json"))
+            write_json(draft / STATE, RunState(state="queued", created=now()).model_dump(mode="json"))
+            draft.rename(run.path)
+        finally:
+            if draft.exists():
+                shutil.rmtree(draft, ignore_errors=True)

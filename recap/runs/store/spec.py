@@ -1,0 +1,86 @@
+"""What a run is asked to do: typed, complete, checked before it queues, and never changed afterwards."""
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from recap.config import Config
+from recap.errors import ConfigError, FormatVersionError
+from recap.presets import train_preset
+from recap.training_config import TrainConfig
+
+FORMAT_VERSION: Final = 1
+RUN_ID_PATTERN: Final = r"^[1-9][0-9]{0,8}$"
+MAX_NOTES: Final = 2000
+
+DeviceRequest = Literal["auto", "cpu", "cuda"]
+Backend = Literal["local", "slurm"]
+
+
+class RunSpec(Config):
+    """One training, as `spec.json` holds it."""
+
+    format_version: int = FORMAT_VERSION
+    dataset: str = Field(description="The dataset folder, absolute.")
+    dataset_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="Content the run must find there.")
+    dataset_name: str = Field(description="Name shown for the dataset.")
+    cases: int = Field(ge=1, description="Training cases of the dataset; estimates scale with them.")
+    pois: int = Field(ge=1, description="POIs of the dataset; estimates scale with them.")
+    preset: str = Field(description="Configuration the run starts from.")
+    epochs: int | None = Field(None, ge=1, description="Another length; the curriculum's stages keep their share.")
+    seed: int = Field(ge=0, description="Seed of weights, dropout and batch order.")
+    overrides: tuple[str, ...] = Field((), description="field=value assignments on top of the preset.")
+    device: DeviceRequest = Field("auto", description="auto takes a GPU where there is one; cuda waits for one.")
+    processes: int = Field(1, ge=1, le=64, description="Processes that share each batch, one GPU each.")
+    threads: int | None = Field(None, ge=1, description="CPU threads of a process; none takes the machine's setting.")
+    backend: Backend = Field("local", description="Who runs it: this machine's runner, or Slurm.")
+    snapshots: bool = Field(False, description="Keep each epoch's ranks and score parts of the test cases.")
+    notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown beside the run.")
+    parent: str | None = Field(None, pattern=RUN_ID_PATTERN, description="The run this one varies.")
+    sweep: str | None = Field(None, pattern=RUN_ID_PATTERN, description="First run of the grid this one belongs to.")
+
+    @classmethod
+    def from_json(cls, values: dict[str, object], where: str) -> "RunSpec":
+        """Read a spec.
+
+        Raises:
+            FormatVersionError: written by a newer version.
+            ConfigError: a field is missing, unknown or out of range.
+        """
+        version = values.get("format_version")
+        if isinstance(version, int) and version > FORMAT_VERSION:
+            raise FormatVersionError(
+                f"{where} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
+            )
+        try:
+            return cls.parse(values)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from error
+
+    def train_config(self) -> TrainConfig:
+        """The configuration `recap train` would use for the same words.
+
+        Raises:
+            ConfigError: an unknown preset or field, or a refused value.
+        """
+        config = train_preset(self.preset)
+        if self.epochs is not None:
+            config = config.with_epochs(self.epochs)
+        return config.override([f"seed={self.seed}", *self.overrides])
+
+    @property
+    def title(self) -> str:
+        """A few words that tell this run from its neighbours."""
+        return ", ".join([self.preset, *self.overrides, f"seed {self.seed}"])
+
+
+def check_run_id(run_id: str) -> str:
+    """A run's number as text; it is the only outside text that ever becomes part of a path.
+
+    Raises:
+        ConfigError: anything but a number from 1.
+    """
+    text = str(run_id)
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9 and text[0] != "0"):
+        raise ConfigError(f"a run is named by its number, such as 12; got {text!r} (see `recap runs list`)")
+    return text

@@ -1,0 +1,78 @@
+"""Where a run stands: `state.json`, replaced whole at every change."""
+
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from pydantic import Field
+
+from recap.config import Config
+from recap.errors import ConfigError, FormatVersionError
+from recap.runs.store.process import ProcessIdentity
+
+FORMAT_VERSION: Final = 1
+
+StateName = Literal["queued", "running", "stopping", "stopped", "finished", "failed", "lost"]
+ACTIVE: Final[frozenset[StateName]] = frozenset({"queued", "running", "stopping"})
+"""States that somebody has to look after."""
+RESUMABLE: Final[frozenset[StateName]] = frozenset({"stopped", "failed", "lost"})
+
+
+class Lease(Config):
+    """The device a run was given."""
+
+    kind: Literal["cpu", "cuda"]
+    name: str = Field(description="As shown: a GPU's name, or the processor.")
+    gpu_uuids: tuple[str, ...] = ()
+    bytes_each: int = Field(0, description="Memory set aside on each GPU.")
+
+    @property
+    def shown(self) -> str:
+        """The device in one line."""
+        return self.name if self.kind == "cpu" else f"{self.name} ({', '.join(self.gpu_uuids)})"
+
+
+class SlurmJob(Config):
+    """A job of a Slurm cluster; ids are used again there too, so the submit time belongs to it."""
+
+    job_id: str = Field(pattern=r"^[0-9]+$")
+    submitted: str = Field(description="As Slurm prints it.")
+
+
+class RunState(Config):
+    """What `state.json` says. Times are UTC, ISO 8601."""
+
+    format_version: int = FORMAT_VERSION
+    state: StateName
+    created: str
+    attempt: int = Field(0, ge=0, description="How often the run was started; a process of an older start backs off.")
+    started: str | None = None
+    ended: str | None = None
+    process: ProcessIdentity | None = None
+    host: str | None = None
+    device: Lease | None = None
+    threads: int | None = Field(None, description="CPU threads of the first start; a resumed run uses as many.")
+    error: str | None = None
+    slurm: SlurmJob | None = None
+
+    @classmethod
+    def from_json(cls, values: dict[str, object], where: str) -> "RunState":
+        """Read a state.
+
+        Raises:
+            FormatVersionError: written by a newer version.
+            ConfigError: damaged.
+        """
+        version = values.get("format_version")
+        if isinstance(version, int) and version > FORMAT_VERSION:
+            raise FormatVersionError(
+                f"{where} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
+            )
+        try:
+            return cls.parse(values)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from error
+
+
+def now() -> str:
+    """The time as states record it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

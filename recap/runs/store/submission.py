@@ -1,0 +1,103 @@
+"""From a request (the form's or the command line's) to checked specs: seeds and grids expand into runs."""
+
+import itertools
+from pathlib import Path
+from typing import Any, Final
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
+from recap.presets import train_preset
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.spec import MAX_NOTES, RunSpec
+
+MAX_RUNS: Final = 1000
+
+
+def build_specs(
+    dataset_folder: Path,
+    *,
+    preset: str,
+    seeds: list[int] | None = None,
+    grid: list[str] | None = None,
+    overrides: list[str] | None = None,
+    parent: str | None = None,
+    store: RunStore | None = None,
+    **fields: Any,
+) -> list[RunSpec]:
+    """Check a request completely and return one spec for each run it asks for.
+
+    Args:
+        seeds: one run each; the preset's seed if none is given.
+        grid: ``field=value,value,...``; every combination becomes a run.
+        overrides: ``field=value``, the same for all runs.
+        parent: number of the run this one varies; must exist in ``store``.
+        fields: further fields of `RunSpec`.
+
+    Raises:
+        RecapError: the dataset cannot be read, or a name, field or value is refused; nothing was queued.
+    """
+    if len(set(seeds or [])) != len(seeds or []):
+        raise ConfigError(f"every seed runs once, got {', '.join(map(str, seeds or []))}")
+    notes = str(fields.get("notes") or "")
+    if len(notes) > MAX_NOTES:
+        raise ConfigError(f"notes may have {MAX_NOTES} characters, got {len(notes)}")
+    if parent is not None and store is not None:
+        store.get(parent)
+    dataset = Dataset.load(dataset_folder)
+    common = {
+        "dataset": str(dataset_folder.absolute()),
+        "dataset_hash": dataset.hash,
+        "dataset_name": dataset.manifest.name,
+        "cases": len(dataset.cases(c.TRAIN)),
+        "pois": dataset.num_pois,
+        "preset": preset,
+        "parent": parent,
+        **fields,
+    }
+    specs: list[RunSpec] = []
+    for combination in expand_grid(grid or []):
+        assignments = [*(overrides or []), *combination]
+        chosen: list[int | None] = [*seeds] if seeds else [None]
+        specs += [_build(common, assignments, seed) for seed in chosen]
+    if len(specs) > MAX_RUNS:
+        raise ConfigError(f"a submission may hold {MAX_RUNS} runs, this grid and these seeds make {len(specs)}")
+    return specs
+
+
+def expand_grid(grid: list[str]) -> list[list[str]]:
+    """Every combination of ``field=value,value,...`` axes as lists of assignments; one empty list for no axes.
+
+    >>> expand_grid(["a=1,2", "b=x"])
+    [['a=1', 'b=x'], ['a=2', 'b=x']]
+
+    Raises:
+        ConfigError: an axis without ``=`` or values, or named twice.
+    """
+    axes: dict[str, list[str]] = {}
+    for axis in grid:
+        field, separator, text = axis.partition("=")
+        values = [value.strip() for value in text.split(",")]
+        if not separator or not all(values):
+            raise ConfigError(f"--grid expects field=value,value,..., got {axis!r}")
+        if field.strip() in axes:
+            raise ConfigError(f"--grid names {field.strip()!r} twice; put all its values into one")
+        if len(set(values)) != len(values):
+            raise ConfigError(f"--grid {axis!r} repeats a value; each combination runs once, add seeds to repeat it")
+        axes[field.strip()] = values
+    pairs = [[f"{field}={value}" for value in values] for field, values in axes.items()]
+    return [list(combination) for combination in itertools.product(*pairs)]
+
+
+def _build(common: dict[str, Any], assignments: list[str], seed: int | None) -> RunSpec:
+    in_assignments = [text for text in assignments if text.partition("=")[0].strip() == "seed"]
+    if in_assignments and seed is not None:
+        raise ConfigError(f"the seed is given twice: --seed {seed} and {in_assignments[-1]}")
+    draft = RunSpec.parse({**common, "overrides": tuple(assignments), "seed": seed or 0})
+    if seed is None:
+        # Without a seed of its own a run takes its preset's, as `recap train` does.
+        seed = train_preset(draft.preset).override(in_assignments).seed
+    others = tuple(text for text in assignments if text not in in_assignments)
+    spec = RunSpec.parse({**common, "overrides": others, "seed": seed})
+    spec.train_config()
+    return spec

@@ -1,0 +1,53 @@
+"""What the bundle ships is what its models say."""
+
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import pytest
+
+from analysis.long_tail.misses import MISSES, label_misses, miss_table
+from analysis.records.evaluation_records import records_key
+from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.named_scorer import OpenModel
+from analysis.records.table_cache import kept_table
+from recap.baselines import COUNTING_BASELINES
+from recap.checkpoint import Checkpoint
+
+BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+
+
+@pytest.mark.parametrize("name", ["recap", *COUNTING_BASELINES])
+def test_shipped_records_are_fresh(name: str) -> None:
+    """Ranks, parts and best places equal a new evaluation of the shipped checkpoint, up to rounding."""
+    opened = OpenDataset.load(BUNDLE / "dataset")
+    if name == "recap":
+        model = OpenModel.of_checkpoint(Checkpoint.load(BUNDLE / "checkpoint"), opened)
+    else:
+        model = OpenModel.of_baseline(name, opened)
+
+    def missing() -> NoReturn:
+        raise AssertionError("the bundle ships no records of it")
+
+    shipped = kept_table(records_key(opened.dataset.hash, model.key), missing, rows=len(opened.cases), bundle=BUNDLE)
+    fresh = model.score(opened)
+    assert list(shipped) == list(fresh)
+    # Another processor may round scores otherwise and swap neighbours: never more than a few.
+    assert (shipped["rank"] == fresh["rank"]).mean() > 0.995
+    assert np.allclose(shipped["score"], fresh["score"], atol=1e-3)
+    assert abs(shipped["reciprocal_rank"].mean() - fresh["reciprocal_rank"].mean()) < 1e-3
+
+
+def test_shipped_labels_account_for_every_miss() -> None:
+    """One label for every missed case of the shipped records."""
+    opened = OpenDataset.load(BUNDLE / "dataset")
+    checkpoint = Checkpoint.load(BUNDLE / "checkpoint").hash
+    rows = len(opened.cases)
+
+    def missing() -> NoReturn:
+        raise AssertionError("the bundle ships none")
+
+    table = miss_table(opened.dataset.hash, checkpoint, missing, rows=rows, bundle=BUNDLE)
+    records = kept_table(records_key(opened.dataset.hash, checkpoint), missing, rows=rows, bundle=BUNDLE)
+    labels = label_misses(table, 20)
+    assert (labels.isin(MISSES) == (records["rank"] > 20)).all()

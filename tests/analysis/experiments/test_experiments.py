@@ -1,0 +1,307 @@
+"""Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from analysis.experiments.results import ArmResult, ExperimentResult, measure, value_at
+from analysis.experiments.running import RESULT, run_experiment
+from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
+from analysis.experiments.tables import markdown, page, result_table
+from analysis.long_tail.comparison import compare_means, compare_records
+from recap.baselines.building import build_baseline
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError, DataError, FormatVersionError
+from recap.graph import TransitionGraph
+from tests.cli_runner import recap_here, recap_json_here
+from tests.worlds import small_city
+
+SPEC: dict[str, Any] = {
+    "name": "two-arms",
+    "title": "Two arms",
+    "question": "Does the graph help?",
+    "preset": "tiny",
+    "seeds": [1, 2],
+    "columns": [
+        {"key": "every_step.all.hr1", "label": "HR@1"},
+        {"key": "every_step.tail.mrr", "label": "tail MRR"},
+        {"key": "reach.candidates", "label": "candidates", "digits": 1},
+    ],
+    "compare": [["plain", "count"]],
+    "average_rank": {"rank": ["every_step.all.hr1", "every_step.tail.mrr"]},
+    "arms": [
+        {"name": "plain", "label": "RECAP", "paper": {"every_step.all.hr1": 0.3166}},
+        {"name": "no-graph", "label": "w/o Graph", "changes": ["model.use_graph=false"]},
+        {"name": "count", "label": "counting", "baseline": "visit_count"},
+    ],
+}
+
+
+def run(
+    spec: ExperimentSpec, out: Path, dataset: Dataset | None = None, stop_after: int | None = None
+) -> ExperimentResult:
+    steps = 0
+
+    def stop() -> bool:
+        nonlocal steps
+        steps += 1
+        return stop_after is not None and steps >= stop_after
+
+    return run_experiment(
+        spec,
+        dataset or small_city(),
+        out,
+        device=torch.device("cpu"),
+        command="recap experiment run two-arms",
+        tell=lambda line: None,
+        stop=stop,
+    )
+
+
+def numbers(result: ExperimentResult) -> list[Any]:
+    """What must not depend on how often a run was interrupted: everything but times."""
+    return [
+        (arm.arm, arm.seed, arm.digest, {k: v for k, v in arm.values.items() if k not in ("cost", "test_seconds")})
+        for arm in result.arms
+    ] + [result.comparisons]
+
+
+@cache
+def finished(folder: Path) -> ExperimentResult:
+    return run(check_spec(SPEC), folder)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[ExperimentResult, Path]:
+    folder = tmp_path_factory.mktemp("experiments")
+    return finished(folder), folder
+
+
+def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> None:
+    """Two trained arms under two seeds, the counter once; the file says the same."""
+    result, folder = done
+    assert [(arm.arm, arm.seed) for arm in result.arms] == [
+        ("plain", 1),
+        ("plain", 2),
+        ("no-graph", 1),
+        ("no-graph", 2),
+        ("count", None),
+    ]
+    assert result.finished
+    assert ExperimentResult.load(folder / "two-arms" / RESULT, small_city().hash) == result
+    assert result.arms[0].values["every_step"] != result.arms[1].values["every_step"]
+    assert "reach" not in result.arms[2].values
+    assert result.arms[4].values["every_step"]["all"]["hr1"] > 0
+
+
+def test_an_experiment_cut_in_the_middle_goes_on(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
+    """Stopped in the first and in the third training, then run again: the numbers of the uninterrupted run."""
+    spec = check_spec(SPEC)
+    first = run(spec, tmp_path, stop_after=3)
+    assert not first.finished and not first.arms
+    second = run(spec, tmp_path, stop_after=12)
+    assert not second.finished
+    third = run(spec, tmp_path)
+    assert third.finished
+    assert numbers(third) == numbers(done[0])
+
+
+def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> None:
+    """Another experiment with one of the arms trains nothing: it reads what is there."""
+    result, folder = done
+    before = sorted(path.name for path in (folder / "trainings").iterdir())
+    other = SPEC | {"name": "other", "compare": [], "arms": [SPEC["arms"][1]]}
+    again = run(check_spec(other), folder, stop_after=1)
+    assert again.finished
+    assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[2:4]]
+    assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+
+
+def test_results_of_another_dataset_are_never_mixed_in(done: tuple[ExperimentResult, Path]) -> None:
+    """The same folder with another city is refused, and the result stays."""
+    result, folder = done
+    with pytest.raises(DataError, match="choose another --out"):
+        run(check_spec(SPEC), folder, small_city(1))
+    assert ExperimentResult.load(folder / "two-arms" / RESULT) == result
+
+
+def test_result_files_are_checked(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
+    """A newer format and a broken file: one clear error each."""
+    content = json.loads((done[1] / "two-arms" / RESULT).read_text())
+    newer, broken = tmp_path / "newer.json", tmp_path / "broken.json"
+    newer.write_text(json.dumps(content | {"format_version": 99}))
+    broken.write_text("{")
+    with pytest.raises(FormatVersionError, match="99"):
+        ExperimentResult.load(newer)
+    with pytest.raises(DataError, match="no experiment result"):
+        ExperimentResult.load(broken)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"colour": "red"}, "unknown field 'colour'"),
+        ({"preset": "huge"}, "arm 'plain'.*unknown training preset"),
+        ({"arms": [{"name": "a", "label": "A", "changes": ["model.wings=2"]}], "compare": []}, "arm 'a'.*model.wings"),
+        ({"arms": [SPEC["arms"][0]] * 2, "compare": []}, "different names"),
+        ({"compare": [["plain", "moon"]]}, "moon"),
+        ({"arms": [{"name": "../x", "label": "A"}], "compare": []}, "name"),
+        (
+            {"arms": [{"name": "a", "label": "A", "baseline": "evidence", "epochs": 3}], "compare": []},
+            "a baseline has no",
+        ),
+        ({"seeds": []}, "seeds"),
+    ],
+)
+def test_bad_specs_are_refused(change: dict[str, Any], message: str) -> None:
+    """Before anything trains, with what is wrong."""
+    with pytest.raises(ConfigError, match=message):
+        check_spec(SPEC | change)
+
+
+def test_spec_files(tmp_path: Path) -> None:
+    """An unknown name, a missing file, no TOML."""
+    with pytest.raises(ConfigError, match="unknown experiment 'moon'; choose one of ablation"):
+        load_spec("moon")
+    with pytest.raises(ConfigError, match="cannot read"):
+        load_spec(str(tmp_path / "none.toml"))
+    (tmp_path / "bad.toml").write_text("name = ")
+    with pytest.raises(ConfigError, match="is no TOML"):
+        load_spec(str(tmp_path / "bad.toml"))
+
+
+@pytest.mark.parametrize("name", list_specs())
+def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[ExperimentResult, Path]) -> None:
+    """Every column and paper number has a key that a trained arm's result holds."""
+    spec = load_spec(name)
+    values = done[0].arms[0].values
+    keys = {column.key for column in spec.columns} | {key for arm in spec.arms for key in arm.paper}
+    keys = keys.union(*spec.average_rank.values())
+    group_is_empty = {
+        key for key in keys if key.rpartition(".")[2] != "n" and value_at(values, f"{key.rpartition('.')[0]}.n") == 0
+    }
+    assert spec.name == name
+    assert {key for key in keys if value_at(values, key) is None} == group_is_empty
+    assert {key for arm in spec.arms for key in arm.paper} <= {column.key for column in spec.columns}
+
+
+def by_hand(
+    arm: str, seed: int | None, hr1: float, mrr: float | None, paper: dict[str, float] | None = None
+) -> ArmResult:
+    values = {"every_step": {"all": {"n": 10, "hr1": hr1}, "tail": {"n": 4, "mrr": mrr}}}
+    return ArmResult(
+        arm=arm, label=arm.upper(), seed=seed, digest="d", values=values, paper=paper or {}, epochs=3, preset="tiny"
+    )
+
+
+def table_by_hand() -> ExperimentResult:
+    return ExperimentResult(
+        experiment="x",
+        title="X",
+        question="Why?",
+        dataset_name="small",
+        dataset_hash="0" * 64,
+        synthetic=False,
+        seeds=(1, 2),
+        columns=tuple({"key": k, "label": k, "digits": 4} for k in ("every_step.all.hr1", "every_step.tail.mrr")),
+        average_rank={"rank": ("every_step.all.hr1", "every_step.tail.mrr")},
+        arms=(
+            by_hand("a", 1, 0.2, 0.5, {"every_step.all.hr1": 0.3}),
+            by_hand("a", 2, 0.4, 0.5),
+            by_hand("b", None, 0.1, 0.7),
+        ),
+        finished=True,
+        command="recap experiment run x",
+        date="2026-01-01",
+        hardware="2 cores",
+        versions={"torch": "2"},
+    )
+
+
+def test_table_by_hand() -> None:
+    """Means and spread over seeds, the paper's number, and ranks: a is 1st and 2nd, b 2nd and 1st."""
+    table = result_table(table_by_hand()).set_index("arm")
+    assert table.loc["a", "every_step.all.hr1"] == pytest.approx(0.3)
+    assert table.loc["a", "spread:every_step.all.hr1"] == pytest.approx(0.2 / 2**0.5)
+    assert table["rank:rank"].tolist() == [1.5, 1.5]
+    assert table.loc["a", "paper:every_step.all.hr1"] == 0.3
+    text = markdown(table_by_hand())
+    assert "| A | .3000 ± .1414 | .3000 | .5000 ± .0000 | 1.50 |" in text
+    assert "| B | .1000 | – | .7000 | 1.50 |" in text
+    assert "real check-ins" in text and "n = 10 (tail 4)" in text and "seeds 1, 2" in text
+
+
+def test_a_page_joins_results_and_texts(tmp_path: Path) -> None:
+    """In the order of the file names; the same files give the same page."""
+    table_by_hand().save(tmp_path / "20-x.json")
+    (tmp_path / "10-first.md").write_text("## First\n\nA reading.\n")
+    text = page(tmp_path)
+    assert text.index("## First") < text.index("## X")
+    assert text == page(tmp_path)
+
+
+def test_measure_agrees_with_the_records() -> None:
+    """Bins of exact frequency add up to all cases, and their hits to the mean over all."""
+    dataset = small_city()
+    graph = TransitionGraph.from_dataset(dataset)
+    values, records = measure(build_baseline("visit_count", dataset, graph), dataset, graph)
+    bins = values["frequency"]
+    assert sum(entry["n"] for entry in bins.values()) == len(records) == values["every_step"]["all"]["n"]
+    total = sum(entry["n"] * entry["hr20"] for entry in bins.values() if entry["n"])
+    assert total / len(records) == pytest.approx(values["every_step"]["all"]["hr20"])
+    assert bins["10+"]["n"] == (records["transition_count"] >= 10).sum()
+    assert values["long_history"]["all"]["n"] == (records["position"] >= 20).sum() > 0
+    assert values["user_last"]["all"]["n"] < values["trajectory_last"]["all"]["n"] < len(records)
+
+
+def test_comparing_means_over_seeds() -> None:
+    """Two seeds that are each other's opposite cancel; one seed alone is the plain comparison."""
+    dataset = small_city()
+    graph = TransitionGraph.from_dataset(dataset)
+    good, poor = (
+        measure(build_baseline(name, dataset, graph), dataset, graph)[1] for name in ("visit_count", "popularity")
+    )
+    both = compare_means([good, poor], [poor, good])
+    assert np.allclose(both[both["n"] > 0][["difference", "low", "high"]], 0.0)
+    pd.testing.assert_frame_equal(compare_means([good], [poor]), compare_records(good, poor))
+    mixed = compare_means([good, poor], [poor])
+    alone = compare_records(good, poor)
+    assert mixed["difference"].to_numpy() == pytest.approx(alone["difference"].to_numpy() / 2, nan_ok=True)
+
+
+def test_test_points_are_kept(tmp_path: Path) -> None:
+    """At each epoch that improved on validation there is one row of test accuracies, epochs increasing."""
+    spec = check_spec(SPEC | {"test_points": True, "seeds": [1], "arms": SPEC["arms"][:1], "compare": []})
+    points = run(spec, tmp_path).arms[0].test_points
+    epochs = [point["epoch"] for point in points]
+    assert epochs == sorted(set(epochs)) and epochs
+    assert all(0 <= point["all.hr1"] <= 1 for point in points)
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    """List, run and report from the command line; a bad name is one line and exit code 2."""
+    dataset = tmp_path / "data"
+    small_city().save(dataset)
+    spec = tmp_path / "mine.toml"
+    spec.write_text(
+        'name = "mine"\ntitle = "Mine"\nquestion = "How good is counting?"\n'
+        '[[columns]]\nkey = "every_step.all.hr1"\nlabel = "HR@1"\n'
+        '[[arms]]\nname = "count"\nlabel = "counting"\nbaseline = "visit_count"\n'
+    )
+    out = tmp_path / "out"
+    assert recap_json_here("experiment", "run", spec, "--data", dataset, "--out", out)["finished"] is True
+    (tmp_path / "results").mkdir()
+    (out / "mine" / RESULT).rename(tmp_path / "results" / "10-mine.json")
+    page_file = tmp_path / "results.md"
+    assert recap_here("experiment", "report", tmp_path / "results", "--out", page_file).returncode == 0
+    assert "How good is counting?" in page_file.read_text()
+    assert "ablation" in [entry["name"] for entry in recap_json_here("experiment", "list")]
+    refused = recap_here("experiment", "run", "moon", "--data", dataset, "--out", out)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1

@@ -1,0 +1,218 @@
+"""Edits: their text form, undo, refusals, and 1,000 random sequences against an edited dataset scored anew."""
+
+from datetime import timedelta
+from urllib.parse import quote
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from analysis.explain.edited_case import Situation, apply_edit, build_situation
+from analysis.explain.edits import (
+    WEEKDAYS,
+    AddVisit,
+    Edit,
+    EditError,
+    EditSequence,
+    MoveVisit,
+    RemoveVisit,
+    SetEdge,
+    SetHour,
+    SetSource,
+    SetWeekday,
+    SwitchOff,
+    parse_edit,
+    parse_edits,
+    write_edits,
+)
+from analysis.explain.links import CaseLink
+from analysis.explain.what_if import what_if
+from recap.counterfactuals import COMPONENTS
+from recap.errors import CaseError
+from recap.evidence.config import EvidenceConfig
+from recap.predictor import Predictor
+from tests.analysis.planted import small_predictor
+from tests.analysis.reference_edits import rescore
+
+EVERY_KIND = (
+    "remove:3;add:5@2012-05-01T18:30;move:4@2012-05-02T07:05;hour:17:30;weekday:sun;source:2;edge:1-2:7;off:prior"
+)
+
+
+def test_the_text_form_reads_back() -> None:
+    """Every kind of edit survives writing and reading, also quoted in an address."""
+    edits = parse_edits(EVERY_KIND)
+    assert len(edits) == 8 and parse_edits(write_edits(edits)) == edits
+    link = CaseLink(case=3, edits=EVERY_KIND, against=4)
+    assert CaseLink.from_query(link.query) == link
+    assert CaseLink.from_query("https://example.org/explain?case=3&edits=" + quote(EVERY_KIND)).edits == EVERY_KIND
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("jump:3", "unknown edit 'jump:3'"),
+        ("remove:x", "write remove:VISIT"),
+        ("hour:24", "hour"),
+        ("weekday:someday", "weekday:mon"),
+        ("edge:1-2:-1", "edge weight -1: a transition count cannot be negative"),
+        ("edge:1-2", "edge:FROM-TO:COUNT"),
+        ("add:3@tomorrow", "2012-05-01T18:30"),
+        ("off:gravity", "component"),
+    ],
+)
+def test_refuses_what_cannot_be_read(text: str, part: str) -> None:
+    """One sentence that names the edit and the form expected."""
+    with pytest.raises(EditError) as caught:
+        parse_edit(text)
+    assert part in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_undo_redo_reset() -> None:
+    """A sequence is data: what is undone can be redone until something new is done."""
+    one, two, three = parse_edits("remove:1;hour:5;off:prior")
+    sequence = EditSequence().add(one).add(two)
+    assert sequence.undo().done == (one,) and sequence.undo().redo() == sequence
+    assert sequence.undo().add(three).redo().done == (one, three)
+    assert sequence.reset().done == () and sequence.reset().redo().redo() == sequence
+    assert EditSequence().undo() == EditSequence().redo() == EditSequence()
+
+
+def test_refuses_edits_that_do_not_fit() -> None:
+    """Visits, places, times and components the case does not have, and an edit that leaves no history."""
+    predictor = small_predictor()
+    situation = build_situation(predictor, 3)
+    last = len(situation.variant.history) - 2
+    later = "2030-01-01T10:00"
+    refusals = {
+        "remove:9999": "there is no visit 9999",
+        f"remove:{last}": "is the current check-in",
+        "source:9999": "there is no POI 9999",
+        "add:9999@2012-04-04T10:00": "there is no POI 9999",
+        "edge:0-9999:1": "there is no POI 9999",
+        f"add:1@{later}": "after the current check-in",
+        f"move:0@{later}": "after the current check-in",
+        "off:prior;off:count": "already inactive",
+    }
+    for text, part in refusals.items():
+        with pytest.raises(CaseError) as caught:
+            build_situation(predictor, 3, parse_edits(text))
+        assert part in str(caught.value), text
+    everything = parse_edits(";".join(f"remove:{visit}" for visit in range(last)))
+    assert build_situation(predictor, 3, everything[:-1])
+    with pytest.raises(EditError, match="would remove all history"):
+        build_situation(predictor, 3, everything)
+    with pytest.raises(CaseError, match="there is no test case 100000; this dataset has cases 0 to"):
+        build_situation(predictor, 100_000)
+    with pytest.raises(EditError, match="edge weight -1"):
+        build_situation(predictor, 3, (SetEdge(source=0, destination=1, count=-1),))
+
+
+def test_a_link_from_another_checkpoint_is_told() -> None:
+    """The hash in a link must be the open checkpoint's."""
+    predictor = small_predictor()
+    link = CaseLink.to(predictor, 3, edits="hour:5")
+    assert link.mismatch(predictor) is None
+    other = link.model_copy(update={"checkpoint": "0123456789ab"})
+    assert "this link was made with checkpoint 0123456789ab" in str(other.mismatch(predictor))
+    with pytest.raises(CaseError, match="open that checkpoint"):
+        other.check(predictor)
+
+
+def test_an_edit_touches_what_it_says() -> None:
+    """By hand: removing a visit shortens the history, an added one is found, an hour keeps the order."""
+    predictor = small_predictor()
+    situation = build_situation(predictor, 3)
+    history = situation.variant.history
+    gone = apply_edit(situation, RemoveVisit(visit=0)).variant.history
+    assert gone.poi_H.tolist() == history.poi_H.tolist()[1:]
+    hour = apply_edit(situation, SetHour(hour=5, minute=7)).variant.history
+    assert hour.seconds_H.tolist() == history.seconds_H.tolist()
+    assert hour.local_seconds_H[-2] % 86400 == 5 * 3600 + 7 * 60 and len(hour) == len(history)
+    assert (hour.local_seconds_H == history.local_seconds_H).sum() == len(history) - 1
+    first = pd.Timestamp(int(history.local_seconds_H[0]), unit="s").to_pydatetime()
+    added = apply_edit(situation, AddVisit(poi=7, local_time=first + timedelta(minutes=1)))
+    assert added.variant.history.poi_H.tolist()[1] == 7 and added.visit_H.tolist()[1] == len(history) - 1
+    same_second = apply_edit(situation, AddVisit(poi=7, local_time=first))
+    assert same_second.variant.history.poi_H.tolist()[:2] == [history.poi_H[0], 7]
+
+
+def random_edits(situation: Situation, generator: np.random.Generator, length: int) -> tuple[Edit, ...]:
+    """A random sequence that fits: each edit is drawn for the situation that the ones before it leave."""
+    num_pois = situation.predictor.dataset.num_pois
+    while len(situation.edits) < length:
+        visits = situation.visit_H[:-2]
+        start, now = (int(situation.variant.history.local_seconds_H[at]) for at in (0, -2))
+        moment = pd.Timestamp(int(generator.integers(start - 90_000, now)), unit="s").floor("min").to_pydatetime()
+        poi, other = (int(value) for value in generator.integers(0, num_pois, 2))
+        if generator.random() < 0.5:
+            poi = situation.source
+        edit: Edit
+        match int(generator.integers(0, 8)):
+            case 0:
+                edit = RemoveVisit(visit=int(generator.choice(visits)))
+            case 1:
+                edit = AddVisit(poi=poi, local_time=moment)
+            case 2:
+                edit = MoveVisit(visit=int(generator.choice(visits)), local_time=moment)
+            case 3:
+                edit = SetHour(hour=int(generator.integers(0, 24)), minute=int(generator.integers(0, 60)))
+            case 4:
+                edit = SetWeekday(weekday=int(generator.integers(0, len(WEEKDAYS))))
+            case 5:
+                edit = SetSource(poi=other)
+            case 6:
+                edit = SetEdge(source=poi, destination=other, count=int(generator.integers(0, 5)))
+            case _:
+                edit = SwitchOff(component=COMPONENTS[int(generator.integers(0, len(COMPONENTS)))])
+        try:
+            situation = apply_edit(situation, edit)
+        except CaseError:
+            continue
+    return situation.edits
+
+
+def check_against_offline(predictor: Predictor, seeds: range) -> None:
+    for seed in seeds:
+        generator = np.random.default_rng(seed)
+        number = int(generator.integers(0, len(predictor.cases)))
+        length = int(generator.integers(1, 8))
+        edits = random_edits(build_situation(predictor, number), generator, length)
+        situation = build_situation(predictor, number, parse_edits(write_edits(edits)))
+        expected_P = rescore(predictor, situation.row, edits)
+        assert torch.allclose(situation.total_P, expected_P, rtol=0, atol=1e-9), (number, write_edits(edits))
+
+
+def test_random_edits_equal_an_edited_dataset() -> None:
+    """60 random sequences of up to 7 edits: the whole catalogue's scores are those of the edited dataset."""
+    check_against_offline(small_predictor(), range(60))
+
+
+def test_random_edits_with_another_architecture() -> None:
+    """The same with three hops, suffixes within trajectories and the graph token as state."""
+    check_against_offline(small_predictor(num_hops=3, within_trajectory=True, state="graph"), range(12))
+
+
+def test_random_edits_with_additive_evidence() -> None:
+    """The same for a model whose evidence reads history, clock, source and others' counts, walk by walk."""
+    check_against_offline(small_predictor(evidence=EvidenceConfig(), core_scope="unvisited"), range(40))
+
+
+@pytest.mark.slow
+def test_a_thousand_random_edits_equal_an_edited_dataset() -> None:
+    """The same for 1,000 sequences."""
+    check_against_offline(small_predictor(), range(1000))
+
+
+def test_what_if_tells_before_and_after() -> None:
+    """Removing and undoing returns to the start; before is the case as it was."""
+    predictor = small_predictor()
+    plain = build_situation(predictor, 3)
+    situation = build_situation(predictor, 3, parse_edits("off:correction"))
+    rival = int(plain.total_P.topk(2).indices[0])
+    result = what_if(situation, rival)
+    assert result.num_places == predictor.dataset.num_pois
+    assert result.target.total_before == float(plain.total_P[situation.target])
+    assert result.target.total == float(situation.total_P[situation.target])
+    assert result.lead_before == pytest.approx(result.target.total_before - result.rival.total_before)

@@ -1,0 +1,114 @@
+"""Faithfulness where the evidence is known, where there is none, and by hand."""
+
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.explain.edited_case import build_situation
+from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
+from analysis.explain.faithfulness import faithfulness, mean_faithfulness, sample_tail
+from analysis.explain.leave_one_out import leave_one_out
+from recap.predictor import Predictor
+from tests.analysis.planted import trained_predictor
+from tests.checkins import small_dataset
+from tests.worlds import small_training
+
+KEYS = 4
+
+
+@cache
+def key_world() -> Predictor:
+    """Noise places and one key, each on a day of its own, then a step from a noise place to the key's goal.
+
+    Only that step is a case, so the key alone decides: its position among the last check-ins is random.
+    """
+    generator = np.random.default_rng(0)
+    rows = []
+    for user in range(4):
+        hour = float(user)
+        for _ in range(160):
+            key = int(generator.integers(0, KEYS))
+            places = [f"noise{number}" for number in generator.integers(0, 6, 5)]
+            places[int(generator.integers(0, 4))] = f"key{key}"
+            for place in places:
+                rows.append((f"user{user}", place, hour))
+                hour += 30.0
+            rows.append((f"user{user}", f"goal{key}", hour - 29.0))
+    dataset = small_dataset(rows)
+    model = {"use_graph": False, "use_history": False, "suffix_length": 5, "hidden_dim": 16, "feedforward_dim": 32}
+    config = small_training(
+        model=model | {"poi_dim": 12, "dropout": 0.1, "embedding_dropout": 0.1},
+        curriculum={"staged": False, "warm_weight": 0.0},
+        epochs=8,
+        validate_every=8,  # the last epoch is kept: ranks are perfect long before the key is all that counts
+    )
+    return trained_predictor(dataset, config)
+
+
+def goal_cases(predictor: Predictor) -> list[int]:
+    label = predictor.dataset.pois["poi_id"]
+    goals = [str(label[target]).startswith("goal") for target in predictor.cases["target"]]
+    return np.flatnonzero(goals).tolist()
+
+
+def test_the_planted_evidence_comes_first() -> None:
+    """In at least .95 of the cases the item whose removal hurts most is the key check-in."""
+    predictor = key_world()
+    numbers = goal_cases(predictor)
+    assert len(numbers) >= 50
+    found = []
+    for number in numbers:
+        situation = build_situation(predictor, number)
+        first = leave_one_out(situation, situation.target)[0].item
+        place = "" if first.poi is None else str(predictor.dataset.pois["poi_id"].iloc[first.poi])
+        found.append(place.startswith("key"))
+    assert np.mean(found) >= 0.95
+    measured = mean_faithfulness(predictor, numbers[:40])
+    assert measured.n == 40 and measured.gain > 0.1 and measured.comprehensiveness > 0.3
+    assert measured.sufficiency < measured.comprehensiveness
+
+
+def test_shuffled_weights_do_not_beat_random() -> None:
+    """With all weights shuffled the order must not beat random removal by more than .05."""
+    predictor = key_world()
+    model = copy.deepcopy(predictor.model)
+    with torch.no_grad():
+        values = torch.cat([parameter.flatten() for parameter in model.parameters()])
+        values = values[torch.randperm(len(values), generator=torch.Generator().manual_seed(1))]
+        for parameter in model.parameters():
+            parameter.copy_(values[: parameter.numel()].view_as(parameter))
+            values = values[parameter.numel() :]
+    shuffled = Predictor(predictor.checkpoint, predictor.dataset, model)
+    assert mean_faithfulness(shuffled, goal_cases(predictor)[:40]).gain <= 0.05
+
+
+def test_measures_by_hand() -> None:
+    """Curves recomputed one forward pass at a time, with the plain definitions."""
+    predictor = key_world()
+    situation = build_situation(predictor, goal_cases(predictor)[0])
+    target = situation.target
+    measured = faithfulness(situation, target)
+    order = [entry.item for entry in leave_one_out(situation, target, with_paths=False)]
+    assert sorted(item.key for item in order) == sorted(item.key for item in evidence_items(situation, target))
+
+    def chance(items: list[EvidenceItem]) -> float:
+        (total_P,) = predictor.score_variants([without(situation, target, items)])
+        return float(torch.softmax(total_P, 0)[target])
+
+    n = len(order)
+    curve = [chance(order[:j]) for j in range(n + 1)]
+    kept = [chance(order[j:]) for j in range(1, n + 1)]
+    assert measured.deletion_auc == pytest.approx(sum((curve[j] + curve[j + 1]) / 2 for j in range(n)) / n)
+    assert measured.comprehensiveness == pytest.approx(sum(curve[0] - value for value in curve[1:]) / n)
+    assert measured.sufficiency == pytest.approx(sum(curve[0] - value for value in kept) / n)
+
+
+def test_the_tail_sample_is_tail() -> None:
+    """Cases of steps seen at most once, without repeats, the same for the same seed."""
+    predictor = key_world()
+    sample = sample_tail(predictor, 30, seed=3)
+    assert sample == sample_tail(predictor, 30, seed=3) and len(set(sample)) == len(sample)
+    assert (predictor.cases["transition_count"].iloc[sample] <= 1).all()

@@ -1,0 +1,59 @@
+"""Sentences say nothing that is not so: read back over thousands of cases, and free of jargon for stakeholders."""
+
+import re
+
+import pytest
+
+from analysis.explain.explanation import explain_fully
+from analysis.explain.sentences import Sentence
+from recap import columns as c
+from recap.predictor import Predictor
+from tests.analysis.planted import small_predictor, untrained_predictor
+from tests.analysis.sentence_reader import check, masked
+
+JARGON = (
+    "poi|logit|softmax|prior|gate|clip|token|embedding|correction|core|recency|residual|calibration|check-in|checkin|"
+    "probability|counterfactual|encoder|transformer|adjacency|two-hop|hop|window|transition|training|model|graph|edge|"
+    "score|points|baseline|epoch|checkpoint|attention|vector|inference|dataset|tail"
+)
+
+
+def plain_words(sentence: Sentence) -> str:
+    return masked(sentence).lower()
+
+
+def check_cases(predictor: Predictor, limit: int) -> int:
+    read = 0
+    for split in (c.TEST, c.VAL, c.TRAIN):
+        for number in range(len(predictor.cases_of(split))):
+            if read == limit:
+                return read
+            explanation = explain_fully(predictor, number, split=split, counterfactuals=read % 10 == 0)
+            assert check(explanation) >= 4
+            for sentence in explanation.sentences["stakeholder"]:
+                found = re.search(rf"\b({JARGON})s?\b", plain_words(sentence))
+                assert found is None, (found, sentence.text)
+            read += 1
+    return read
+
+
+def test_sentences_read_back_true() -> None:
+    """Every number of 200 cases from all splits is true, in both registers."""
+    assert check_cases(small_predictor(), 200) == 200
+
+
+@pytest.mark.parametrize("changes", [{"use_graph": False}, {"use_history": False}, {"num_hops": 3}])
+def test_inactive_evidence_is_never_mentioned(changes: dict[str, object]) -> None:
+    """Without a part, or with a token that does not hold two steps, no sentence speaks of it."""
+    predictor = untrained_predictor(**changes)
+    assert check_cases(predictor, 40) == 40
+    explanation = explain_fully(predictor, 0)
+    forms = " ".join(masked(sentence) for sentence in explanation.sentences["researcher"])
+    words = {"use_graph": "two-hop", "use_history": "prior", "num_hops": "two-hop path"}
+    assert words[next(iter(changes))] not in forms
+
+
+@pytest.mark.slow
+def test_ten_thousand_cases_read_back_true() -> None:
+    """10,000 cases from all splits of a larger world."""
+    assert check_cases(untrained_predictor(num_users=80, num_walks=40), 10_000) == 10_000

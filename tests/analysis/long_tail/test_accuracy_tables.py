@@ -1,0 +1,196 @@
+"""Long-tail tables against arithmetic that a reader can redo, and against the metrics of the evaluation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.long_tail.accuracy_tables import (
+    accuracy_by_count,
+    accuracy_by_evidence,
+    accuracy_by_group,
+    tail_share,
+    transition_distribution,
+)
+from analysis.records.accuracy import metric_values
+from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from analysis.records.case_selection import Selection
+from recap.errors import ConfigError
+from recap.evaluation.metrics import METRICS, metrics_by_group
+
+
+def records_of(*rows: tuple[int, int, int, int, int, int, bool, bool]) -> pd.DataFrame:
+    """Records from (user, source, target, transition count, destination count, better, visited, near)."""
+    table = pd.DataFrame(
+        rows,
+        columns=[
+            "user",
+            "source",
+            "target",
+            "transition_count",
+            "destination_count",
+            "num_better",
+            "in_history",
+            "within_two_hops",
+        ],
+    )
+    return table.assign(
+        case=np.arange(len(rows)),
+        num_tied=1,
+        rank=table["num_better"] + 1.0,
+        reciprocal_rank=1 / (table["num_better"] + 1.0),
+    )
+
+
+SIX = records_of(
+    (0, 1, 2, 0, 5, 0, True, True),
+    (0, 1, 2, 0, 5, 30, True, True),
+    (1, 1, 2, 0, 5, 30, False, True),
+    (1, 3, 4, 1, 15, 0, True, False),
+    (1, 5, 6, 4, 150, 3, True, True),
+    (2, 5, 7, 25, 900, 40, False, False),
+)
+
+
+def test_bins_by_step_over_cases() -> None:
+    """Three unseen cases with one hit: a third. Empty bins stay, with n = 0 and no value."""
+    table = accuracy_by_count(SIX, "transition_count", "hr20", samples=50)
+    assert table["bin"].tolist() == ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10+"]
+    assert table["n"].tolist() == [3, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
+    np.testing.assert_allclose(table["value"].iloc[[0, 1, 4, 10]], [1 / 3, 1, 1, 0])
+    assert table["value"].iloc[[2, 3, 5]].isna().all() and table["lower"].iloc[2:4].isna().all()
+
+
+def test_bins_over_distinct_steps() -> None:
+    """The three unseen cases are one step (1, 2): n = 1, and its accuracy is the mean of its cases."""
+    table = accuracy_by_count(SIX, "transition_count", "hr20", unit="pairs", samples=50)
+    assert table["n"].iloc[0] == 1
+    assert table["value"].iloc[0] == pytest.approx(1 / 3)
+
+
+def test_bins_by_place() -> None:
+    """Destination counts 5, 15, 150 and 900 fall into 0-9, 10-19, 100-199 and 200+."""
+    table = accuracy_by_count(SIX, "destination_count", "mrr", samples=50)
+    assert dict(zip(table["bin"], table["n"], strict=True)) == {
+        "0–9": 3,
+        "10–19": 1,
+        "20–49": 0,
+        "50–99": 0,
+        "100–199": 1,
+        "200+": 1,
+    }
+    assert table["value"].iloc[0] == pytest.approx((1 + 1 / 31 + 1 / 31) / 3)
+
+
+def test_cohorts_follow_eta() -> None:
+    """With eta 1 four cases are tail: two near and visited (one hit), one near only, one visited only."""
+    table = accuracy_by_evidence(SIX, "hr20", samples=50)
+    assert table["n"].tolist() == [2, 1, 1, 0]
+    np.testing.assert_allclose(table["value"].iloc[:3], [0.5, 0, 1])
+    assert accuracy_by_evidence(SIX, "hr20", eta=4, samples=50)["n"].tolist() == [3, 1, 1, 0]
+
+
+def test_groups_agree_with_the_evaluation() -> None:
+    """Values over cases are the evaluation's own metrics, for every metric and group."""
+    expected = metrics_by_group(SIX)
+    for metric in METRICS:
+        table = accuracy_by_group({"A": SIX}, metric, samples=10).set_index("group")
+        for group, values in expected.items():
+            assert table.loc[group, "n"] == values["n"]
+            assert table.loc[group, "value"] == pytest.approx(values[metric])
+
+
+def test_lead_is_paired_and_names_the_best_rival() -> None:
+    """A model that wins every case leads by exactly one with an interval of no width."""
+    best = SIX.assign(num_better=0)
+    worst = SIX.assign(num_better=50)
+    middle = SIX.assign(num_better=[0, 50, 50, 50, 50, 50])
+    table = accuracy_by_group({"best": best, "worst": worst, "middle": middle}, "hr20", samples=200)
+    row = table[(table["model"] == "best") & (table["group"] == "head")].iloc[0]
+    assert (row["rival"], row["lead"], row["lead_lower"], row["lead_upper"]) == ("worst", 1.0, 1.0, 1.0)
+    row = table[(table["model"] == "best") & (table["group"] == "all")].iloc[0]
+    assert row["rival"] == "middle" and row["lead"] == pytest.approx(5 / 6)
+
+
+def test_distribution_adds_up() -> None:
+    """Four distinct steps with counts 25, 4, 1, 0; half of them, and four of six cases, are tail."""
+    table = transition_distribution(SIX)
+    assert table["transition_count"].tolist() == [25, 4, 1, 0]
+    assert table["pairs"].tolist() == [1, 1, 1, 1] and table["cases"].tolist() == [1, 1, 1, 3]
+    assert table["to_share"].iloc[-1] == pytest.approx(1)
+    assert tail_share(table, 1) == pytest.approx(0.5)
+    assert tail_share(table, 1, "case_share") == pytest.approx(4 / 6)
+
+
+def test_bootstrap_means_by_hand() -> None:
+    """With the draws in hand, a sample's mean is the weighted mean over its users, repeated users counted again."""
+    values, users = np.array([1.0, 0.0, 1.0]), np.array([7, 7, 9])
+    bootstrap = UserBootstrap(users, samples=20, seed=3)
+    drawn = bootstrap.means(values, np.zeros(3, dtype=int), 1)[:, 0]
+    weights = bootstrap.weights_BU
+    np.testing.assert_allclose(drawn, (weights[:, 0] * 1 + weights[:, 1]) / (weights[:, 0] * 2 + weights[:, 1]))
+    assert set(np.round(drawn, 6)) <= {0.5, 1.0, round(2 / 3, 6)}
+
+
+def test_bootstrap_over_steps_agrees_with_one_user_per_step() -> None:
+    """Where each step belongs to one user and has one case, steps and cases are the same statistic."""
+    rng = np.random.default_rng(0)
+    values, users = rng.random(40), np.arange(40) // 2
+    groups = np.arange(40) % 3
+    bootstrap = UserBootstrap(users, samples=30)
+    by_case = bootstrap.means(values, groups, 3)
+    # In a sample a user drawn twice weighs twice over cases, but a step counts once over steps.
+    by_step = bootstrap.means(values, groups, 3, pairs_N=np.arange(40))
+    once = (bootstrap.weights_BU > 0).astype(float)
+    for b in range(30):
+        for group in range(3):
+            mine = groups == group
+            weight = once[b, users[mine]]
+            assert by_step[b, group] == pytest.approx((weight * values[mine]).sum() / weight.sum())
+    assert by_case.shape == by_step.shape
+
+
+def test_bootstrap_is_seeded_and_ordered() -> None:
+    """The same seed gives the same interval, and the interval holds the mean of a well-filled bin."""
+    rng = np.random.default_rng(1)
+    values, users = rng.random(500), rng.integers(0, 60, 500)
+    draws = [UserBootstrap(users, seed=5).means(values, np.zeros(500, dtype=int), 1) for _ in range(2)]
+    np.testing.assert_array_equal(*draws)
+    low, high = interval(draws[0])
+    assert low[0] < group_means(values, np.zeros(500, dtype=int), 1)[1][0] < high[0]
+
+
+def test_empty_records_give_empty_bins() -> None:
+    """No case at all: every bin is there with n = 0."""
+    table = accuracy_by_count(SIX.iloc[:0], "transition_count", "hr20", samples=5)
+    assert table["n"].sum() == 0 and table["value"].isna().all()
+
+
+def test_refusals_name_the_choices() -> None:
+    """Unknown metric and unit, and a reference of other cases."""
+    with pytest.raises(ConfigError, match="hr1, hr5"):
+        metric_values(SIX, "accuracy")
+    with pytest.raises(ConfigError, match="cases or pairs"):
+        accuracy_by_count(SIX, "transition_count", "hr20", unit="steps")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="other cases"):
+        accuracy_by_count(SIX, "transition_count", "hr20", reference=SIX.iloc[:3])
+
+
+@pytest.mark.parametrize("text", ["step:0:0", "step:10:-1", "place:10:19", "evidence:1:0:1"])
+def test_selections_survive_a_link(text: str) -> None:
+    """Text, selection and text again; the cases are those of the bin."""
+    assert Selection.parse(text).text == text
+    assert Selection.parse(text).mask(SIX).dtype == bool
+
+
+def test_selection_masks() -> None:
+    """Bins and cohorts pick the cases that their tables count."""
+    assert Selection.of_bin("transition_count", 0, 0).mask(SIX).tolist() == [True, True, True, False, False, False]
+    assert Selection.of_bin("destination_count", 200, -1).mask(SIX).sum() == 1
+    assert Selection.of_cohort(True, False, 1).mask(SIX).tolist() == [False, False, False, True, False, False]
+
+
+@pytest.mark.parametrize("text", ["", "step", "step:a:b", "step:0:0:0", "evidence:2:0:1", "<b>", "step:9999999:0"])
+def test_bad_selections_are_refused(text: str) -> None:
+    """Anything else from an address is an error with the forms in it."""
+    with pytest.raises(ConfigError, match="step:0:0"):
+        Selection.parse(text)

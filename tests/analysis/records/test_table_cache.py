@@ -1,0 +1,70 @@
+"""Tables kept in the user's cache: made once, made anew where they do not fit, done without where nothing is kept."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.records.table_cache import TableKey, kept_table
+from recap.evaluation.records import write_records
+
+
+@pytest.fixture(autouse=True)
+def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+
+
+def kept(
+    made: list[int], *, rows: int = 2, said: str = "d", keep: bool = True, bundle: Path | None = None
+) -> pd.DataFrame:
+    def make() -> pd.DataFrame:
+        made.append(rows)
+        return pd.DataFrame({"n": range(rows)})
+
+    return kept_table(key(said), make, rows=rows, keep=keep, bundle=bundle)
+
+
+def key(said: str = "d") -> TableKey:
+    """Of datasets whose hashes begin alike."""
+    return TableKey("0" * 60 + said, "model", "test", "misses")
+
+
+def test_made_once() -> None:
+    """The second reader gets the same table without making it."""
+    made: list[int] = []
+    assert kept(made).equals(kept(made))
+    assert made == [2]
+
+
+def test_made_anew_where_it_does_not_fit() -> None:
+    """Another length, other metadata, or a file that is no table: made again and replaced."""
+    made: list[int] = []
+    kept(made)
+    assert len(kept(made, rows=3)) == 3
+    kept(made, rows=3, said="other")
+    key().cached().write_bytes(b"no table")
+    kept(made, rows=3, said="other")
+    assert made == [2, 3, 3, 3]
+    kept(made, rows=3, said="other")
+    assert made == [2, 3, 3, 3]
+
+
+def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
+    """A read-only reader makes the table each time and leaves no file, not even in place of a broken one."""
+    made: list[int] = []
+    kept(made, keep=False)
+    kept(made, keep=False)
+    assert made == [2, 2] and not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
+    """What a bundle ships is read and nothing is kept; of another dataset or length it is as if not there."""
+    made: list[int] = []
+    bundle = tmp_path / "bundle"
+    write_records(pd.DataFrame({"n": [7, 8]}), key().shipped_in(bundle), key().metadata)
+    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8]
+    assert not made and not key().cached().exists()
+    kept(made, rows=3, bundle=bundle)
+    kept(made, said="e", bundle=bundle)
+    assert made == [3, 2]
+    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8], "read from the bundle though the cache has another"

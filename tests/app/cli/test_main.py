@@ -1,0 +1,184 @@
+"""The `recap` command as a shell sees it: exit codes, one line on stderr, one JSON object on stdout."""
+
+import gzip
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recap.data.dataset import Dataset
+from tests.checkins import foursquare_lines, write_foursquare
+from tests.shell import RECAP, assert_refused, limit_files_to, recap, recap_json
+
+ROWS = [
+    (user, poi, hour + 5 * shift)
+    for shift, user in enumerate(["ann", "bob", "cy"])
+    for hour, poi in ((float(24 * day + step), poi) for day in range(12) for step, poi in enumerate(["home", "work"]))
+]
+"""Three users at two POIs, twice a day for twelve days: 72 rows that the default protocol keeps."""
+
+
+def test_prepares_and_describes(tmp_path: Path) -> None:
+    """A good file: JSON with the promised keys, a folder that loads, and a second run with the same hash."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    summary = recap_json("prepare", source, "--format", "foursquare", "--preset", "nyc", "--out", tmp_path / "out")
+    assert summary["raw"] == summary["checkins"] + sum(summary["dropped"].values()) == 72
+    assert set(summary["dropped"]) == {
+        "rare_poi",
+        "rare_user",
+        "exact_duplicate",
+        "short_trajectory",
+        "unseen_user",
+        "unseen_poi",
+    }
+    assert {"kept", "users", "pois", "category_ids", "category_names", "cases", "transitions"} <= summary.keys()
+    dataset = Dataset.load(tmp_path / "out")
+    assert dataset.hash == summary["dataset_hash"]
+    assert summary["cases"] == {name: len(dataset.cases(i)) for i, name in enumerate(("train", "val", "test"))}
+    statistics = recap_json("stats", tmp_path / "out")
+    assert [row["n"] for row in statistics["hops"]] == [1, 2, 3, 4, 5]
+    again = recap("prepare", source, "--out", tmp_path / "out", "--set", "min_poi_checkins=5")
+    assert again.returncode == 0 and "recap train" in " ".join(again.stdout.split())
+
+
+GOOD = foursquare_lines(ROWS)
+
+
+def damaged(line: int, column: int, value: str) -> str:
+    fields = GOOD[line - 1].split("\t")
+    fields[column] = value
+    return "\n".join([*GOOD[: line - 1], "\t".join(fields), *GOOD[line:]]) + "\n"
+
+
+ONE_INSTANT = "\n".join(line.rsplit("\t", 1)[0] + "\tTue Apr 03 18:00:09 +0000 2012" for line in GOOD)
+BAD_FILES: dict[str, tuple[bytes, list[str]]] = {
+    "empty": (b"", ["empty"]),
+    "too few columns": (damaged(7, 7, "x").replace("\tx\n", "\n").encode("latin-1"), ["line 7", "8 columns", "got 7"]),
+    "too many columns": (damaged(7, 3, "a\tb").encode("latin-1"), ["line 7", "8 columns", "got 9"]),
+    "latitude": (damaged(7, 4, "400.7").encode("latin-1"), ["line 7", "latitude 400.7", "[-90, 90]"]),
+    "nan coordinates": (damaged(7, 5, "NaN").encode("latin-1"), ["line 7", "longitude NaN"]),
+    "time": (damaged(7, 7, "yesterday").encode("latin-1"), ["line 7", "time", "'yesterday'"]),
+    "cut-off gz": (gzip.compress("\n".join(GOOD * 50).encode("latin-1"))[:-300], ["cut off", "fetch it again"]),
+    "noise": (np.random.default_rng(3).bytes(50_000), ["bad.txt"]),
+    "noise with tabs": (b"\t".join([np.random.default_rng(4).bytes(9)] * 8).replace(b"\n", b"") + b"\n", ["bad.txt"]),
+    "all in one instant": (ONE_INSTANT.encode("latin-1"), ["2012-04-03 18:00:09"]),
+    "no poi left": (("\n".join(GOOD[:9]) + "\n").encode("latin-1"), ["no POI", "min_poi_checkins"]),
+    "no user left": (
+        ("\n".join(f"{i}\t" + line.split("\t", 1)[1] for i, line in enumerate(GOOD)) + "\n").encode("latin-1"),
+        ["no user", "min_user_checkins"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
+    """Each bad file: one line that names it, and no output folder, not even a temporary one."""
+    content, parts = BAD_FILES[kind]
+    (tmp_path / "bad.txt").write_bytes(content)
+    result = recap("prepare", tmp_path / "bad.txt", "--out", tmp_path / "out", "--json")
+    assert_refused(result, *parts)
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--set", "min_poi_checkins=0"], "min_poi_checkins"),
+        (["--set", "minimum=3"], "unknown field 'minimum'"),
+        (["--set", "train_end"], "field=value"),
+        (["--set", "train_end=0.95"], "val_end"),
+        (["--preset", "paris"], "'paris'"),
+        (["--format", "foursquer"], "'foursquer'"),
+        (["--colour", "red"], "--colour"),
+    ],
+)
+def test_refuses_bad_options(tmp_path: Path, arguments: list[str], part: str) -> None:
+    """Unknown names and values out of range, before anything is written."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    assert_refused(recap("prepare", source, "--out", tmp_path / "out", *arguments), part)
+    assert [path.name for path in tmp_path.iterdir()] == ["city.txt"]
+
+
+def test_refuses_without_arguments_and_for_missing_files(tmp_path: Path) -> None:
+    """No --out, no such file, no such dataset, no such command."""
+    assert_refused(recap("prepare", tmp_path / "a.txt"), "--out")
+    assert_refused(recap("prepare", tmp_path / "a.txt", "--out", tmp_path / "out"), "a.txt", "does not exist")
+    assert_refused(recap("stats", tmp_path / "nowhere"), "recap prepare")
+    assert_refused(recap("predict-the-weather"), "predict-the-weather")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bad_run_leaves_an_existing_dataset_alone(tmp_path: Path) -> None:
+    """The old folder is not emptied first."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    summary = recap_json("prepare", source, "--out", tmp_path / "out")
+    (tmp_path / "bad.txt").write_text(damaged(7, 4, "400.7"))
+    assert_refused(recap("prepare", tmp_path / "bad.txt", "--out", tmp_path / "out"), "line 7")
+    assert Dataset.load(tmp_path / "out").hash == summary["dataset_hash"]
+
+
+def test_refuses_a_dataset_edited_by_hand(tmp_path: Path) -> None:
+    """`recap stats` names the file that was changed."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    recap_json("prepare", source, "--out", tmp_path / "out")
+    manifest = tmp_path / "out" / "dataset.json"
+    manifest.write_text(manifest.read_text().replace('"preset": "default"', '"preset": "nyc"'))
+    assert_refused(recap("stats", tmp_path / "out", "--json"), "dataset.json was changed")
+
+
+def test_refuses_to_write_over_other_peoples_files(tmp_path: Path) -> None:
+    """A folder that is no dataset, and a file in the way."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("dear")
+    assert_refused(recap("prepare", source, "--out", tmp_path / "thesis"), "thesis", "choose another folder")
+    assert_refused(recap("prepare", source, "--out", source), "city.txt", "choose another folder")
+    assert (tmp_path / "thesis" / "chapter.tex").read_text() == "dear"
+
+
+def test_a_disk_that_fills_up_leaves_nothing(tmp_path: Path) -> None:
+    """The write fails half-way: one line, no folder, and an older dataset in its place stays whole."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    result = recap("prepare", source, "--out", tmp_path / "out", preexec_fn=limit_files_to(1000))
+    assert_refused(result, "out", "nothing was kept")
+    assert [path.name for path in tmp_path.iterdir()] == ["city.txt"]
+    summary = recap_json("prepare", source, "--out", tmp_path / "out")
+    assert_refused(recap("prepare", source, "--out", tmp_path / "out", preexec_fn=limit_files_to(1000)), "out")
+    assert Dataset.load(tmp_path / "out").hash == summary["dataset_hash"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["city.txt", "out"]
+
+
+def test_refuses_a_parent_that_is_a_file_or_read_only(tmp_path: Path) -> None:
+    """The place cannot hold a folder: named, not a traceback."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    assert_refused(recap("prepare", source, "--out", source / "out"), "city.txt")
+    assert_refused(recap("prepare", source, "--out", "/proc/recap-out"), "/proc")
+
+
+def test_help_needs_no_heavy_library() -> None:
+    """`recap --help` answers without importing torch, pandas or Streamlit."""
+    code = "import sys, app.cli.main; print([m for m in ('torch', 'pandas', 'streamlit') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+    assert shutil.which(str(RECAP)) is not None
+
+
+def test_own_tables_show_their_mapping_and_ask_only_on_a_terminal(tmp_path: Path) -> None:
+    """Guessed columns are in the JSON and in the text; a refusal says which option to add."""
+    lines = [f"{user},{poi},{1_333_440_000 + int(3600 * hour)},40.7,-74.0" for user, poi, hour in ROWS]
+    source = tmp_path / "own.csv"
+    source.write_text("\n".join(["person,place,visited_at,lat,lng", *lines]))
+    out = tmp_path / "out"
+    assert_refused(recap("prepare", source, "--out", out), "own.csv", "--timezone")
+    summary = recap_json("prepare", source, "--out", out, "--timezone", "America/New_York")
+    mapping = {"user": "person", "poi": "place", "time": "visited_at", "lat": "lat", "lon": "lng"}
+    assert summary["format"] == "csv" and summary["reading"]["columns"] == mapping
+    named = recap("prepare", source, "--out", out, "--timezone", "UTC", "--map", "user=person,poi=place", "--yes")
+    assert named.returncode == 0 and "--map user=person,poi=place,time=visited_at" in named.stdout.replace("\n", "")
+    assert_refused(recap("prepare", source, "--out", out, "--map", "user=who"), "--map user=who")
+    source.write_text("\n".join(["a,b,c,d,e", *lines]))
+    assert_refused(recap("prepare", source, "--out", out), "--map user=COLUMN,poi=COLUMN,time=COLUMN,lat=COLUMN")
+    assert "--map" in recap("prepare", "--help").stdout

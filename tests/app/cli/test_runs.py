@@ -1,0 +1,141 @@
+"""`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recap.runs.execution.service import runner_process
+from recap.runs.store.run_store import RunStore
+from tests.background import recap, recap_json, wait_for, wait_for_epoch, wait_until_over
+
+Command = Callable[..., tuple[int, str, str]]
+DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
+
+
+@pytest.fixture
+def here(store: RunStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in this process: exit code, stdout, stderr."""
+    monkeypatch.setenv("RECAP_HOME", str(store.folder.parent))
+
+    def run(*words: Any) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["recap", "runs", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as exit_info:
+            run_command()
+        out, err = capsys.readouterr()
+        return int(str(exit_info.value.code)), out, err
+
+    return run
+
+
+def from_json(answer: tuple[int, str, str]) -> Any:
+    code, out, err = answer
+    assert code == 0 and out.count("\n") == 1, err
+    return json.loads(out)
+
+
+def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path) -> None:
+    """One run through every command, with the contract's keys; the first two as a shell runs them."""
+    home = store.folder.parent
+    queued = recap_json(home, "runs", "submit", dataset_folder, "--preset", "tiny", "--set", "batch_size=32")
+    assert queued == {"id": "1", "state": "queued"}
+    followed = recap(home, "runs", "logs", "-f", "1")
+    assert followed.returncode == 0 and "epoch 4 of 4" in followed.stdout and "is finished" in followed.stderr
+    shown = from_json(here("show", "1", "--json"))
+    assert list(shown)[:14] == [
+        *("id", "state", "spec", "created", "started", "ended", "epoch", "epochs", "metrics", "pid", "host", "device"),
+        *("error", "checkpoint"),
+    ]
+    assert (shown["state"], shown["epoch"], shown["epochs"], len(shown["metrics"])) == ("finished", 4, 4, 4)
+    assert shown["spec"]["overrides"] == ["batch_size=32"] and Path(shown["checkpoint"]).is_dir()
+    (row,) = from_json(here("list", "--json"))["runs"]
+    assert (row["id"], row["state"], row["title"]) == ("1", "finished", "tiny, batch_size=32, seed 3407")
+    assert from_json(here("logs", "1", "--lines", "1", "--json"))["lines"][0].startswith("epoch 4")
+
+    words = ("submit", dataset_folder, "--preset", "tiny", "--seed", "1", "--seed", "2", "--parent", "1", "--json")
+    assert [entry["id"] for entry in from_json(here(*words))["runs"]] == ["2", "3"]
+    stopped = from_json(here("stop", "2", "3", "--json"))["runs"]
+    assert {entry["state"] for entry in stopped} <= {"stopped", "stopping"}
+    assert {wait_until_over(store.get(run_id)) for run_id in "23"} == {"stopped"}
+    assert from_json(here("compare", "1", "2", "--json"))["differing"] == ["batch_size", "seed"]
+    assert from_json(here("rm", "2", "--json")) == {"id": "2", "state": "removed"}
+    assert [entry["id"] for entry in from_json(here("list", "--json"))["runs"]] == ["1", "3"]
+    for words, part in (
+        (("list",), "tiny, batch_size=32"),
+        (("show", "1"), "finished"),
+        (("compare", "1", "3"), "batch_size"),
+        (("logs", "1"), "epoch 1 of 4"),
+    ):
+        code, out, _ = here(*words)
+        assert code == 0 and part in out
+
+
+@pytest.mark.slow
+def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
+    """Launch, watch, lose the runner to kill -9, stop, resume, watch the end, open the result, compare, remove."""
+    home = store.folder.parent
+    words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "1")
+    assert recap_json(home, "runs", "submit", DEMO, *words) == {"id": "1", "state": "queued"}
+    run = store.get("1")
+    wait_for_epoch(run, 1, 240)
+    (row,) = recap_json(home, "runs", "list")["runs"]
+    assert (row["state"], row["epochs"], row["dataset"]) == ("running", 5, "Saltmere") and row["epoch"] >= 1
+    trainer, killed = run.read_state().process, runner_process(store)
+    assert trainer is not None and killed is not None and killed.send(signal.SIGKILL)
+    shown = recap_json(home, "runs", "show", "1")
+    assert shown["state"] == "running" and shown["pid"] == trainer.pid, "the training goes on without its runner"
+    again = wait_for(lambda: runner_process(store), "a command to bring a runner back")
+    assert again != killed
+
+    assert recap_json(home, "runs", "stop", "1") == {"id": "1", "state": "stopping"}
+    assert wait_until_over(run) == "stopped"
+    done = recap_json(home, "runs", "show", "1")
+    assert 1 <= done["epoch"] < 5 and done["checkpoint"] is None
+    lines = recap_json(home, "runs", "logs", "1")["lines"]
+    assert any(line.startswith("epoch 1 of 5") for line in lines)
+    assert recap_json(home, "runs", "resume", "1") == {"id": "1", "state": "queued"}
+    followed = recap(home, "runs", "logs", "-f", "1")
+    assert followed.returncode == 0 and "epoch 5 of 5" in followed.stdout, followed.stdout + followed.stderr
+    finished = recap_json(home, "runs", "show", "1")
+    assert (finished["state"], [line["epoch"] for line in finished["metrics"]]) == ("finished", [1, 2, 3, 4, 5])
+    case = recap_json(home, "explain", finished["checkpoint"], "--data", DEMO, "--case", "0")
+    assert case["case"] == 0 and len(case["candidates"]) > 0
+
+    words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
+    assert recap_json(home, "runs", "submit", DEMO, *words)["id"] == "2"
+    recap_json(home, "runs", "stop", "2")
+    assert wait_until_over(store.get("2")) == "stopped"
+    assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]
+    assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"}
+    assert [row["id"] for row in recap_json(home, "runs", "list")["runs"]] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("submit", "DATA", "--preset", "huge"), "unknown training preset 'huge'"),
+        (("submit", "DATA", "--preset", "tiny", "--set", "x"), "--set expects field=value, got 'x'"),
+        (("submit", "missing", "--preset", "tiny"), "holds no dataset.json"),
+        (("submit", "DATA", "--preset", "tiny", "--parent", "../1"), "a run is named by its number"),
+        (("submit", "DATA", "--preset", "tiny", "--seed", "1", "--seed", "1"), "every seed runs once"),
+        (("show", "7"), "there is no run 7"),
+        (("show", "../../etc"), "a run is named by its number"),
+        (("stop", "7"), "there is no run 7"),
+        (("resume", "x"), "a run is named by its number"),
+        (("rm", "7"), "there is no run 7"),
+        (("logs", "7", "-f", "--json"), "use one of them"),
+        (("compare", "7"), "there is no run 7"),
+    ],
+)
+def test_refuses_in_one_line(
+    here: Command, store: RunStore, dataset_folder: Path, words: tuple[str, ...], message: str
+) -> None:
+    """Exit code 2, nothing on stdout, nothing queued."""
+    code, out, err = here(*(str(dataset_folder) if word == "DATA" else word for word in words))
+    assert (code, out) == (2, "")
+    assert err.startswith("recap: ") and err.count("\n") == 1 and message in err
+    assert store.runs() == []

@@ -1,0 +1,31 @@
+"""The `recap` command in this process: what a shell would see, without starting Python and torch anew each time."""
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+from typing import Any
+from unittest.mock import patch
+
+from app.cli.main import run
+
+
+def recap_here(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command line; exit code, stdout and stderr as a shell gets them."""
+    words = [str(argument) for argument in arguments]
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with patch.object(sys, "argv", ["recap", *words]), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            run()
+        except SystemExit as leaving:
+            code = leaving.code if isinstance(leaving.code, int) else 0
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def recap_json_here(*arguments: Any) -> Any:
+    """Run a command with --json; its stdout must be one JSON document on one line."""
+    result = recap_here(*arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout)

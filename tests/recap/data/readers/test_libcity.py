@@ -1,0 +1,115 @@
+"""LibCity atomic files: places joined by id, local times of its Foursquare folders, other kinds of rows."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.data.reading import ReadOptions, read_checkins
+from recap.errors import DataError
+
+GEO = """\
+geo_id,type,coordinates,venue_category_id,venue_category_name
+0,Point,"[-74.0026,40.7198]",4bf5,Arts & Crafts Store
+7,Point,"[-74.0442,40.6068]",4bf6,Bridge
+"""
+DYNA = """\
+dyna_id,type,time,entity_id,location
+0,trajectory,2012-04-03T18:00:09Z,470,0
+1,trajectory,2012-04-03T18:00:25Z,470,7
+2,trajectory,2012-12-01T00:00:00Z,9,7
+"""
+CONFIG = {
+    "geo": {"including_types": ["Point"]},
+    "dyna": {"including_types": ["trajectory"], "trajectory": {"entity_id": "usr_id", "location": "geo_id"}},
+    "info": {"geo_file": "city", "dyna_file": "city"},
+}
+NEW_YORK = ReadOptions(timezone="America/New_York")
+
+
+def write(folder: Path, name: str = "city", geo: str = GEO, dyna: str = DYNA, config: object = CONFIG) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.geo").write_text(geo)
+    (folder / f"{name}.dyna").write_text(dyna)
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def test_joins_places_to_checkins(tmp_path: Path) -> None:
+    """Coordinates are [longitude,latitude]; times are UTC; New York is UTC-4 in April, UTC-5 in December."""
+    table = read_checkins(write(tmp_path / "city"), "libcity", NEW_YORK).table
+    assert table[c.USER_ID].tolist() == ["470", "470", "9"]
+    assert table[c.POI_ID].tolist() == ["0", "7", "7"]
+    assert table[c.LATITUDE].tolist() == [40.7198, 40.6068, 40.6068]
+    assert table[c.LONGITUDE].tolist() == [-74.0026, -74.0442, -74.0442]
+    assert table[c.CATEGORY].tolist() == ["Arts & Crafts Store", "Bridge", "Bridge"]
+    assert table[c.CATEGORY_ID].tolist() == ["4bf5", "4bf6", "4bf6"]
+    assert table[c.TZ_OFFSET_MINUTES].tolist() == [-240, -240, -300]
+    assert table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 18:00:09", tz="UTC")
+
+
+def test_foursquare_folders_hold_local_times(tmp_path: Path) -> None:
+    """LibCity's conversion added the offset and kept the Z: 18:00:09 on the wall is 22:00:09 UTC."""
+    read = read_checkins(write(tmp_path / "f", "foursquare_nyc"), "libcity", NEW_YORK)
+    assert read.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 22:00:09", tz="UTC")
+    assert any("local" in note for note in read.account.notes)
+    told = read_checkins(write(tmp_path / "city"), "libcity", NEW_YORK.model_copy(update={"local_times": True}))
+    assert told.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 22:00:09", tz="UTC")
+
+
+def test_without_categories_and_without_config(tmp_path: Path) -> None:
+    """The Gowalla folder has neither category nor need of config.json."""
+    geo = 'geo_id,type,coordinates\n0,Point,"[ -74.0026 , 40.7198 ]"\n7,Point,"[-74.0442,40.6068]"\n'
+    folder = write(tmp_path / "city", geo=geo)
+    (folder / "config.json").unlink()
+    table = read_checkins(folder, "libcity", NEW_YORK).table
+    assert set(table[c.CATEGORY]) == {""} and table[c.LATITUDE].iloc[0] == 40.7198
+    assert len(read_checkins(folder / "city.dyna", "libcity", NEW_YORK).table) == 3
+
+
+def test_rows_of_other_kinds_and_unknown_places(tmp_path: Path) -> None:
+    """Refused with their line, or reported with --skip-bad-rows."""
+    dyna = DYNA + "3,state,2012-12-01T00:00:00Z,9,7\n4,trajectory,2012-12-01T00:00:00Z,9,8\n"
+    folder = write(tmp_path / "city", dyna=dyna)
+    with pytest.raises(DataError, match=r"city\.dyna line 5: type must be trajectory, got 'state'"):
+        read_checkins(folder, "libcity", NEW_YORK)
+    account = read_checkins(folder, "libcity", NEW_YORK.model_copy(update={"skip_bad_rows": True})).account
+    assert account.dropped() == {"not_a_checkin": 1, "unknown_place": 1}
+    assert "place '8' is not in city.geo" in account.reported["unknown_place"].examples[0]
+
+
+@pytest.mark.parametrize(
+    ("geo", "part"),
+    [
+        (GEO.replace("[-74.0026,40.7198]", "[40.7198]"), r"city\.geo line 2: coordinates must be"),
+        (GEO.replace("[-74.0026,40.7198]", "[40.7198,-740]"), r"city\.geo line 2: latitude -740"),
+        (GEO.replace("7,Point", "0,Point"), r"city\.geo: place '0' stands there twice"),
+        (GEO.splitlines()[0] + "\n", "no places"),
+        (GEO.replace("coordinates", "position"), r"city\.geo line 1: no column coordinates"),
+    ],
+)
+def test_refuses_bad_places(tmp_path: Path, geo: str, part: str) -> None:
+    """Points that are none, ids that repeat, columns that are missing."""
+    with pytest.raises(DataError, match=part):
+        read_checkins(write(tmp_path / "city", geo=geo), "libcity", NEW_YORK)
+
+
+def test_refuses_other_datasets(tmp_path: Path) -> None:
+    """Two datasets in one folder, GPS points, a config that is no JSON, no zone."""
+    folder = write(tmp_path / "city")
+    with pytest.raises(DataError, match="--timezone"):
+        read_checkins(folder, "libcity")
+    write(folder, config={"dyna": {"trajectory": {"location": "coordinates"}}})
+    with pytest.raises(DataError, match=r"config\.json.*'coordinates'.*'geo_id'"):
+        read_checkins(folder, "libcity", NEW_YORK)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(DataError, match=r"config\.json is not JSON"):
+        read_checkins(folder, "libcity", NEW_YORK)
+    (folder / "config.json").unlink()
+    (folder / "other.geo").write_text(GEO)
+    with pytest.raises(DataError, match=r"one \.geo file, found city\.geo, other\.geo"):
+        read_checkins(folder, "libcity", NEW_YORK)
+    with pytest.raises(DataError, match="does not exist"):
+        read_checkins(tmp_path / "nowhere" / "x.dyna", "libcity", NEW_YORK)

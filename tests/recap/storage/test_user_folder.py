@@ -1,0 +1,41 @@
+"""The user's folder: where it lies, what moves it, what is refused."""
+
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from recap.errors import ConfigError, RecapError
+from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, user_subfolder
+
+
+def test_the_environment_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RECAP_HOME names the folder; asking where it is does not make it."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "here"))
+    assert user_folder() == tmp_path / "here"
+    assert not (tmp_path / "here").exists()
+    assert [user_subfolder(name) for name in SUBFOLDERS] == [tmp_path / "here" / name for name in SUBFOLDERS]
+    assert all((tmp_path / "here" / name).is_dir() for name in SUBFOLDERS)
+
+
+@pytest.mark.parametrize("empty", [None, "", "  "])
+def test_the_platform_decides_otherwise(empty: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unset or empty: the platform's folder for application data."""
+    monkeypatch.delenv(HOME_VARIABLE, raising=False)
+    if empty is not None:
+        monkeypatch.setenv(HOME_VARIABLE, empty)
+    assert user_folder() == platformdirs.user_data_path("recap", appauthor=False)
+
+
+def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file instead of a folder, a folder below a file, an unknown part."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    with pytest.raises(ConfigError, match="it has datasets, checkpoints"):
+        user_subfolder("secrets")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file"))
+    with pytest.raises(ConfigError, match="is a file"):
+        user_folder()
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file" / "below"))
+    with pytest.raises(RecapError, match="cannot make"):
+        user_subfolder("cache")
