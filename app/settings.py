@@ -12,7 +12,7 @@ BUNDLES_VARIABLE: Final = "RECAP_APP_BUNDLES"
 
 
 @dataclass(frozen=True)
-class Settings:
+class AppSettings:
     """Start options.
 
     Attributes:
@@ -28,7 +28,7 @@ class Settings:
     bundles: Path = Path(__file__).parents[1] / "checkpoints"
 
     @classmethod
-    def from_environment(cls) -> "Settings":
+    def from_environment(cls) -> "AppSettings":
         """Read the variables; an empty one counts as missing."""
         folders = {name: os.environ.get(name, "").strip() for name in (DATA_VARIABLE, CHECKPOINT_VARIABLE)}
         return cls(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.settings import Settings
+from app.settings import AppSettings
 from recap.errors import RecapError
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
@@ -40,7 +40,7 @@ class Source:
     bundle: Path | None = None
 
 
-def find_sources(settings: Settings) -> list[Source]:
+def find_sources(settings: AppSettings) -> list[Source]:
     """All sources, given paths first, then bundles, then the user's folder; each content once."""
     datasets: dict[str, dict] = {}
     for dataset in _datasets(settings):
@@ -83,11 +83,11 @@ def _source(dataset: dict, checkpoint: dict | None) -> Source:
     )
 
 
-def _bundles(settings: Settings) -> list[Path]:
+def _bundles(settings: AppSettings) -> list[Path]:
     return [folder for folder in _subfolders(settings.bundles) if (folder / "dataset").is_dir()]
 
 
-def _datasets(settings: Settings) -> Iterator[dict]:
+def _datasets(settings: AppSettings) -> Iterator[dict]:
     folders = [settings.data] if settings.data else []
     folders += [bundle / "dataset" for bundle in _bundles(settings)]
     folders += _subfolders(_home() / "datasets")
@@ -113,7 +113,7 @@ def _dataset_of_run(run: Path) -> dict | None:
     return _dataset_in(Path(spec["dataset"])) if spec and isinstance(spec.get("dataset"), str) else None
 
 
-def _checkpoints(settings: Settings) -> Iterator[dict]:
+def _checkpoints(settings: AppSettings) -> Iterator[dict]:
     folders = [settings.checkpoint] if settings.checkpoint else []
     for bundle in _bundles(settings):
         inner = [folder for folder in _subfolders(bundle) if (folder / CHECKPOINT_MANIFEST).is_file()]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from analysis.figures.palette import Palette, palette_of
-from app.settings import Settings
+from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources
 
 _WRITTEN = "_written_params"
@@ -42,7 +42,7 @@ def current_source() -> Source | None:
 
     A link that names a source this app does not offer gets a banner, never a wrong picture.
     """
-    sources = find_sources(Settings.from_environment())
+    sources = find_sources(AppSettings.from_environment())
     if not sources:
         return None
     asked = incoming("source")
@@ -71,7 +71,7 @@ def takes_over_saying_invented() -> bool:
 
 def choose_source(token: str) -> None:
     """Switch to another source; the case goes along to another model of the same dataset."""
-    sources = find_sources(Settings.from_environment())
+    sources = find_sources(AppSettings.from_environment())
     datasets = {source.token: source.dataset_hash for source in sources}
     old = str(st.session_state.get("source") or (sources[0].token if sources else ""))
     st.session_state["source"] = token

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.explain.edited_case import build_situation
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
 from analysis.explain.explanation import explain_fully
 from analysis.explain.faithfulness import mean_faithfulness, sample_tail
@@ -54,8 +54,8 @@ def main() -> None:
     edits = {number: random_edit(predictor, number, generator) for number in numbers}
 
     def edit_and_rank(number: int) -> None:
-        situation = build_situation(predictor, number, (edits[number],))
-        what_if(situation, int(situation.total_P.argmax()))
+        edited_case = build_edited_case(predictor, number, (edits[number],))
+        what_if(edited_case, int(edited_case.total_P.argmax()))
 
     report.timed("one_edit_ranked_again", numbers, edit_and_rank)
     if arguments.tail:
@@ -111,19 +111,19 @@ class Reporter:
 
 def random_edit(predictor: Predictor, number: int, generator: np.random.Generator) -> Edit:
     """Any single edit that fits the case."""
-    situation = build_situation(predictor, number)
-    history = situation.variant.history
+    edited_case = build_edited_case(predictor, number)
+    history = edited_case.variant.history
     now = pd.Timestamp(int(history.local_seconds_H[-2]), unit="s")
     choices: list[Edit] = [
-        AddVisit(poi=situation.target, local_time=now.floor("min").to_pydatetime()),
+        AddVisit(poi=edited_case.target, local_time=now.floor("min").to_pydatetime()),
         SetHour(hour=int(generator.integers(0, 24))),
         SetSource(poi=int(generator.integers(0, predictor.dataset.num_pois))),
-        SetEdge(source=situation.source, destination=situation.target, count=5),
+        SetEdge(source=edited_case.source, destination=edited_case.target, count=5),
         SwitchOff(component="graph_token"),
     ]
     if len(history) > 3:
         choices.append(RemoveVisit(visit=int(generator.integers(0, len(history) - 2))))
-    fitting = [edit for edit in choices if not isinstance(edit, SwitchOff) or situation.is_active(edit.component)]
+    fitting = [edit for edit in choices if not isinstance(edit, SwitchOff) or edited_case.is_active(edit.component)]
     return fitting[int(generator.integers(0, len(fitting)))]
 
 

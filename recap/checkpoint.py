@@ -184,7 +184,7 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def seal_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     (folder / CARD).write_text(model_card(manifest, summary), encoding="utf-8")

@@ -56,7 +56,7 @@ class History:
 
 
 @dataclass(frozen=True, eq=False)
-class Variant:
+class Counterfactual:
     """One counterfactual copy of a case; what is not named stays as it is.
 
     Attributes:
@@ -79,8 +79,8 @@ class Variant:
     focus_evidence_off: frozenset[str] = frozenset()
 
 
-def pack_variants(
-    variants: Sequence[Variant], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
+def pack_counterfactuals(
+    variants: Sequence[Counterfactual], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
 ) -> tuple[CaseBatch, Interventions]:
     """Lay variants side by side: each distinct history becomes one segment of a small check-in table.
 
@@ -104,7 +104,7 @@ def pack_variants(
 
 
 def _interventions(
-    variants: Sequence[Variant], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
+    variants: Sequence[Counterfactual], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
 ) -> Interventions:
     slots = 1 + config.suffix_length + int(config.use_graph)
     masked_BS = torch.zeros(len(variants), slots, dtype=torch.bool)
@@ -121,7 +121,9 @@ def _interventions(
     )
 
 
-def _evidence_interventions(variants: Sequence[Variant], config: EvidenceConfig, dtype: torch.dtype) -> dict[str, Any]:
+def _evidence_interventions(
+    variants: Sequence[Counterfactual], config: EvidenceConfig, dtype: torch.dtype
+) -> dict[str, Any]:
     """The fields of `Interventions` that only evidence reads."""
     names = evidence_names(config)
     edges = [(at, *edge, count) for at, variant in enumerate(variants) for edge, count in variant.edges.items()]
@@ -136,7 +138,7 @@ def _evidence_interventions(variants: Sequence[Variant], config: EvidenceConfig,
     }
 
 
-def _rows(variants: Sequence[Variant], propagation: EditedPropagation) -> np.ndarray:
+def _rows(variants: Sequence[Counterfactual], propagation: EditedPropagation) -> np.ndarray:
     known: dict[tuple[object, ...], np.ndarray] = {}
     rows = []
     for variant in variants:

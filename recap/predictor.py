@@ -13,7 +13,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.checkpoint import Checkpoint
-from recap.counterfactuals import History, Variant, pack_variants
+from recap.counterfactuals import Counterfactual, History, pack_counterfactuals
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
@@ -99,11 +99,11 @@ class Predictor:
         """The check-ins that the case at a source row is predicted from, and its target."""
         return History.of_case(self.checkins, row)
 
-    def pack(self, variants: Sequence[Variant]) -> tuple[CaseBatch, Interventions]:
+    def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
         """Counterfactual copies of cases as one batch."""
-        return pack_variants(variants, self.model.config, self.propagation, self.model.core.output.weight.dtype)
+        return pack_counterfactuals(variants, self.model.config, self.propagation, self.model.core.output.weight.dtype)
 
-    def score_variants(self, variants: Sequence[Variant]) -> Tensor:
+    def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
         totals = []
         for start in range(0, len(variants), _VARIANTS_PER_PASS):

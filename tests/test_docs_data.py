@@ -8,8 +8,8 @@ import pytest
 
 from recap.data import checks
 from recap.data.cleaning import DROP_REASONS, DataConfig
-from recap.data.parsing.account import HARMLESS, REASONS
 from recap.data.parsing.options import CALIFORNIA, FIELDS
+from recap.data.parsing.read_report import HARMLESS, REASONS
 from recap.data.readers.getnext import COLUMNS
 from recap.data.reading import SOURCE_FORMATS
 from tests.checkins import small_dataset

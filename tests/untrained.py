@@ -12,7 +12,7 @@ from recap.checkpoint import (
     EpochResult,
     hash_users,
     library_versions,
-    seal_checkpoint,
+    write_checkpoint,
     write_vocabulary,
 )
 from recap.data.dataset import Dataset
@@ -45,5 +45,5 @@ def write_untrained_checkpoint(dataset: Dataset, folder: Path, *, seed: int = 0)
         versions=library_versions(),
     )
     groups = {name: {"n": 0, **dict.fromkeys(values)} for name in ("all", "head", "tail", "unseen")}
-    seal_checkpoint(folder, manifest, {"protocol": "every_step", "test": groups, "baselines": {}})
+    write_checkpoint(folder, manifest, {"protocol": "every_step", "test": groups, "baselines": {}})
     return folder

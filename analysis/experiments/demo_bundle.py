@@ -12,8 +12,8 @@ import torch
 from analysis.long_tail.comparison import compare_records
 from analysis.long_tail.misses import describe_misses, misses_key
 from analysis.records.evaluation_records import records_key
-from analysis.records.loaded_dataset import OpenDataset
-from analysis.records.named_scorer import OpenModel
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
@@ -34,7 +34,7 @@ from recap.training_config import TrainConfig
 
 CITY: Final = "Saltmere"
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 ABLATIONS: Final[dict[str, list[str]]] = {
     "w/o evidence": ["model.evidence=none"],
@@ -52,28 +52,28 @@ ABLATIONS: Final[dict[str, list[str]]] = {
 """Name -> what changes against the full model, which has N = 2; without evidence it is the paper's model."""
 
 
-def build_demo_bundle(out: Path, work: Path, *, tell: Tell, seed: int = PINNED_SEED) -> dict[str, Any]:
+def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED) -> dict[str, Any]:
     """Build everything of the bundle that is missing in ``out``.
 
     Args:
         work: where trainings run; a training cut off there is continued, a finished one is used as it is.
-        tell: receives a line about each step.
+        log: receives a line about each step.
 
     Returns:
         The content of ``ablations.json``.
     """
-    dataset = _dataset(out / "dataset", seed, tell)
+    dataset = _dataset(out / "dataset", seed, log)
     _write_json(out / "basemap.json", build_basemap(), compact=True)
-    full = _trained(dataset, train_preset("demo"), work / "full", tell)
-    _copy_sealed(full.folder, out / "checkpoint")
+    full = _trained(dataset, train_preset("demo"), work / "full", log)
+    _copy_artifact(full.folder, out / "checkpoint")
     without_holdout = _trained(
-        dataset, train_preset("demo").override(ABLATIONS["w/o Shortcut"]), work / "w-o-shortcut", tell
+        dataset, train_preset("demo").override(ABLATIONS["w/o Shortcut"]), work / "w-o-shortcut", log
     )
-    _copy_sealed(without_holdout.folder, out / "without-holdout")
-    ablations = _ablations(dataset, full, work, tell)
+    _copy_artifact(without_holdout.folder, out / "without-holdout")
+    ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
     (out / "MODEL_CARD.md").write_text(_card(dataset, full, ablations), encoding="utf-8")
-    tell("Ranking the test cases for the app")
+    log("Ranking the test cases for the app")
     ship_tables(out)
     return ablations
 
@@ -84,10 +84,10 @@ def ship_tables(bundle: Path) -> None:
     The app makes them itself where they are missing; shipped ones save the first visitor the wait.
     """
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
-    opened = OpenDataset.load(bundle / "dataset")
+    opened = LoadedDataset.load(bundle / "dataset")
     checkpoint = Checkpoint.load(bundle / "checkpoint")
-    models = [OpenModel.of_checkpoint(checkpoint, opened)]
-    models += [OpenModel.of_baseline(name, opened) for name in COUNTING_BASELINES]
+    models = [NamedScorer.of_checkpoint(checkpoint, opened)]
+    models += [NamedScorer.of_baseline(name, opened) for name in COUNTING_BASELINES]
     for model in models:
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
@@ -96,10 +96,10 @@ def ship_tables(bundle: Path) -> None:
     write_records(describe_misses(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 
-def _dataset(folder: Path, seed: int, tell: Tell) -> Dataset:
+def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
     if folder.exists():
         return Dataset.load(folder)
-    tell(f"Generating {CITY} (seed {seed})")
+    log(f"Generating {CITY} (seed {seed})")
     dataset = prepare_dataset(
         build_demo_city(seed),
         data_preset("default"),
@@ -112,19 +112,19 @@ def _dataset(folder: Path, seed: int, tell: Tell) -> Dataset:
     return dataset
 
 
-def _trained(dataset: Dataset, config: TrainConfig, folder: Path, tell: Tell) -> Checkpoint:
+def _trained(dataset: Dataset, config: TrainConfig, folder: Path, log: Log) -> Checkpoint:
     if (folder / "SHA256SUMS").is_file():
         checkpoint = Checkpoint.load(folder)
         if checkpoint.manifest.train == config and checkpoint.manifest.dataset_hash == dataset.hash:
             return checkpoint
         shutil.rmtree(folder)
-    tell(f"Training {folder.name}")
+    log(f"Training {folder.name}")
     trained = train(dataset, config, folder, device=torch.device("cpu"), resume=folder.exists())
     assert trained is not None
     return trained
 
 
-def _copy_sealed(source: Path, target: Path) -> None:
+def _copy_artifact(source: Path, target: Path) -> None:
     """Copy a sealed checkpoint and its metrics.jsonl, without the resume state and event files."""
     if target.exists():
         shutil.rmtree(target)
@@ -133,7 +133,7 @@ def _copy_sealed(source: Path, target: Path) -> None:
     shutil.copy(source / TRAINING_FOLDER / "metrics.jsonl", target / TRAINING_FOLDER / "metrics.jsonl")
 
 
-def _ablations(dataset: Dataset, full: Checkpoint, work: Path, tell: Tell) -> dict[str, Any]:
+def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> dict[str, Any]:
     graph = TransitionGraph.from_dataset(dataset)
 
     def records_of(checkpoint: Checkpoint) -> pd.DataFrame:
@@ -147,8 +147,8 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, tell: Tell) -> di
     variants = {}
     for name, changes in ABLATIONS.items():
         folder = work / "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-        checkpoint = _trained(dataset, train_preset("demo").override(changes), folder, tell)
-        tell(f"Comparing {name}")
+        checkpoint = _trained(dataset, train_preset("demo").override(changes), folder, log)
+        log(f"Comparing {name}")
         variants[name] = {
             "changes": changes,
             "best_epoch": checkpoint.manifest.best.epoch,

@@ -38,7 +38,7 @@ _TRAININGS: Final = "trainings"
 _MEASURED: Final = "measured.json"
 _RECORDS: Final = "records.parquet"
 _POINTS: Final = "test_points.csv"
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def run_experiment(
     *,
     device: torch.device,
     command: str,
-    tell: Tell,
+    log: Log,
     stop: StopRequest = lambda: False,
 ) -> ExperimentResult:
     """Train and measure every arm under every seed; what is already there is used, what was cut off is continued.
@@ -63,7 +63,7 @@ def run_experiment(
         out: folder of all experiments on this dataset; trainings lie in ``out/trainings`` and are shared between
             experiments, the result in ``out/<name>/result.json``, written anew after every arm.
         command: how to get the numbers again, kept in the result.
-        tell: receives a line about each step.
+        log: receives a line about each step.
         stop: polled at every training step; True ends the experiment early, resumable.
 
     Raises:
@@ -83,9 +83,7 @@ def run_experiment(
         else:
             config = spec.train_config(arm, seed)
             digest = training_digest(dataset, config, spec.test_points)
-            trained = _train(
-                config, dataset, out / _TRAININGS / digest, spec.test_points, device, tell, stop, arm.label
-            )
+            trained = _train(config, dataset, out / _TRAININGS / digest, spec.test_points, device, log, stop, arm.label)
             if trained is None:
                 return result
             done.append(_measure_training(arm, trained, digest, dataset, graph))
@@ -100,14 +98,14 @@ def _train(
     folder: Path,
     test_points: bool,
     device: torch.device,
-    tell: Tell,
+    log: Log,
     stop: StopRequest,
     label: str,
 ) -> Checkpoint | None:
     """The sealed training, run or continued where it is not there yet; None if stopped."""
     if (folder / SUMS).is_file():
         return Checkpoint.load(folder)
-    tell(f"{label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
+    log(f"{label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     after_epoch = _evaluate_improvements(dataset, folder / TRAINING_FOLDER / _POINTS) if test_points else None
     resume = (folder / TRAINING_FOLDER).is_dir()

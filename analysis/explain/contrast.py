@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation, apply_edit
+from analysis.explain.edited_case import EditedCase, apply_edit
 from analysis.explain.edits import Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
 from analysis.explain.evidence_items import window_positions
 from analysis.explain.paths import two_hop_paths
-from analysis.explain.score_parts import ledger
-from analysis.explain.types import CandidateLedger
+from analysis.explain.score_parts import decompose_scores
+from analysis.explain.types import ScoreDecomposition
 from recap.config import Config
 from recap.counterfactuals import COMPONENTS
 from recap.errors import CaseError
@@ -35,8 +35,8 @@ class Flip(Config):
 class Contrast(Config):
     """A against B in one case."""
 
-    a: CandidateLedger
-    b: CandidateLedger
+    a: ScoreDecomposition
+    b: ScoreDecomposition
     margin: float = Field(description="Total of A minus total of B; positive where A stands above B.")
     parts: dict[str, float] = Field(description="A minus B for each part; they add up to margin minus residual.")
     residual: float = Field(description="Residual of A minus residual of B.")
@@ -44,20 +44,20 @@ class Contrast(Config):
     tried: int | None = Field(None, description="How many single edits were tried; None if the search was not run.")
 
 
-def contrast(situation: Situation, a: int, b: int, *, search: bool = True) -> Contrast:
+def contrast(edited_case: EditedCase, a: int, b: int, *, search: bool = True) -> Contrast:
     """Split the margin between two candidates and, if asked, search the smallest edit that turns it round.
 
     Raises:
         CaseError: an unknown POI, or twice the same.
     """
     for poi in (a, b):
-        situation.check_poi(poi)
+        edited_case.check_poi(poi)
     if a == b:
         raise CaseError(f"two different places are needed to compare, got {a} twice")
-    entry_a, entry_b = ledger(situation, [a, b])
+    entry_a, entry_b = decompose_scores(edited_case, [a, b])
     parts = {name: getattr(entry_a, name) - getattr(entry_b, name) for name in PARTS}
     parts["clip_loss"] = -parts["clip_loss"]
-    flip, tried = smallest_flip(situation, a, b) if search else (None, None)
+    flip, tried = smallest_flip(edited_case, a, b) if search else (None, None)
     return Contrast(
         a=entry_a,
         b=entry_b,
@@ -69,7 +69,7 @@ def contrast(situation: Situation, a: int, b: int, *, search: bool = True) -> Co
     )
 
 
-def smallest_flip(situation: Situation, a: int, b: int) -> tuple[Flip | None, int]:
+def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None, int]:
     """Try single edits in one batch; returns the smallest one that turns the order round, and how many were tried.
 
     Tried are: every other full hour and weekday of the current check-in; removing each visit to A or B and each other
@@ -77,13 +77,13 @@ def smallest_flip(situation: Situation, a: int, b: int) -> tuple[Flip | None, in
     Smaller means fewer recorded facts changed, then a shorter shift of the clock, then the larger turn. A component
     off comes last.
     """
-    edits = list(_single_edits(situation, a, b))[:_MAX_TRIED]
+    edits = list(_single_edits(edited_case, a, b))[:_MAX_TRIED]
     if not edits:
         return None, 0
-    variants = [apply_edit(situation, edit).variant for edit, _, _ in edits]
-    total_BP = situation.predictor.score_variants(variants)
+    variants = [apply_edit(edited_case, edit).variant for edit, _, _ in edits]
+    total_BP = edited_case.predictor.score_counterfactuals(variants)
     margins = (total_BP[:, a] - total_BP[:, b]).tolist()
-    before = float(situation.total_P[a] - situation.total_P[b])
+    before = float(edited_case.total_P[a] - edited_case.total_P[b])
     flips = [
         Flip(edit=edit, text=edit.text, size=size, shift_hours=shift, margin=margin)
         for (edit, size, shift), margin in zip(edits, margins, strict=True)
@@ -93,9 +93,9 @@ def smallest_flip(situation: Situation, a: int, b: int) -> tuple[Flip | None, in
     return (flips[0] if flips else None), len(edits)
 
 
-def _single_edits(situation: Situation, a: int, b: int) -> Iterator[tuple[Edit, float, float]]:
+def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edit, float, float]]:
     """Edits with their size and the hours they shift the clock."""
-    history = situation.variant.history
+    history = edited_case.variant.history
     now = len(history) - 2
     local = int(history.local_seconds_H[now])
     for hour in range(24):
@@ -106,19 +106,19 @@ def _single_edits(situation: Situation, a: int, b: int) -> Iterator[tuple[Edit, 
     for weekday in range(7):
         if weekday != today:
             yield SetWeekday(weekday=weekday), 1.0, 24.0 * min((weekday - today) % 7, (today - weekday) % 7)
-    near = set(window_positions(situation)) | set(range(max(0, now - situation.config.recent_window), now))
+    near = set(window_positions(edited_case)) | set(range(max(0, now - edited_case.config.recent_window), now))
     visits = set(np.flatnonzero(np.isin(history.poi_H[:now], [a, b])).tolist()) | near
     if now > 1:
         for at in sorted(visits - {now}, reverse=True):
-            yield RemoveVisit(visit=int(situation.visit_H[at])), 1.0, 0.0
-    if situation.is_active("graph_token"):
+            yield RemoveVisit(visit=int(edited_case.visit_H[at])), 1.0, 0.0
+    if edited_case.is_active("graph_token"):
         edges: dict[tuple[int, int], int] = {}
         for candidate in (a, b):
-            for path in two_hop_paths(situation, candidate):
-                edges[situation.source, path["middle"]] = path["count_in"]
+            for path in two_hop_paths(edited_case, candidate):
+                edges[edited_case.source, path["middle"]] = path["count_in"]
                 edges[path["middle"], candidate] = path["count_out"]
         for (source, destination), count in edges.items():
             yield SetEdge(source=source, destination=destination, count=0), float(count), 0.0
     for component in COMPONENTS:
-        if situation.is_active(component):
+        if edited_case.is_active(component):
             yield SwitchOff(component=component), float("1e9"), 0.0

@@ -25,7 +25,7 @@ from analysis.explain.edits import (
     check_edge,
 )
 from recap import columns as c
-from recap.counterfactuals import History, Variant
+from recap.counterfactuals import Counterfactual, History
 from recap.errors import CaseError
 from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.model.config import ModelConfig
@@ -34,7 +34,7 @@ from recap.predictor import Predictor
 
 
 @dataclass(frozen=True, eq=False)
-class Situation:
+class EditedCase:
     """A case under a sequence of edits (none: the case itself).
 
     Attributes:
@@ -49,7 +49,7 @@ class Situation:
     case: dict[str, Any]
     split: int
     edits: tuple[Edit, ...]
-    variant: Variant
+    variant: Counterfactual
     visit_H: np.ndarray
     about: int | None = None
 
@@ -70,7 +70,7 @@ class Situation:
         """The place that is explained."""
         return self.truth if self.about is None else self.about
 
-    def explaining(self, poi: int) -> "Situation":
+    def explaining(self, poi: int) -> "EditedCase":
         """The same with another place explained.
 
         Raises:
@@ -88,7 +88,7 @@ class Situation:
         """Totals of the whole catalogue; without edits, what the batched evaluation ranks by."""
         if not self.edits:
             return self.predictor.score(self.predictor.batch([self.row])).total[0]
-        return self.predictor.score_variants([self.variant])[0]
+        return self.predictor.score_counterfactuals([self.variant])[0]
 
     @cached_property
     def core_and_gates(self) -> tuple[Tensor, dict[int, float]]:
@@ -179,7 +179,9 @@ def rank_of(total_P: Tensor, poi: int) -> float:
     return better + (equal + 1) / 2
 
 
-def build_situation(predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST) -> Situation:
+def build_edited_case(
+    predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
+) -> EditedCase:
     """A case of a split with edits applied.
 
     Raises:
@@ -187,90 +189,90 @@ def build_situation(predictor: Predictor, number: int, edits: tuple[Edit, ...] =
         EditError: an edit that does not fit the case, with its text.
     """
     case: dict[str, Any] = {str(name): value for name, value in predictor.case(number, split).items()}
-    variant = Variant(predictor.history(int(case["row"])))
+    variant = Counterfactual(predictor.history(int(case["row"])))
     visit_H = np.append(np.arange(len(variant.history) - 1), -1)
-    situation = Situation(predictor, case, split, (), variant, visit_H)
+    edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
     for edit in edits:
         try:
-            situation = apply_edit(situation, edit)
+            edited_case = apply_edit(edited_case, edit)
         except EditError:
             raise
         except CaseError as error:
             raise EditError(f"edit {edit.text!r}: {error}") from error
-    return situation
+    return edited_case
 
 
-def apply_edit(situation: Situation, edit: Edit) -> Situation:
-    """The situation after one more edit.
+def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
+    """The edited case after one more edit.
 
     Raises:
         EditError: the edit does not fit.
         CaseError: it names an unknown POI.
     """
-    edits = (*situation.edits, edit)
-    variant, visit_H = situation.variant, situation.visit_H
+    edits = (*edited_case.edits, edit)
+    variant, visit_H = edited_case.variant, edited_case.visit_H
     match edit:
         case RemoveVisit():
-            history, visit_H = _without(situation, edit.visit, edit)
+            history, visit_H = _without(edited_case, edit.visit, edit)
             if len(history) < 3:
                 raise EditError(f"edit {edit.text!r} would remove all history; one visit before the source must stay")
             variant = replace(variant, history=history)
         case AddVisit():
-            check_poi(situation.predictor, edit.poi)
-            number = _next_number(situation)
-            original = situation.predictor.history(situation.row)
+            check_poi(edited_case.predictor, edit.poi)
+            number = _next_number(edited_case)
+            original = edited_case.predictor.history(edited_case.row)
             offset = int(original.local_seconds_H[-2] - original.seconds_H[-2])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
         case MoveVisit():
-            at = _position(situation, edit.visit, edit)
+            at = _position(edited_case, edit.visit, edit)
             old = variant.history
             offset = int(old.local_seconds_H[at] - old.seconds_H[at])
-            rest, visit_H = _without(situation, edit.visit, edit)
+            rest, visit_H = _without(edited_case, edit.visit, edit)
             history, visit_H = _insert(rest, visit_H, int(old.poi_H[at]), _local(edit), offset, edit.visit, edit)
             variant = replace(variant, history=history)
         case SetHour() | SetWeekday():
             variant = replace(variant, history=_at_time(variant.history, edit))
         case SetSource():
-            check_poi(situation.predictor, edit.poi)
+            check_poi(edited_case.predictor, edit.poi)
             poi_H = variant.history.poi_H.copy()
             poi_H[-2] = edit.poi
             variant = replace(variant, history=replace(variant.history, poi_H=poi_H))
         case SetEdge():
             check_edge(edit)
-            check_poi(situation.predictor, edit.source)
-            check_poi(situation.predictor, edit.destination)
+            check_poi(edited_case.predictor, edit.source)
+            check_poi(edited_case.predictor, edit.destination)
             variant = replace(variant, edges=variant.edges | {(edit.source, edit.destination): edit.count})
         case SwitchOff():
-            if not situation.is_active(edit.component):
+            if not edited_case.is_active(edit.component):
                 raise EditError(f"edit {edit.text!r}: {edit.component} is already inactive here")
             variant = replace(variant, off=variant.off | {edit.component})
-    return replace(situation, edits=edits, variant=variant, visit_H=visit_H)
+    return replace(edited_case, edits=edits, variant=variant, visit_H=visit_H)
 
 
-def without_visits(situation: Situation, visits: list[int]) -> list[Variant]:
+def without_visits(edited_case: EditedCase, visits: list[int]) -> list[Counterfactual]:
     """One variant per visit number, each without that visit (window and history)."""
-    history = situation.variant.history
+    history = edited_case.variant.history
     return [
-        replace(situation.variant, history=_drop(history, int(np.flatnonzero(situation.visit_H == visit)[0])))
+        replace(edited_case.variant, history=_drop(history, int(np.flatnonzero(edited_case.visit_H == visit)[0])))
         for visit in visits
     ]
 
 
-def _position(situation: Situation, visit: int, edit: Edit) -> int:
-    found = np.flatnonzero(situation.visit_H == visit)
-    last = len(situation.visit_H) - 2
+def _position(edited_case: EditedCase, visit: int, edit: Edit) -> int:
+    found = np.flatnonzero(edited_case.visit_H == visit)
+    last = len(edited_case.visit_H) - 2
     if len(found) == 0:
-        known = f"this case has visits 0 to {int(situation.visit_H.max())}"
+        known = f"this case has visits 0 to {int(edited_case.visit_H.max())}"
         raise EditError(f"edit {edit.text!r}: there is no visit {visit} (any more); {known}")
     if found[0] == last:
         raise EditError(f"edit {edit.text!r}: visit {visit} is the current check-in; change it with source:, hour:")
     return int(found[0])
 
 
-def _without(situation: Situation, visit: int, edit: Edit) -> tuple[History, np.ndarray]:
-    at = _position(situation, visit, edit)
-    return _drop(situation.variant.history, at), np.delete(situation.visit_H, at)
+def _without(edited_case: EditedCase, visit: int, edit: Edit) -> tuple[History, np.ndarray]:
+    at = _position(edited_case, visit, edit)
+    return _drop(edited_case.variant.history, at), np.delete(edited_case.visit_H, at)
 
 
 def _drop(history: History, at: int) -> History:
@@ -278,9 +280,9 @@ def _drop(history: History, at: int) -> History:
     return History(history.user, *(np.delete(column, at) for column in columns))
 
 
-def _next_number(situation: Situation) -> int:
-    added = sum(isinstance(edit, AddVisit) for edit in situation.edits)
-    original = len(situation.predictor.history(situation.row)) - 1
+def _next_number(edited_case: EditedCase) -> int:
+    added = sum(isinstance(edit, AddVisit) for edit in edited_case.edits)
+    original = len(edited_case.predictor.history(edited_case.row)) - 1
     return original + added
 
 

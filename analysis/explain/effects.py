@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import torch
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation, rank_of
+from analysis.explain.edited_case import EditedCase, rank_of
 from recap.config import Config
-from recap.counterfactuals import Variant
+from recap.counterfactuals import Counterfactual
 
 
-class Outcome(Config):
+class Effect(Config):
     """A candidate's score in a counterfactual, and the change from the case as it stands (after minus before)."""
 
     logit: float
@@ -24,7 +24,7 @@ class Outcome(Config):
     rank_change: float = Field(description="Positive is worse: the candidate fell.")
 
 
-def standing(total_BP: torch.Tensor, poi: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def rank_and_probability(total_BP: torch.Tensor, poi: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Logit, softmax probability and mean rank of one POI in each row: three tensors (B,)."""
     logit_B = total_BP[:, poi]
     probability_B = torch.exp(logit_B - torch.logsumexp(total_BP, dim=1))
@@ -33,22 +33,22 @@ def standing(total_BP: torch.Tensor, poi: int) -> tuple[torch.Tensor, torch.Tens
     return logit_B, probability_B, better_B + (equal_B + 1) / 2
 
 
-def outcomes(situation: Situation, variants: Sequence[Variant], candidate: int) -> list[Outcome]:
-    """Score all variants in one go and compare each with the situation itself."""
+def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candidate: int) -> list[Effect]:
+    """Score all variants in one go and compare each with the edited case itself."""
     if not variants:
         return []
-    total_BP = situation.predictor.score_variants(variants)
-    return compare(situation, total_BP, candidate)
+    total_BP = edited_case.predictor.score_counterfactuals(variants)
+    return compare(edited_case, total_BP, candidate)
 
 
-def compare(situation: Situation, total_BP: torch.Tensor, candidate: int) -> list[Outcome]:
+def compare(edited_case: EditedCase, total_BP: torch.Tensor, candidate: int) -> list[Effect]:
     """Outcomes of totals that were already computed."""
-    base_P = situation.total_P
+    base_P = edited_case.total_P
     base_logit, base_rank = float(base_P[candidate]), rank_of(base_P, candidate)
     base_probability = float(torch.exp(base_P[candidate] - torch.logsumexp(base_P, dim=0)))
-    logit_B, probability_B, rank_B = (values.tolist() for values in standing(total_BP, candidate))
+    logit_B, probability_B, rank_B = (values.tolist() for values in rank_and_probability(total_BP, candidate))
     return [
-        Outcome(
+        Effect(
             logit=logit,
             probability=probability,
             rank=rank,

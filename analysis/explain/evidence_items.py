@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation
+from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import two_hop_paths
-from analysis.explain.score_parts import ledger
+from analysis.explain.score_parts import decompose_scores
 from recap.config import Config
-from recap.counterfactuals import Variant
+from recap.counterfactuals import Counterfactual
 from recap.model.evidence_terms import evidence_names
 from recap.model.interventions import REVISIT_TERMS
 
@@ -53,43 +53,43 @@ class EvidenceItem(Config):
     poi: int | None = Field(None, description="Place of a check-in or of a path's middle.")
 
 
-def evidence_items(situation: Situation, candidate: int, *, with_paths: bool = False) -> list[EvidenceItem]:
+def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool = False) -> list[EvidenceItem]:
     """The items that act on a candidate here: window check-ins (newest first), user, graph token, revisit terms, paths.
 
     Parts that are inactive, terms that are zero for this candidate and paths outside the token are left out.
     """
-    config, places = situation.config, situation.predictor.dataset.poi_labels
+    config, places = edited_case.config, edited_case.predictor.dataset.poi_labels
     items = []
-    for steps, at in enumerate(window_positions(situation)):
-        poi = int(situation.variant.history.poi_H[at])
+    for steps, at in enumerate(window_positions(edited_case)):
+        poi = int(edited_case.variant.history.poi_H[at])
         name = "current check-in" if steps == 0 else f"{steps} back"
         items.append(
             EvidenceItem(
                 kind="checkin",
                 key=config.suffix_length - steps,
                 label=f"{places[poi]}, {name}",
-                visit=int(situation.visit_H[at]),
+                visit=int(edited_case.visit_H[at]),
                 poi=poi,
             )
         )
     items.append(EvidenceItem(kind="user", key=0, label="The walker's own token"))
-    if situation.is_active("graph_token"):
+    if edited_case.is_active("graph_token"):
         items.append(EvidenceItem(kind="graph_token", key=1 + config.suffix_length, label="The two-hop token"))
-    (entry,) = ledger(situation, [candidate])
+    (entry,) = decompose_scores(edited_case, [candidate])
     labels = {"count": "Visit count", "recency": "Recency", "window": "Recent window", "correction": "Correction"}
     items += [
         EvidenceItem(kind=term, key=-1, label=labels[term]) for term in REVISIT_TERMS if getattr(entry, term) != 0.0
     ]
-    if situation.config.evidence is not None:
-        names = evidence_names(situation.config.evidence)
+    if edited_case.config.evidence is not None:
+        names = evidence_names(edited_case.config.evidence)
         items += [
             EvidenceItem(kind="evidence", key=names.index(name), label=evidence_label(name))
             for name in entry.evidence_terms
         ]
-    if with_paths and situation.is_active("graph_token") and config.num_hops == 2:
+    if with_paths and edited_case.is_active("graph_token") and config.num_hops == 2:
         items += [
             EvidenceItem(kind="path", key=path["middle"], label=f"Path via {path['name']}", poi=path["middle"])
-            for path in two_hop_paths(situation, candidate)
+            for path in two_hop_paths(edited_case, candidate)
         ]
     return items
 
@@ -103,9 +103,9 @@ def evidence_label(name: str) -> str:
     return TERM_LABELS.get(name, name.replace("_", " ").capitalize())
 
 
-def window_positions(situation: Situation) -> list[int]:
+def window_positions(edited_case: EditedCase) -> list[int]:
     """Positions in the history of the check-ins that the encoder sees, the source first."""
-    history, config = situation.variant.history, situation.config
+    history, config = edited_case.variant.history, edited_case.config
     source = len(history) - 2
     positions = range(source, max(-1, source - config.suffix_length), -1)
     if not config.within_trajectory:
@@ -113,17 +113,17 @@ def window_positions(situation: Situation) -> list[int]:
     return [at for at in positions if history.trajectory_H[at] == history.trajectory_H[source]]
 
 
-def without(situation: Situation, candidate: int, items: Iterable[EvidenceItem]) -> Variant:
-    """The situation with all given items taken away at once."""
-    base = situation.variant
+def without(edited_case: EditedCase, candidate: int, items: Iterable[EvidenceItem]) -> Counterfactual:
+    """The edited case with all given items taken away at once."""
+    base = edited_case.variant
     items = list(items)
     masked = {item.key for item in items if item.kind in ("checkin", "user", "graph_token")}
     kinds = {item.kind for item in items}
     terms = frozenset(term for term in REVISIT_TERMS if term in kinds)
     cuts = tuple((item.key, candidate) for item in items if item.kind == "path")
     evidence: frozenset[str] = frozenset()
-    if situation.config.evidence is not None:
-        names = evidence_names(situation.config.evidence)
+    if edited_case.config.evidence is not None:
+        names = evidence_names(edited_case.config.evidence)
         evidence = frozenset(names[item.key] for item in items if item.kind == "evidence")
     return replace(
         base,
@@ -135,6 +135,6 @@ def without(situation: Situation, candidate: int, items: Iterable[EvidenceItem])
     )
 
 
-def each_without(situation: Situation, candidate: int, items: Sequence[EvidenceItem]) -> list[Variant]:
+def each_without(edited_case: EditedCase, candidate: int, items: Sequence[EvidenceItem]) -> list[Counterfactual]:
     """One variant per item, without that item alone."""
-    return [without(situation, candidate, [item]) for item in items]
+    return [without(edited_case, candidate, [item]) for item in items]

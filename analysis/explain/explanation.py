@@ -6,15 +6,15 @@ from typing import ClassVar
 from pydantic import Field
 
 from analysis.explain.contrast import Contrast, contrast
-from analysis.explain.edited_case import Situation, build_situation
+from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
 from analysis.explain.faithfulness import Faithfulness, faithfulness
 from analysis.explain.leave_one_out import LeftOut, leave_one_out
 from analysis.explain.minimal_sets import EvidenceSet, minimal_sets
 from analysis.explain.paths import PathEvidence, path_evidence
 from analysis.explain.revisits import RevisitEvidence, revisit_evidence
-from analysis.explain.score_parts import explain_situation
-from analysis.explain.sentences import REGISTERS, Sentence, Told, tell
+from analysis.explain.score_parts import explain_edited_case
+from analysis.explain.sentences import REGISTERS, Sentence, SentenceInput, render_sentences
 from analysis.explain.types import CaseExplanation, Role
 from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
@@ -87,11 +87,11 @@ def explain_fully(
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
     """
-    situation = build_situation(predictor, number, edits, split)
+    edited_case = build_edited_case(predictor, number, edits, split)
     if about is not None:
-        situation = situation.explaining(about)
-    return explain_situation_fully(
-        situation,
+        edited_case = edited_case.explaining(about)
+    return explain_edited_case_fully(
+        edited_case,
         top=top,
         against=against,
         counterfactuals=counterfactuals,
@@ -100,8 +100,8 @@ def explain_fully(
     )
 
 
-def explain_situation_fully(
-    situation: Situation,
+def explain_edited_case_fully(
+    edited_case: EditedCase,
     *,
     top: int = 10,
     against: int | None = None,
@@ -109,50 +109,50 @@ def explain_situation_fully(
     search: bool = False,
     sets_within: int | None = None,
 ) -> FullExplanation:
-    """What `explain_fully` returns, of a situation at hand."""
-    target = situation.target
-    rival = choose_rival(situation) if against is None else against
-    split_up = contrast(situation, target, rival, search=search)
-    base = explain_situation(situation, top=top, extra=(rival,))
-    left_out = leave_one_out(situation, target) if counterfactuals else None
+    """What `explain_fully` returns, of an edited case at hand."""
+    target = edited_case.target
+    rival = choose_rival(edited_case) if against is None else against
+    split_up = contrast(edited_case, target, rival, search=search)
+    base = explain_edited_case(edited_case, top=top, extra=(rival,))
+    left_out = leave_one_out(edited_case, target) if counterfactuals else None
     revisits = [
-        revisit_evidence(situation, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
+        revisit_evidence(edited_case, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
     ]
-    graph_token = situation.predictor.model.graph_token
-    told = Told(
+    graph_token = edited_case.predictor.model.graph_token
+    told = SentenceInput(
         explanation=base,
         rival=split_up.b,
         target=split_up.a,
         revisit=revisits[0],
-        inactive=situation.inactive,
-        holds_two_steps=situation.is_active("graph_token") and situation.config.num_hops == 2,
-        num_places=len(situation.total_P),
+        inactive=edited_case.inactive,
+        holds_two_steps=edited_case.is_active("graph_token") and edited_case.config.num_hops == 2,
+        num_places=len(edited_case.total_P),
         left_out=left_out or [],
     )
     return FullExplanation(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
-        split=c.SPLIT_NAMES[situation.split],
-        truth=situation.truth,
-        truth_name=situation.predictor.dataset.poi_labels[situation.truth],
-        num_places=len(situation.total_P),
+        split=c.SPLIT_NAMES[edited_case.split],
+        truth=edited_case.truth,
+        truth_name=edited_case.predictor.dataset.poi_labels[edited_case.truth],
+        num_places=len(edited_case.total_P),
         num_hops=None if graph_token is None else graph_token.num_hops,
-        max_prior=situation.config.prior.max_prior,
-        inactive_terms=situation.inactive,
-        edits=write_edits(situation.edits),
+        max_prior=edited_case.config.prior.max_prior,
+        inactive_terms=edited_case.inactive,
+        edits=write_edits(edited_case.edits),
         rival=rival,
         revisits=revisits,
-        path_evidence=path_evidence(situation, target, with_cuts=counterfactuals),
+        path_evidence=path_evidence(edited_case, target, with_cuts=counterfactuals),
         contrast=split_up,
-        sentences={register: tell(told, register) for register in REGISTERS},
+        sentences={register: render_sentences(told, register) for register in REGISTERS},
         leave_one_out=left_out,
-        what_if=what_if(situation, rival, top=top) if situation.edits else None,
-        minimal_sets=None if sets_within is None else minimal_sets(situation, target, sets_within),
-        faithfulness=faithfulness(situation, target) if search else None,
+        what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
+        minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
+        faithfulness=faithfulness(edited_case, target) if search else None,
     )
 
 
-def choose_rival(situation: Situation) -> int:
+def choose_rival(edited_case: EditedCase) -> int:
     """The best place that is not the target."""
-    best = situation.total_P.topk(min(2, len(situation.total_P))).indices.tolist()
-    others = [poi for poi in best if poi != situation.target]
+    best = edited_case.total_P.topk(min(2, len(edited_case.total_P))).indices.tolist()
+    others = [poi for poi in best if poi != edited_case.target]
     return others[0] if others else best[0]

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation, build_situation
-from analysis.explain.effects import standing
+from analysis.explain.edited_case import EditedCase, build_edited_case
+from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import each_without, evidence_items, without
 from recap import columns as c
 from recap.config import Config
-from recap.counterfactuals import Variant
+from recap.counterfactuals import Counterfactual
 from recap.predictor import Predictor
 
 RANDOM_ORDERS = 5
@@ -45,20 +45,24 @@ def describe_faithfulness(measured: Faithfulness) -> str:
     )
 
 
-def faithfulness(situation: Situation, candidate: int, *, seed: int = 0, orders: int = RANDOM_ORDERS) -> Faithfulness:
+def faithfulness(
+    edited_case: EditedCase, candidate: int, *, seed: int = 0, orders: int = RANDOM_ORDERS
+) -> Faithfulness:
     """Measure the leave-one-out order of one case, in two batches of forward passes."""
-    items = evidence_items(situation, candidate)
-    loo = standing(situation.predictor.score_variants(each_without(situation, candidate, items)), candidate)[0]
+    items = evidence_items(edited_case, candidate)
+    loo = rank_and_probability(
+        edited_case.predictor.score_counterfactuals(each_without(edited_case, candidate, items)), candidate
+    )[0]
     ranking = np.argsort(loo.numpy(), kind="stable")
-    generator = np.random.default_rng([seed, int(situation.case["case"]), candidate])
+    generator = np.random.default_rng([seed, int(edited_case.case["case"]), candidate])
     shuffles = [generator.permutation(len(items)) for _ in range(orders)]
 
-    def deletions(order: np.ndarray) -> list[Variant]:
-        return [without(situation, candidate, [items[i] for i in order[:j]]) for j in range(len(items) + 1)]
+    def deletions(order: np.ndarray) -> list[Counterfactual]:
+        return [without(edited_case, candidate, [items[i] for i in order[:j]]) for j in range(len(items) + 1)]
 
-    kept = [without(situation, candidate, [items[i] for i in ranking[j:]]) for j in range(1, len(items) + 1)]
+    kept = [without(edited_case, candidate, [items[i] for i in ranking[j:]]) for j in range(1, len(items) + 1)]
     variants = [*deletions(ranking), *kept, *(variant for order in shuffles for variant in deletions(order))]
-    probability = standing(situation.predictor.score_variants(variants), candidate)[1].numpy()
+    probability = rank_and_probability(edited_case.predictor.score_counterfactuals(variants), candidate)[1].numpy()
     steps = len(items) + 1
     curve, kept_curve = probability[:steps], probability[steps : 2 * steps - 1]
     random_curves = probability[2 * steps - 1 :].reshape(orders, steps)
@@ -84,8 +88,8 @@ def mean_faithfulness(
     """
     rows = []
     for number in numbers:
-        situation = build_situation(predictor, int(number), split=split)
-        rows.append(faithfulness(situation, situation.target, seed=seed).model_dump())
+        edited_case = build_edited_case(predictor, int(number), split=split)
+        rows.append(faithfulness(edited_case, edited_case.target, seed=seed).model_dump())
     means = {str(name): float(value) for name, value in pd.DataFrame(rows).mean().items()}
     return Faithfulness.parse(means | {"n": len(rows)})
 

@@ -1,7 +1,7 @@
 """Leave-one-out: what each evidence item alone means for a candidate, by real forward passes in one batch."""
 
-from analysis.explain.edited_case import Situation
-from analysis.explain.effects import Outcome, outcomes
+from analysis.explain.edited_case import EditedCase
+from analysis.explain.effects import Effect, effects
 from analysis.explain.evidence_items import EvidenceItem, each_without, evidence_items
 from recap.config import Config
 
@@ -10,15 +10,15 @@ class LeftOut(Config):
     """One item and what happens to the candidate without it."""
 
     item: EvidenceItem
-    outcome: Outcome
+    outcome: Effect
 
 
-def leave_one_out(situation: Situation, candidate: int, *, with_paths: bool = True) -> list[LeftOut]:
+def leave_one_out(edited_case: EditedCase, candidate: int, *, with_paths: bool = True) -> list[LeftOut]:
     """Take every item away alone; sorted so that the item that supports the candidate most comes first.
 
     Items are not additive: the changes of two items need not add up to the change without both.
     """
-    items = evidence_items(situation, candidate, with_paths=with_paths)
-    results = outcomes(situation, each_without(situation, candidate, items), candidate)
+    items = evidence_items(edited_case, candidate, with_paths=with_paths)
+    results = effects(edited_case, each_without(edited_case, candidate, items), candidate)
     left_out = [LeftOut(item=item, outcome=outcome) for item, outcome in zip(items, results, strict=True)]
     return sorted(left_out, key=lambda entry: entry.outcome.logit_change)

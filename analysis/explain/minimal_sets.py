@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation, rank_of
-from analysis.explain.effects import standing
+from analysis.explain.edited_case import EditedCase, rank_of
+from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from recap.config import Config
 from recap.errors import CaseError
@@ -51,7 +51,7 @@ def describe_set(found: EvidenceSet) -> str:
     return f"{lead} {what} {verb} the top {found.k}{bound}."
 
 
-def minimal_sets(situation: Situation, candidate: int, k: int = 20) -> list[EvidenceSet]:
+def minimal_sets(edited_case: EditedCase, candidate: int, k: int = 20) -> list[EvidenceSet]:
     """The smallest necessary and the smallest sufficient set for ``candidate`` within the top ``k``.
 
     Each reported set is checked by one more forward pass of its own.
@@ -59,14 +59,14 @@ def minimal_sets(situation: Situation, candidate: int, k: int = 20) -> list[Evid
     Raises:
         CaseError: the candidate is not in the top K as it stands.
     """
-    rank = rank_of(situation.total_P, candidate)
+    rank = rank_of(edited_case.total_P, candidate)
     if rank > k:
         raise CaseError(f"POI {candidate} stands at rank {rank:g}, not within the top {k}: there is nothing to drop")
-    items = evidence_items(situation, candidate)
+    items = evidence_items(edited_case, candidate)
 
     def ranks(removed: Sequence[frozenset[int]]) -> list[float]:
-        variants = [without(situation, candidate, [items[i] for i in chosen]) for chosen in removed]
-        return standing(situation.predictor.score_variants(variants), candidate)[2].tolist()
+        variants = [without(edited_case, candidate, [items[i] for i in chosen]) for chosen in removed]
+        return rank_and_probability(edited_case.predictor.score_counterfactuals(variants), candidate)[2].tolist()
 
     return [
         _describe("necessary", smallest_set(len(items), lambda sets: [r > k for r in ranks(sets)]), items, ranks, k),

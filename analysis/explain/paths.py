@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation
-from analysis.explain.effects import Outcome, outcomes
+from analysis.explain.edited_case import EditedCase
+from analysis.explain.effects import Effect, effects
 from recap import columns as c
 from recap.config import Config
-from recap.counterfactuals import Variant
+from recap.counterfactuals import Counterfactual
 from recap.model.edited_graph import adjacency_row, counts_row
 from recap.predictor import Predictor
 
@@ -28,13 +28,13 @@ from recap.predictor import Predictor
 class TrainingRows(Config):
     """The training transitions behind one count, in table order; columns of equal length."""
 
-    walkers: list[str] = Field(description="Pseudonyms, see `walker_name`.")
+    walkers: list[str] = Field(description="Pseudonyms, see `user_name`.")
     trajectories: list[int]
     times: list[str] = Field(description="UTC time of the arrival at the destination, ISO 8601.")
 
 
 class PathEvidence(Config):
-    """One two-hop path with the rows behind it and what cutting it does; outcomes are the candidate's."""
+    """One two-hop path with the rows behind it and what cutting it does; effects are the candidate's."""
 
     middle: int
     name: str
@@ -44,31 +44,31 @@ class PathEvidence(Config):
     p_out: float
     product: float
     share: float
-    addend: float | None = Field(None, description="See `PathLedger`.")
+    addend: float | None = Field(None, description="See `PathTerms`.")
     rows_in: TrainingRows
     rows_out: TrainingRows
-    frozen: Outcome | None = Field(
+    frozen: Effect | None = Field(
         description="None where not asked for, or where the token does not hold exactly two steps."
     )
-    recounted_in: Outcome | None = Field(description="Without the training transitions source -> middle.")
-    recounted_out: Outcome | None = Field(description="Without the training transitions middle -> candidate.")
+    recounted_in: Effect | None = Field(description="Without the training transitions source -> middle.")
+    recounted_out: Effect | None = Field(description="Without the training transitions middle -> candidate.")
 
 
-def walker_name(user: int) -> str:
+def user_name(user: int) -> str:
     """A user's pseudonym: the index in the dataset, never an outside identifier."""
     return f"Walker {user:03d}"
 
 
-def two_hop_paths(situation: Situation, candidate: int) -> list[dict[str, Any]]:
+def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[dict[str, Any]]:
     """All middle POIs m with source -> m -> candidate in training (as edited), strongest first.
 
     Returns:
         ``middle, name, count_in, count_out, p_in, p_out, product, share, addend``; products add up to (A^2)_sd, addends
         (None without additive evidence) to the evidence's two-hop term.
     """
-    graph, edges = situation.predictor.graph, situation.variant.edges
-    table = _edited_paths(situation, candidate) if edges else graph.two_hop_paths(situation.source, candidate)
-    labels, addends = situation.predictor.dataset.poi_labels, situation.walk_addends(candidate)
+    graph, edges = edited_case.predictor.graph, edited_case.variant.edges
+    table = _edited_paths(edited_case, candidate) if edges else graph.two_hop_paths(edited_case.source, candidate)
+    labels, addends = edited_case.predictor.dataset.poi_labels, edited_case.walk_addends(candidate)
     return [
         {
             "name": labels[int(path["middle"])],
@@ -79,10 +79,10 @@ def two_hop_paths(situation: Situation, candidate: int) -> list[dict[str, Any]]:
     ]
 
 
-def _edited_paths(situation: Situation, candidate: int) -> pd.DataFrame:
-    graph, edges = situation.predictor.graph, situation.variant.edges
-    middle_M, count_in_M = counts_row(graph, situation.source, edges)
-    _, p_in_M = adjacency_row(graph, situation.source, edges)
+def _edited_paths(edited_case: EditedCase, candidate: int) -> pd.DataFrame:
+    graph, edges = edited_case.predictor.graph, edited_case.variant.edges
+    middle_M, count_in_M = counts_row(graph, edited_case.source, edges)
+    _, p_in_M = adjacency_row(graph, edited_case.source, edges)
     rows = []
     for middle, count_in, p_in in zip(middle_M.tolist(), count_in_M.tolist(), p_in_M.tolist(), strict=True):
         destination_N, count_N = counts_row(graph, middle, edges)
@@ -96,35 +96,35 @@ def _edited_paths(situation: Situation, candidate: int) -> pd.DataFrame:
     return table.sort_values(["product", "middle"], ascending=[False, True]).reset_index(drop=True)
 
 
-def cut_variants(situation: Situation, candidate: int, middles: Sequence[int]) -> dict[str, list[Variant]]:
+def cut_variants(edited_case: EditedCase, candidate: int, middles: Sequence[int]) -> dict[str, list[Counterfactual]]:
     """Variants with each path cut, by mode; ``frozen`` is empty unless the token holds exactly two steps.
 
     A recounted cut takes every training transition of the edge away, so paths that share the edge go too.
     """
-    base = situation.variant
-    if not situation.is_active("graph_token"):
+    base = edited_case.variant
+    if not edited_case.is_active("graph_token"):
         return {}
     cuts = {
-        "recounted_in": [replace(base, edges=base.edges | {(situation.source, middle): 0}) for middle in middles],
+        "recounted_in": [replace(base, edges=base.edges | {(edited_case.source, middle): 0}) for middle in middles],
         "recounted_out": [replace(base, edges=base.edges | {(middle, candidate): 0}) for middle in middles],
     }
-    if situation.config.num_hops == 2:
+    if edited_case.config.num_hops == 2:
         cuts["frozen"] = [replace(base, cuts=(*base.cuts, (middle, candidate))) for middle in middles]
     return cuts
 
 
-def path_evidence(situation: Situation, candidate: int, *, with_cuts: bool = True) -> list[PathEvidence]:
+def path_evidence(edited_case: EditedCase, candidate: int, *, with_cuts: bool = True) -> list[PathEvidence]:
     """The path ledger of a candidate with training rows and, if asked, all cuts in one batch of forward passes."""
-    paths = two_hop_paths(situation, candidate)
-    cuts = cut_variants(situation, candidate, [path["middle"] for path in paths]) if with_cuts else {}
+    paths = two_hop_paths(edited_case, candidate)
+    cuts = cut_variants(edited_case, candidate, [path["middle"] for path in paths]) if with_cuts else {}
     variants = [variant for group in cuts.values() for variant in group]
-    results = iter(outcomes(situation, variants, candidate))
+    results = iter(effects(edited_case, variants, candidate))
     cut = {mode: [next(results) for _ in group] for mode, group in cuts.items()}
-    rows = training_rows(situation.predictor)
+    rows = training_rows(edited_case.predictor)
     return [
         PathEvidence(
             **path,
-            rows_in=rows.of(situation.source, path["middle"]),
+            rows_in=rows.of(edited_case.source, path["middle"]),
             rows_out=rows.of(path["middle"], candidate),
             **{mode: cut[mode][i] if mode in cut else None for mode in ("frozen", "recounted_in", "recounted_out")},
         )
@@ -152,7 +152,7 @@ class TrainingIndex:
         key = source * self._num_pois + destination
         rows = self._row[slice(*np.searchsorted(self._key, [key, key + 1]))]
         return TrainingRows(
-            walkers=[walker_name(user) for user in self._user[rows].tolist()],
+            walkers=[user_name(user) for user in self._user[rows].tolist()],
             trajectories=self._trajectory[rows].tolist(),
             times=[f"{time}Z" for time in self._time[rows + 1].astype(str)],
         )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation
+from analysis.explain.edited_case import EditedCase
 from recap.config import Config
 from recap.history import SECONDS_PER_DAY
 
@@ -44,20 +44,20 @@ class RevisitEvidence(Config):
     correction: float = Field(description="What the gate did: lambda_corr gamma R, in score points.")
 
 
-def revisit_evidence(situation: Situation, poi: int, gate: float | None, correction: float) -> RevisitEvidence:
+def revisit_evidence(edited_case: EditedCase, poi: int, gate: float | None, correction: float) -> RevisitEvidence:
     """Visits and statistics of one candidate.
 
     Args:
         gate, correction: from the candidate's ledger.
     """
-    history = situation.variant.history
+    history = edited_case.variant.history
     now = len(history) - 2
     at_V = np.flatnonzero(history.poi_H[:now] == poi)
-    window = situation.config.recent_window
+    window = edited_case.config.recent_window
     now_seconds, now_local = int(history.seconds_H[now]), int(history.local_seconds_H[now])
     visits = [
         Visit(
-            visit=int(situation.visit_H[q]),
+            visit=int(edited_case.visit_H[q]),
             time=_iso(int(history.seconds_H[q])) + "Z",
             local_time=_iso(int(history.local_seconds_H[q])),
             steps_ago=now - q,
@@ -71,9 +71,9 @@ def revisit_evidence(situation: Situation, poi: int, gate: float | None, correct
     newer = len(np.unique(history.poi_H[at_V[-1] + 1 : now])) if visits else 0
     return RevisitEvidence(
         poi=poi,
-        name=situation.predictor.dataset.poi_labels[poi],
+        name=edited_case.predictor.dataset.poi_labels[poi],
         visits=visits,
-        is_candidate=bool(visits) and newer < situation.config.max_candidates,
+        is_candidate=bool(visits) and newer < edited_case.config.max_candidates,
         count=len(visits),
         recency_steps=None if last is None else last.steps_ago,
         recency_days=None if last is None else last.days_ago,

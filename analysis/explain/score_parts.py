@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from analysis.explain.edited_case import Situation, build_situation, rank_of
+from analysis.explain.edited_case import EditedCase, build_edited_case, rank_of
 from analysis.explain.edits import Edit
 from analysis.explain.paths import two_hop_paths
-from analysis.explain.types import CandidateLedger, CaseExplanation, PathLedger
+from analysis.explain.types import CaseExplanation, PathTerms, ScoreDecomposition
 from recap import columns as c
 from recap.predictor import Predictor
 
@@ -34,24 +34,24 @@ def explain_case(
     Raises:
         CaseError: no such case, an unknown POI among ``extra``, or an edit that does not fit.
     """
-    return explain_situation(build_situation(predictor, number, edits, split), top=top, extra=extra)
+    return explain_edited_case(build_edited_case(predictor, number, edits, split), top=top, extra=extra)
 
 
-def explain_situation(situation: Situation, *, top: int = 10, extra: Sequence[int] = ()) -> CaseExplanation:
+def explain_edited_case(edited_case: EditedCase, *, top: int = 10, extra: Sequence[int] = ()) -> CaseExplanation:
     """What `explain_case` returns, of a case with its edits applied.
 
     Raises:
         CaseError: an unknown POI among ``extra``.
     """
     for poi in extra:
-        situation.check_poi(poi)
-    predictor, case, total_P = situation.predictor, situation.case, situation.total_P
-    source, target = situation.source, situation.target
+        edited_case.check_poi(poi)
+    predictor, case, total_P = edited_case.predictor, edited_case.case, edited_case.total_P
+    source, target = edited_case.source, edited_case.target
     best = total_P.topk(min(top, len(total_P))).indices.tolist()
     listed = list(dict.fromkeys([*best, target, *extra]))
-    paths = two_hop_paths(situation, target)
-    history = situation.variant.history
-    is_edited = bool(situation.edits) or target != situation.truth  # the case table tells of the truth as it was
+    paths = two_hop_paths(edited_case, target)
+    history = edited_case.variant.history
+    is_edited = bool(edited_case.edits) or target != edited_case.truth  # the case table tells of the truth as it was
     graph = predictor.graph
     return CaseExplanation(
         case=int(case["case"]),
@@ -61,17 +61,17 @@ def explain_situation(situation: Situation, *, top: int = 10, extra: Sequence[in
         target=target,
         target_name=predictor.dataset.poi_labels[target],
         target_rank=rank_of(total_P, target),
-        transition_count=situation.transition_count(source, target),
+        transition_count=edited_case.transition_count(source, target),
         in_history=bool((history.poi_H[:-2] == target).any()) if is_edited else bool(case["in_history"]),
         within_two_hops=(
-            situation.transition_count(source, target) > 0 or len(paths) > 0
+            edited_case.transition_count(source, target) > 0 or len(paths) > 0
             if is_edited
             else bool(case["within_two_hops"])
         ),
         two_step_walk=len(paths) > 0 if is_edited else bool(case["two_step_walk"]),
-        inactive=[part for part in situation.inactive if part in ("graph_token", "prior", "correction", "evidence")],
-        candidates=sorted(ledger(situation, listed), key=lambda entry: entry.rank),
-        paths=[PathLedger.parse(path) for path in paths],
+        inactive=[part for part in edited_case.inactive if part in ("graph_token", "prior", "correction", "evidence")],
+        candidates=sorted(decompose_scores(edited_case, listed), key=lambda entry: entry.rank),
+        paths=[PathTerms.parse(path) for path in paths],
         a2_source_target=(
             sum(path["product"] for path in paths)
             if is_edited
@@ -82,28 +82,28 @@ def explain_situation(situation: Situation, *, top: int = 10, extra: Sequence[in
     )
 
 
-def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
+def decompose_scores(edited_case: EditedCase, pois: Sequence[int]) -> list[ScoreDecomposition]:
     """Score parts of chosen candidates.
 
     Visits, recency and window are counted from the check-ins themselves, not taken from the packed candidates.
     """
-    predictor, total_P = situation.predictor, situation.total_P
-    core_P, gates = situation.core_and_gates
+    predictor, total_P = edited_case.predictor, edited_case.total_P
+    core_P, gates = edited_case.core_and_gates
     probability_P = torch.softmax(total_P, dim=0)
     entries = []
     for poi in pois:
-        count, recency, window = prior_terms(situation, poi)
+        count, recency, window = prior_terms(edited_case, poi)
         raw = count + recency + window
-        prior = min(max(raw, 0.0), situation.config.prior.max_prior)
+        prior = min(max(raw, 0.0), edited_case.config.prior.max_prior)
         correction = 0.0
         if poi in gates:
             assert predictor.model.calibration is not None
             correction = float(predictor.model.calibration.scale) * gates[poi] * prior
         core, total = float(core_P[poi]), float(total_P[poi])
-        terms = situation.evidence_terms(poi)
+        terms = edited_case.evidence_terms(poi)
         evidence = math.fsum(terms.values())
         entries.append(
-            CandidateLedger(
+            ScoreDecomposition(
                 poi=poi,
                 name=predictor.dataset.poi_labels[poi],
                 category=str(predictor.dataset.pois[c.CATEGORY].iat[poi]),
@@ -126,25 +126,25 @@ def ledger(situation: Situation, pois: Sequence[int]) -> list[CandidateLedger]:
     return entries
 
 
-def prior_terms(situation: Situation, poi: int) -> tuple[float, float, float]:
+def prior_terms(edited_case: EditedCase, poi: int) -> tuple[float, float, float]:
     """lambda_prior times each weighted statistic of one candidate (Eq. 9); zeros outside the history."""
-    past_H = situation.variant.history.poi_H[:-2]
+    past_H = edited_case.variant.history.poi_H[:-2]
     visits = np.flatnonzero(past_H == poi)
-    prior = situation.predictor.model.prior
-    if len(visits) == 0 or prior is None or not situation.is_active("prior"):
+    prior = edited_case.predictor.model.prior
+    if len(visits) == 0 or prior is None or not edited_case.is_active("prior"):
         return 0.0, 0.0, 0.0
     last = int(visits[-1])
-    if len(np.unique(past_H[last + 1 :])) >= situation.config.max_candidates:
+    if len(np.unique(past_H[last + 1 :])) >= edited_case.config.max_candidates:
         return 0.0, 0.0, 0.0  # so many other POIs were visited since that this one is not kept as a candidate
     steps = len(past_H) - last
     scale, tau = float(prior.scale), math.exp(float(prior.log_recency_steps))
     statistics = {
         "count": (prior.count_weight, math.log1p(len(visits))),
         "recency": (prior.recency_weight, math.exp(-steps / tau)),
-        "window": (prior.window_weight, float(steps <= situation.config.recent_window)),
+        "window": (prior.window_weight, float(steps <= edited_case.config.recent_window)),
     }
     count, recency, window = (
-        scale * float(weight) * value if weight is not None and situation.is_active(name) else 0.0
+        scale * float(weight) * value if weight is not None and edited_case.is_active(name) else 0.0
         for name, (weight, value) in statistics.items()
     )
     return count, recency, window

@@ -11,7 +11,7 @@ from pydantic import Field
 from analysis.explain.evidence_items import evidence_label
 from analysis.explain.leave_one_out import LeftOut
 from analysis.explain.revisits import RevisitEvidence
-from analysis.explain.types import CandidateLedger, CaseExplanation
+from analysis.explain.types import CaseExplanation, ScoreDecomposition
 from analysis.formatting import adds_up, days, ordinal, percent, points, share, signed_points, times
 from recap.config import Config
 
@@ -39,12 +39,14 @@ class Sentence(Config):
         return "".join(piece.text for piece in self.pieces)
 
 
-class Told(Config):
+class SentenceInput(Config):
     """What sentences are made from; everything is about the target."""
 
     explanation: CaseExplanation
-    rival: CandidateLedger = Field(description="Who is told against: the first place, or the second if the target is.")
-    target: CandidateLedger
+    rival: ScoreDecomposition = Field(
+        description="Who is told against: the first place, or the second if the target is."
+    )
+    target: ScoreDecomposition
     revisit: RevisitEvidence
     inactive: list[str]
     holds_two_steps: bool = Field(description="The graph token acts and holds exactly two steps.")
@@ -65,7 +67,7 @@ class Told(Config):
         return "prior" not in self.inactive
 
 
-def tell(told: Told, register: Register) -> list[Sentence]:
+def render_sentences(told: SentenceInput, register: Register) -> list[Sentence]:
     """All sentences of one case, the answer first."""
     if register == "researcher":
         sentences = [
@@ -88,15 +90,15 @@ def _sentence(about: str, *pieces: str | Piece) -> Sentence:
     return Sentence.parse({"about": about, "pieces": [piece.model_dump() for piece in whole]})
 
 
-def _answer_points(told: Told) -> Sentence:
+def _answer_points(told: SentenceInput) -> Sentence:
     rank = ordinal(told.target.rank)
     margin = told.target.total - told.rival.total
-    standing = f" ranks {rank} of {told.num_places:,} with probability {share(told.target.probability)}; "
+    rank_and_probability = f" ranks {rank} of {told.num_places:,} with probability {share(told.target.probability)}; "
     leads = " is " + (f"ahead by {points(-margin)}." if margin < 0 else f"behind by {points(margin)}.")
-    return _sentence("answer", told.target_name, standing, told.rival_name, leads)
+    return _sentence("answer", told.target_name, rank_and_probability, told.rival_name, leads)
 
 
-def _answer_chance(told: Told) -> Sentence:
+def _answer_chance(told: SentenceInput) -> Sentence:
     chance = f" of {told.num_places:,} places, with a chance of {percent(told.target.probability)}. "
     rival = f" comes {ordinal(told.rival.rank)}, with {percent(told.rival.probability)}."
     return _sentence(
@@ -108,7 +110,7 @@ def _upper(piece: Piece) -> Piece:
     return piece.model_copy(update={"text": piece.text[:1].upper() + piece.text[1:]})
 
 
-def _score(told: Told) -> Sentence:
+def _score(told: SentenceInput) -> Sentence:
     target = told.target
     parts = {"core": target.core}
     if told.tells_prior:
@@ -123,7 +125,7 @@ def _score(told: Told) -> Sentence:
     return _sentence("score", f"Its score is {points(target.total)}: {', '.join(listed)}{rounded}.")
 
 
-def _evidence(told: Told) -> list[Sentence]:
+def _evidence(told: SentenceInput) -> list[Sentence]:
     """The terms that weigh most, of a model with additive evidence."""
     terms = sorted(told.target.evidence_terms.items(), key=lambda term: -abs(term[1]))[:_TOLD_TERMS]
     if not terms:
@@ -132,7 +134,7 @@ def _evidence(told: Told) -> list[Sentence]:
     return [_sentence("score", f"The evidence that weighs most: {listed}.")]
 
 
-def _prior(told: Told) -> list[Sentence]:
+def _prior(told: SentenceInput) -> list[Sentence]:
     if not told.tells_prior:
         return []
     target, revisit = told.target, told.revisit
@@ -159,7 +161,7 @@ def _steps(steps: int) -> str:
     return "1 check-in" if steps == 1 else f"{steps:,} check-ins"
 
 
-def _visits(told: Told) -> list[Sentence]:
+def _visits(told: SentenceInput) -> list[Sentence]:
     if not told.tells_prior:
         return []
     revisit = told.revisit
@@ -170,14 +172,14 @@ def _visits(told: Told) -> list[Sentence]:
     return [_sentence("visits", f"This walker had been there {times(revisit.count)} before, {last}.")]
 
 
-def _step_count(told: Told) -> Sentence:
+def _step_count(told: SentenceInput) -> Sentence:
     count = told.explanation.transition_count
     if count == 0:
         return _sentence("step", "Nobody in training took this step.")
     return _sentence("step", f"Training saw this step {times(count)}.")
 
 
-def _step_taken(told: Told) -> list[Sentence]:
+def _step_taken(told: SentenceInput) -> list[Sentence]:
     source = Piece(text=told.explanation.source_name, kind="place")
     count = told.explanation.transition_count
     if count:
@@ -185,7 +187,7 @@ def _step_taken(told: Told) -> list[Sentence]:
     return [_sentence("step", "In the past, nobody went straight from ", source, " to it.")]
 
 
-def _paths_counted(told: Told) -> list[Sentence]:
+def _paths_counted(told: SentenceInput) -> list[Sentence]:
     paths = told.explanation.paths
     if not told.holds_two_steps or not paths:
         return []
@@ -196,7 +198,7 @@ def _paths_counted(told: Told) -> list[Sentence]:
     return [_sentence("paths", total, "goes through ", Piece(text=best.name, kind="place"), detail)]
 
 
-def _paths_walked(told: Told) -> list[Sentence]:
+def _paths_walked(told: SentenceInput) -> list[Sentence]:
     if not told.holds_two_steps or not told.explanation.paths:
         return []
     best = told.explanation.paths[0]
@@ -213,7 +215,7 @@ def _paths_walked(told: Told) -> list[Sentence]:
     ]
 
 
-def _without(told: Told, register: Register) -> list[Sentence]:
+def _without(told: SentenceInput, register: Register) -> list[Sentence]:
     """The counterfactual of the graph token, and of the recent check-in that matters most."""
     sentences = []
     for entry in told.left_out:

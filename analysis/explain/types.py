@@ -10,7 +10,7 @@ Role = Literal["truth", "model", "other"]
 """What a place is in a comparison of two: the true next place, a prediction, one more prediction beside it."""
 
 
-class CandidateLedger(Config):
+class ScoreDecomposition(Config):
     """The score of one candidate as an exact sum.
 
     ``prior = count + recency + window - clip_loss``; ``residual = total - (core + prior + correction + evidence)``,
@@ -49,7 +49,7 @@ class CandidateLedger(Config):
         return self.clip_loss != 0.0
 
 
-class PathLedger(Config):
+class PathTerms(Config):
     """One two-hop path source -> middle -> target over training transitions."""
 
     middle: int
@@ -87,8 +87,8 @@ class CaseExplanation(Config):
     within_two_hops: bool
     two_step_walk: bool
     inactive: list[str] = Field(description="Parts that play no role at this checkpoint's epoch.")
-    candidates: list[CandidateLedger]
-    paths: list[PathLedger]
+    candidates: list[ScoreDecomposition]
+    paths: list[PathTerms]
     a2_source_target: float
     dataset_hash: str
     checkpoint_hash: str

@@ -3,12 +3,12 @@
 import torch
 from pydantic import Field
 
-from analysis.explain.edited_case import Situation, build_situation, rank_of
+from analysis.explain.edited_case import EditedCase, build_edited_case, rank_of
 from analysis.explain.edits import write_edits
 from recap.config import Config
 
 
-class Moved(Config):
+class RankChange(Config):
     """One place before and after the edits."""
 
     poi: int
@@ -26,15 +26,15 @@ class WhatIf(Config):
 
     edits: str = Field(description="Text form, see `analysis.explain.edits`.")
     num_places: int = Field(description="Places that were ranked again: all.")
-    target: Moved
-    rival: Moved
+    target: RankChange
+    rival: RankChange
     lead_before: float = Field(description="Total of the target minus total of the rival before the edits.")
     lead: float
-    places: list[Moved] = Field(description="The best places after the edits.")
+    places: list[RankChange] = Field(description="The best places after the edits.")
 
 
-def what_if(situation: Situation, rival: int, *, top: int = 10) -> WhatIf:
-    """Compare an edited situation with the case as it was.
+def what_if(edited_case: EditedCase, rival: int, *, top: int = 10) -> WhatIf:
+    """Compare an edited case with the case as it was.
 
     Args:
         rival: the place that the target is held against.
@@ -42,15 +42,15 @@ def what_if(situation: Situation, rival: int, *, top: int = 10) -> WhatIf:
     Raises:
         CaseError: the rival is unknown.
     """
-    situation.check_poi(rival)
-    before_P = build_situation(situation.predictor, int(situation.case["case"]), split=situation.split).total_P
-    after_P = situation.total_P
+    edited_case.check_poi(rival)
+    before_P = build_edited_case(edited_case.predictor, int(edited_case.case["case"]), split=edited_case.split).total_P
+    after_P = edited_case.total_P
     chance_before_P, chance_P = torch.softmax(before_P, 0), torch.softmax(after_P, 0)
 
-    def moved(poi: int) -> Moved:
-        return Moved(
+    def moved(poi: int) -> RankChange:
+        return RankChange(
             poi=poi,
-            name=situation.predictor.dataset.poi_labels[poi],
+            name=edited_case.predictor.dataset.poi_labels[poi],
             rank_before=rank_of(before_P, poi),
             rank=rank_of(after_P, poi),
             total_before=float(before_P[poi]),
@@ -59,10 +59,10 @@ def what_if(situation: Situation, rival: int, *, top: int = 10) -> WhatIf:
             probability=float(chance_P[poi]),
         )
 
-    target, other = moved(situation.target), moved(rival)
+    target, other = moved(edited_case.target), moved(rival)
     best = after_P.topk(min(top, len(after_P))).indices.tolist()
     return WhatIf(
-        edits=write_edits(situation.edits),
+        edits=write_edits(edited_case.edits),
         num_places=len(after_P),
         target=target,
         rival=other,

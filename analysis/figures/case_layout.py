@@ -8,10 +8,10 @@ import networkx as nx
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.paths import PathEvidence
 from analysis.explain.revisits import RevisitEvidence
-from analysis.explain.types import CandidateLedger
+from analysis.explain.types import ScoreDecomposition
 from recap.config import Config
 
-LEDGER_ROWS: Final = {
+PART_LABELS: Final = {
     "core": "Core",
     "count": "Visit count",
     "recency": "Recency",
@@ -51,7 +51,7 @@ class Dot(Config):
     freshness: float
 
 
-def ledger_rows(explanation: FullExplanation) -> list[str]:
+def shown_parts(explanation: FullExplanation) -> list[str]:
     """Parts shown for this case: terms inactive in the checkpoint stay, the clip only where it binds."""
     sides = (explanation.contrast.a, explanation.contrast.b)
     left_out = set()
@@ -59,19 +59,19 @@ def ledger_rows(explanation: FullExplanation) -> list[str]:
         left_out.add("clip_loss")
     if not any(side.evidence_terms for side in sides) and "evidence" not in explanation.inactive_terms:
         left_out.add("evidence")
-    return [part for part in LEDGER_ROWS if part not in left_out]
+    return [part for part in PART_LABELS if part not in left_out]
 
 
-def waterfall(entry: CandidateLedger, explanation: FullExplanation) -> list[Bar]:
+def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[Bar]:
     """Bars that lead from 0 to the total, in the ledger's order."""
     level, bars = 0.0, []
-    for part in ledger_rows(explanation):
+    for part in shown_parts(explanation):
         value = getattr(entry, part)
         value = -value if part == "clip_loss" else value
         bars.append(
             Bar(
                 part=part,
-                label=LEDGER_ROWS[part],
+                label=PART_LABELS[part],
                 value=value,
                 start=level,
                 end=level + value,

@@ -4,8 +4,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.explain.explanation import FullExplanation
-from analysis.explain.types import CandidateLedger
-from analysis.figures.case_layout import LEDGER_ROWS, ledger_rows, part_is_active, place_paths, place_visits, waterfall
+from analysis.explain.types import ScoreDecomposition
+from analysis.figures.case_layout import PART_LABELS, part_is_active, place_paths, place_visits, shown_parts, waterfall
 from analysis.figures.charts import styled
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
@@ -14,10 +14,10 @@ _ROW_PX = 44
 _LONGEST_NAME = 24
 
 
-def plot_ledger(explanation: FullExplanation, palette: Palette) -> go.Figure:
+def plot_score_parts(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """Target, rival and their difference on shared rows; numbers stand in a column of their own."""
     a, b = explanation.contrast.a, explanation.contrast.b
-    parts = ledger_rows(explanation)
+    parts = shown_parts(explanation)
     labels = [_row_label(part, explanation) for part in parts]
     rows = [*labels, "Total"]
     figure = make_subplots(
@@ -63,7 +63,7 @@ def plot_ledger(explanation: FullExplanation, palette: Palette) -> go.Figure:
 
 def _waterfall_column(
     figure: go.Figure,
-    entry: CandidateLedger,
+    entry: ScoreDecomposition,
     explanation: FullExplanation,
     rows: list[str],
     hue: Hue,
@@ -105,7 +105,7 @@ def _waterfall_column(
 
 
 def _row_label(part: str, explanation: FullExplanation) -> str:
-    label = LEDGER_ROWS[part]
+    label = PART_LABELS[part]
     return label if part_is_active(part, explanation) else f"{label} (inactive)"
 
 
@@ -237,9 +237,9 @@ def _short(name: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def describe_ledger(explanation: FullExplanation) -> str:
+def describe_score_parts(explanation: FullExplanation) -> str:
     """The waterfall in words, for those who cannot see it."""
     contrast = explanation.contrast
-    parts = ", ".join(f"{LEDGER_ROWS[part]} {signed_points(contrast.parts[part])}" for part in ledger_rows(explanation))
+    parts = ", ".join(f"{PART_LABELS[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
     text = f"{contrast.a.name} against {contrast.b.name}: {parts}; total difference {signed_points(contrast.margin)}"
     return text.replace(MINUS, "minus ")

@@ -9,11 +9,11 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.map_ground import SCALE, SIZE, draw_disc, draw_ground, draw_name, pixels, to_png
 from analysis.figures.palette import Palette
 from analysis.geography import fit_camera
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 
 
 def draw_explain_image(
-    explanation: FullExplanation, opened: OpenDataset, *, palette: Palette, basemap: Mapping[str, Any] | None = None
+    explanation: FullExplanation, opened: LoadedDataset, *, palette: Palette, basemap: Mapping[str, Any] | None = None
 ) -> bytes:
     """Two-hop paths, the source and the two places compared, over the map's ground.
 

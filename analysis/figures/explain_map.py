@@ -8,12 +8,12 @@ import pydeck as pdk
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.palette import Palette, rgb
 from analysis.geography import fit_camera
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 
 MAP_SIZE = (520, 330)
 
 
-def explain_deck(explanation: FullExplanation, opened: OpenDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
+def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     middles = [path.middle for path in explanation.path_evidence]
     shown = np.array([explanation.source, explanation.target, explanation.rival, *middles])

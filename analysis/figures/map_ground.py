@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.palette import Palette, mix
 from analysis.geography import Camera, screen_offsets
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 
 SIZE: Final = (760, 540)
 SCALE: Final = 2
@@ -20,7 +20,7 @@ Pixel = tuple[float, float]
 
 
 def draw_ground(
-    opened: OpenDataset, camera: Camera, palette: Palette, basemap: Mapping[str, Any] | None
+    opened: LoadedDataset, camera: Camera, palette: Palette, basemap: Mapping[str, Any] | None
 ) -> tuple[Image.Image, ImageDraw.ImageDraw]:
     """The city without anybody: its own layers where it has some, and every place as a faint dot."""
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)

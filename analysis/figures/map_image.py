@@ -9,13 +9,13 @@ from analysis.figures.map_ground import SCALE, draw_disc, draw_ground, draw_name
 from analysis.figures.palette import Palette
 from analysis.figures.walk_map import LARGEST_DISC_PX, disc_radius_px
 from analysis.geography import Camera
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.walks import Walk
+from analysis.trajectories.trajectory import Walk
 
 
 def draw_walk_image(
-    opened: OpenDataset,
+    opened: LoadedDataset,
     walk: Walk,
     prediction: CasePrediction,
     *,
@@ -46,7 +46,7 @@ def draw_walk_image(
 
 def _draw_predictions(
     draw: ImageDraw.ImageDraw,
-    opened: OpenDataset,
+    opened: LoadedDataset,
     prediction: CasePrediction,
     camera: Camera,
     palette: Palette,

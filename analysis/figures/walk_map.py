@@ -9,9 +9,9 @@ import pydeck as pdk
 from analysis.figures.labels import place_labels
 from analysis.figures.palette import Palette, rgb
 from analysis.geography import Camera, screen_offsets
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.walks import Walk
+from analysis.trajectories.trajectory import Walk
 
 SMALLEST_DISC_PX = 9.0
 LARGEST_DISC_PX = 27.0
@@ -19,7 +19,7 @@ NAMED_CANDIDATES = 3
 
 
 def walk_deck(
-    opened: OpenDataset,
+    opened: LoadedDataset,
     walk: Walk,
     prediction: CasePrediction,
     *,
@@ -65,7 +65,7 @@ def disc_radius_px(weight: np.ndarray) -> np.ndarray:
     return np.maximum(LARGEST_DISC_PX * np.sqrt(share), SMALLEST_DISC_PX)
 
 
-def _discs(opened: OpenDataset, shown: pd.DataFrame) -> pd.DataFrame:
+def _discs(opened: LoadedDataset, shown: pd.DataFrame) -> pd.DataFrame:
     """One row per listed place: position, radius, tooltip."""
     has_probability = shown["probability"].notna().all()
     weight = shown["probability"].to_numpy() if has_probability else 1.0 / shown["rank"].to_numpy()
@@ -109,7 +109,7 @@ def _candidate_layers(discs: pd.DataFrame, palette: Palette) -> list[pdk.Layer]:
 
 
 def _truth_layers(
-    opened: OpenDataset, prediction: CasePrediction, discs: pd.DataFrame, palette: Palette
+    opened: LoadedDataset, prediction: CasePrediction, discs: pd.DataFrame, palette: Palette
 ) -> list[pdk.Layer]:
     target = int(prediction.case["target"])
     mine = discs[discs["truth"]]
@@ -124,7 +124,7 @@ def _truth_layers(
     return [_scatter("truth", table, fill=None, line=rgb(palette.truth.fill), line_px=3.0)]
 
 
-def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette) -> list[pdk.Layer]:
+def _walked_layers(opened: LoadedDataset, walk: Walk, case: int, palette: Palette) -> list[pdk.Layer]:
     """The path so far: segments that darken towards now, and numbered stops."""
     stops = walk.stops.iloc[: walk.stop_of(case)]
     at = _positions(opened, stops["poi"].to_numpy())
@@ -156,7 +156,7 @@ def _walked_layers(opened: OpenDataset, walk: Walk, case: int, palette: Palette)
     ]
 
 
-def _source_layer(opened: OpenDataset, walk: Walk, case: int, palette: Palette) -> pdk.Layer:
+def _source_layer(opened: LoadedDataset, walk: Walk, case: int, palette: Palette) -> pdk.Layer:
     """Where the walker is now: a full dot on top of everything but names."""
     stop = walk.stops.iloc[[walk.stop_of(case) - 1]]
     table = pd.DataFrame({"at": _positions(opened, stop["poi"].to_numpy()), "r": [8.0], "tip": _stop_tips(stop)})
@@ -164,7 +164,7 @@ def _source_layer(opened: OpenDataset, walk: Walk, case: int, palette: Palette) 
 
 
 def _path_layers(
-    opened: OpenDataset, prediction: CasePrediction, shown: pd.DataFrame, palette: Palette, show_truth: bool
+    opened: LoadedDataset, prediction: CasePrediction, shown: pd.DataFrame, palette: Palette, show_truth: bool
 ) -> list[pdk.Layer]:
     """Source -> middle -> place, wider where the product of transition probabilities is larger."""
     wanted = set(shown["poi"].head(5)) | ({int(prediction.case["target"])} if show_truth else set())
@@ -203,7 +203,7 @@ def _path_layers(
 
 
 def _label_layer(
-    opened: OpenDataset,
+    opened: LoadedDataset,
     prediction: CasePrediction,
     discs: pd.DataFrame,
     camera: Camera,
@@ -313,7 +313,7 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def _positions(opened: OpenDataset, poi: np.ndarray) -> list[list[float]]:
+def _positions(opened: LoadedDataset, poi: np.ndarray) -> list[list[float]]:
     return [[round(float(opened.longitude[p]), 5), round(float(opened.latitude[p]), 5)] for p in poi]
 
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from analysis.geography import distance_km
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
@@ -45,7 +45,7 @@ _CASES_PER_BLOCK: Final = 128
 
 
 def evidence_lift(
-    opened: OpenDataset, *, group: str = "unseen", max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
+    opened: LoadedDataset, *, group: str = "unseen", max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
 ) -> pd.DataFrame:
     """The lift of each evidence under each control.
 
@@ -102,7 +102,7 @@ def evidence_lift(
     return pd.DataFrame(result)
 
 
-def _choose_cases(opened: OpenDataset, group: str, max_cases: int, seed: int) -> np.ndarray:
+def _choose_cases(opened: LoadedDataset, group: str, max_cases: int, seed: int) -> np.ndarray:
     limit = {"all": np.iinfo(np.int64).max, "tail": TAIL_MAX_COUNT, "unseen": 0}[group]
     rows = np.flatnonzero(opened.cases["transition_count"].to_numpy(np.int64) <= limit)
     if len(rows) > max_cases:
@@ -110,7 +110,9 @@ def _choose_cases(opened: OpenDataset, group: str, max_cases: int, seed: int) ->
     return rows
 
 
-def _blocks(opened: OpenDataset, table: pd.DataFrame) -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
+def _blocks(
+    opened: LoadedDataset, table: pd.DataFrame
+) -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
     """Evidence and chance of every place, a block of cases at a time: float64 arrays (B, P)."""
     popularity_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
     preference = _distance_preference(opened, popularity_P)
@@ -138,7 +140,7 @@ def _blocks(opened: OpenDataset, table: pd.DataFrame) -> Iterator[tuple[dict[str
         )
 
 
-def _own_past(opened: OpenDataset, block: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def _own_past(opened: LoadedDataset, block: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Each walker's earlier visits, and earlier steps from the same source, to every place."""
     poi, trajectory = opened.visits.poi_T, opened.dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)
     visits = np.zeros((len(block), opened.dataset.num_pois))
@@ -152,7 +154,7 @@ def _own_past(opened: OpenDataset, block: pd.DataFrame) -> tuple[np.ndarray, np.
     return visits, steps
 
 
-def _distance_preference(opened: OpenDataset, popularity_P: np.ndarray) -> np.ndarray:
+def _distance_preference(opened: LoadedDataset, popularity_P: np.ndarray) -> np.ndarray:
     """Per distance bin: training steps over what popularity alone would give; 1 where nothing is expected."""
     counts = opened.graph.counts.tocoo()
     bins = len(_DISTANCE_EDGES_KM) + 1

@@ -22,7 +22,7 @@ import pandas as pd
 import torch
 
 from analysis.geography import distance_km
-from analysis.records.case_selection import Selection
+from analysis.records.case_selection import CaseSelection
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.errors import ConfigError
@@ -33,9 +33,9 @@ MISSES: Final = get_args(Miss)
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
 STEP_BINS: Final = {
-    "Step never seen": Selection.of_bin("transition_count", 0, 0),
-    "Once": Selection.of_bin("transition_count", 1, 1),
-    "More often": Selection.of_bin("transition_count", 2, -1),
+    "Step never seen": CaseSelection.of_bin("transition_count", 0, 0),
+    "Once": CaseSelection.of_bin("transition_count", 1, 1),
+    "More often": CaseSelection.of_bin("transition_count", 2, -1),
 }
 """How often the missed step occurred in training."""
 _BATCH: Final = 256

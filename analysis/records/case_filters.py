@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_hit
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
@@ -83,7 +83,7 @@ def filter_cases(
     return records["case"].to_numpy(np.int64)[kept]
 
 
-def cases_at_place(opened: OpenDataset, text: str) -> np.ndarray:
+def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
     """Numbers of the cases whose source or target has ``text`` in its name or category, whatever the capitals."""
     wanted = " ".join(text.split()).casefold()
     category = opened.dataset.pois[c.CATEGORY].astype(str)
@@ -97,7 +97,7 @@ def cases_at_place(opened: OpenDataset, text: str) -> np.ndarray:
     return opened.cases["case"].to_numpy(np.int64)[mask]
 
 
-def notable_cases(opened: OpenDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
+def notable_cases(opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
     """Up to three cases of different walkers: recovered by revisits, by two hops, and one without any evidence.
 
     The rescue that moves the truth from the lowest Markov rank to the best rank comes first; steps from a place to
@@ -128,7 +128,7 @@ def notable_cases(opened: OpenDataset, records: pd.DataFrame, markov: pd.DataFra
     return found
 
 
-def visits_before(opened: OpenDataset, case: int) -> int:
+def visits_before(opened: LoadedDataset, case: int) -> int:
     """How often the walker had visited the case's target before its source."""
     chosen = opened.case(case)
     row, target = int(chosen["row"]), int(chosen["target"])
@@ -136,7 +136,7 @@ def visits_before(opened: OpenDataset, case: int) -> int:
     return int((opened.visits.poi_T[first:row] == target).sum())
 
 
-def _reason(opened: OpenDataset, kind: str, case: int) -> str:
+def _reason(opened: LoadedDataset, kind: str, case: int) -> str:
     if kind == "history":
         visits = visits_before(opened, case)
         return f"A new step, yet this walker had been there {'once' if visits == 1 else f'{visits} times'}."

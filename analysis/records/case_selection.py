@@ -23,14 +23,14 @@ _COLUMNS: Final = {"transition_count": "step", "destination_count": "place"}
 
 
 @dataclass(frozen=True)
-class Selection:
+class CaseSelection:
     """Cases of one bar or cell; see the module's text for the forms."""
 
     kind: str
     numbers: tuple[int, ...]
 
     @classmethod
-    def parse(cls, text: str) -> "Selection":
+    def parse(cls, text: str) -> "CaseSelection":
         """Read the text of a link.
 
         Raises:
@@ -43,12 +43,12 @@ class Selection:
         raise ConfigError("a selection looks like step:0:0, place:10:19 or evidence:1:0:1")
 
     @classmethod
-    def of_bin(cls, by: str, low: int, high: int) -> "Selection":
+    def of_bin(cls, by: str, low: int, high: int) -> "CaseSelection":
         """A bin of `accuracy_by_count`."""
         return cls(_COLUMNS[by], (low, high))
 
     @classmethod
-    def of_cohort(cls, in_history: bool, within_two_hops: bool, eta: int) -> "Selection":
+    def of_cohort(cls, in_history: bool, within_two_hops: bool, eta: int) -> "CaseSelection":
         """A cohort of `accuracy_by_evidence`."""
         return cls("evidence", (int(in_history), int(within_two_hops), eta))
 

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.table_cache import TableKey, kept_table
 
 if TYPE_CHECKING:
-    from analysis.records.named_scorer import OpenModel
+    from analysis.records.named_scorer import NamedScorer
 
 SPLIT: Final = "test"
 PROTOCOL: Final = "every_step"
 
 
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
-    """What names the records of a model, by `OpenModel.key`."""
+    """What names the records of a model, by `NamedScorer.key`."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 
 def evaluation_records(
-    opened: OpenDataset,
+    opened: LoadedDataset,
     model_key: str,
-    build_model: "Callable[[], OpenModel]",
+    build_model: "Callable[[], NamedScorer]",
     *,
     keep: bool = True,
     bundle: Path | None = None,
@@ -33,7 +33,7 @@ def evaluation_records(
     """A model's records over all test cases: read from the bundle or the user's cache, or scored once and kept there.
 
     Args:
-        model_key: `OpenModel.key`.
+        model_key: `NamedScorer.key`.
         build_model: makes the model, called only when the records are not there yet.
         keep: whether to write new records to the cache; a cache that cannot be written is done without.
         bundle: the dataset's bundle, which may have come with records.

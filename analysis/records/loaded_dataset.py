@@ -30,19 +30,19 @@ MODEL_LABELS: Final = {
 
 
 @dataclass(frozen=True, eq=False)
-class OpenDataset:
+class LoadedDataset:
     """A dataset, its training graph and its test cases."""
 
     dataset: Dataset
     graph: TransitionGraph
 
     @classmethod
-    def load(cls, folder: Path) -> "OpenDataset":
+    def load(cls, folder: Path) -> "LoadedDataset":
         """Read, verify and prepare a dataset folder."""
         return cls.of(Dataset.load(folder))
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "OpenDataset":
+    def of(cls, dataset: Dataset) -> "LoadedDataset":
         """The same for a dataset in memory."""
         return cls(dataset, TransitionGraph.from_dataset(dataset))
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from analysis.records.loaded_dataset import MODEL_LABELS, OpenDataset
+from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.evaluation.scoring import score_cases
@@ -16,7 +16,7 @@ _CASES_PER_REPORT: Final = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class OpenModel:
+class NamedScorer:
     """Something that scores cases.
 
     Attributes:
@@ -32,7 +32,7 @@ class OpenModel:
     checkpoint: Checkpoint | None = None
 
     @classmethod
-    def of_checkpoint(cls, checkpoint: Checkpoint, opened: OpenDataset) -> "OpenModel":
+    def of_checkpoint(cls, checkpoint: Checkpoint, opened: LoadedDataset) -> "NamedScorer":
         """A trained checkpoint on its own dataset.
 
         Raises:
@@ -42,7 +42,7 @@ class OpenModel:
         return cls(checkpoint.hash, MODEL_LABELS["recap"], scorer, probabilistic=True, checkpoint=checkpoint)
 
     @classmethod
-    def of_baseline(cls, name: str, opened: OpenDataset) -> "OpenModel":
+    def of_baseline(cls, name: str, opened: LoadedDataset) -> "NamedScorer":
         """One of the baselines by name.
 
         Raises:
@@ -51,7 +51,7 @@ class OpenModel:
         scorer = build_baseline(name, opened.dataset, opened.graph)
         return cls(name, MODEL_LABELS[name], scorer, probabilistic=name == "evidence")
 
-    def score(self, opened: OpenDataset, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
+    def score(self, opened: LoadedDataset, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
         """The records of all test cases.
 
         Args:

@@ -14,13 +14,13 @@ from analysis import formatting
 from analysis.explain.contrast import PARTS
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.minimal_sets import describe_set
-from analysis.explain.paths import walker_name
+from analysis.explain.paths import user_name
 from analysis.figures.case_layout import (
-    LEDGER_ROWS,
-    ledger_rows,
+    PART_LABELS,
     part_is_active,
     place_paths,
     place_visits,
+    shown_parts,
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
@@ -99,7 +99,7 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "roles": dict(zip(("target", "rival"), explanation.roles, strict=True)),
         "a": a,
         "b": b,
-        "walker": walker_name(explanation.user),
+        "walker": user_name(explanation.user),
         "now": explanation.revisits[0].now_time,
         "headline": headline(explanation),
         "waterfall": lambda entry: bars[entry.poi],
@@ -107,14 +107,14 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "wide": lambda value: round(100 * abs(value) / span, 2),
         "rows": [
             {
-                "label": LEDGER_ROWS[part],
+                "label": PART_LABELS[part],
                 "a": _signed_part(a, part),
                 "b": _signed_part(b, part),
                 "difference": explanation.contrast.parts[part],
                 "active": part_is_active(part, explanation),
             }
             for part in PARTS
-            if part in ledger_rows(explanation)
+            if part in shown_parts(explanation)
         ],
         "largest_residual": max(abs(entry.residual) for entry in explanation.candidates),
         "placed": placed,

@@ -7,7 +7,7 @@ from rich.markup import escape
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
-from analysis.figures.case_layout import LEDGER_ROWS
+from analysis.figures.case_layout import PART_LABELS
 
 MOST_LINES = 8
 """Of a list; what is left out is counted."""
@@ -71,7 +71,7 @@ def _left_out_lines(explanation: FullExplanation) -> list[str]:
 def _contrast_lines(explanation: FullExplanation) -> Iterator[str]:
     split = explanation.contrast
     parts = ", ".join(
-        f"{LEDGER_ROWS[name].lower()} {value:+.2f}" for name, value in split.parts.items() if abs(value) >= 0.005
+        f"{PART_LABELS[name].lower()} {value:+.2f}" for name, value in split.parts.items() if abs(value) >= 0.005
     )
     yield f"{escape(split.a.name)} against {escape(split.b.name)}: {split.margin:+.2f} = {parts or 'no difference'}"
     if split.flip is not None:

@@ -7,8 +7,8 @@ import pandas as pd
 import torch
 
 from analysis.geography import distance_km
-from analysis.records.loaded_dataset import OpenDataset
-from analysis.records.named_scorer import OpenModel
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.scores import CaseBatch
@@ -36,7 +36,7 @@ class CasePrediction:
 
 
 def predict_case(
-    opened: OpenDataset, model: OpenModel, number: int, *, top: int = 10, paths_per_place: int = 2
+    opened: LoadedDataset, model: NamedScorer, number: int, *, top: int = 10, paths_per_place: int = 2
 ) -> CasePrediction:
     """Score one case over the whole catalogue and list the best places.
 
@@ -84,6 +84,6 @@ def predict_case(
     return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place))
 
 
-def _paths(opened: OpenDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
+def _paths(opened: LoadedDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
     found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(poi=poi) for poi in pois]
     return pd.concat(found, ignore_index=True)[["poi", "middle", "count_in", "count_out", "product", "share"]]

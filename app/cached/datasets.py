@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from analysis.records.loaded_dataset import MODEL_LABELS, OpenDataset
+from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from app.sources import Source
 from recap.errors import RecapError
 
@@ -19,7 +19,7 @@ DEFAULT_BASELINE: Final = "count_plus_markov"
 _frozen = threading.Event()
 
 
-def open_dataset(source: Source) -> OpenDataset:
+def open_dataset(source: Source) -> LoadedDataset:
     """The source's dataset, verified, with its graph."""
     return _open_dataset(source.dataset_hash, source.dataset_folder)
 
@@ -30,8 +30,8 @@ def model_key(source: Source, baseline: str | None = None) -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset")
-def _open_dataset(dataset_hash: str, _folder: Path) -> OpenDataset:
-    opened = OpenDataset.load(_folder)
+def _open_dataset(dataset_hash: str, _folder: Path) -> LoadedDataset:
+    opened = LoadedDataset.load(_folder)
     if opened.dataset.hash != dataset_hash:
         raise RecapError(f"{_folder} changed while the app was running; reload the page")
     return opened

@@ -7,7 +7,7 @@ from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.long_tail.misses import label_misses, miss_table
 from app.cached import datasets
-from app.settings import Settings
+from app.settings import AppSettings
 from app.sources import Source
 from recap.checkpoint import Checkpoint
 from recap.predictor import Predictor
@@ -79,6 +79,6 @@ def _describe_misses(checkpoint_hash: str, _source: Source) -> pd.DataFrame:
         checkpoint_hash,
         lambda: open_predictor(_source),
         rows=len(datasets.open_dataset(_source).cases),
-        keep=not Settings.from_environment().read_only,
+        keep=not AppSettings.from_environment().read_only,
         bundle=_source.bundle,
     )

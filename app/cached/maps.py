@@ -17,7 +17,7 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.geography import Camera
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.walks import Walk, fit_walk
+from analysis.trajectories.trajectory import Walk, fit_trajectory
 from app.cached import datasets, models
 from app.sources import Source
 
@@ -98,7 +98,7 @@ def walk_camera(source: Source, walk: Walk) -> Camera:
 def _walk_camera(dataset_hash: str, key: str, trajectory: int, _source: Source, _walk: Walk) -> Camera:
     best = models.best_places(_source, _walk.cases)
     extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
-    return fit_walk(datasets.open_dataset(_source), _walk, extra)
+    return fit_trajectory(datasets.open_dataset(_source), _walk, extra)
 
 
 def walk_image(source: Source, walk: Walk, prediction: CasePrediction, theme: Theme, show_truth: bool) -> bytes:

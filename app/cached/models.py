@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from analysis.records.named_scorer import OpenModel
+from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from app.cached import datasets
 from app.sources import Source
@@ -16,7 +16,7 @@ from recap.evaluation.scoring import rank_cases, score_cases
 torch.set_num_threads(1)
 
 
-def open_model(source: Source, baseline: str | None = None) -> OpenModel:
+def open_model(source: Source, baseline: str | None = None) -> NamedScorer:
     """The source's checkpoint, or a baseline by name; without a checkpoint `count_plus_markov`."""
     if baseline is None and source.checkpoint_folder is None:
         baseline = datasets.DEFAULT_BASELINE
@@ -43,17 +43,17 @@ def markov_rank(source: Source, case: int) -> float:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model")
-def _open_checkpoint(checkpoint_hash: str, _source: Source) -> OpenModel:
+def _open_checkpoint(checkpoint_hash: str, _source: Source) -> NamedScorer:
     assert _source.checkpoint_folder is not None
     checkpoint = Checkpoint.load(_source.checkpoint_folder)
     if checkpoint.hash != checkpoint_hash:
         raise RecapError(f"{_source.checkpoint_folder} changed while the app was running; reload the page")
-    return OpenModel.of_checkpoint(checkpoint, datasets.open_dataset(_source))
+    return NamedScorer.of_checkpoint(checkpoint, datasets.open_dataset(_source))
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _open_baseline(dataset_hash: str, name: str, _source: Source) -> OpenModel:
-    return OpenModel.of_baseline(name, datasets.open_dataset(_source))
+def _open_baseline(dataset_hash: str, name: str, _source: Source) -> NamedScorer:
+    return NamedScorer.of_baseline(name, datasets.open_dataset(_source))
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

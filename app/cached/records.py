@@ -8,11 +8,11 @@ import streamlit as st
 
 from analysis.records.evaluation_records import evaluation_records
 from app.cached import datasets
-from app.settings import Settings
+from app.settings import AppSettings
 from app.sources import Source
 
 if TYPE_CHECKING:
-    from analysis.records.named_scorer import OpenModel
+    from analysis.records.named_scorer import NamedScorer
 
 _evaluating = threading.Lock()
 
@@ -38,7 +38,7 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
             opened,
             key,
             lambda: _open_model(_source, _baseline),
-            keep=not Settings.from_environment().read_only,
+            keep=not AppSettings.from_environment().read_only,
             bundle=_source.bundle,
             progress=show,
         )
@@ -46,7 +46,7 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
     return records
 
 
-def _open_model(source: Source, baseline: str | None) -> "OpenModel":
+def _open_model(source: Source, baseline: str | None) -> "NamedScorer":
     from app.cached.models import open_model  # here: torch is loaded where records are missing, not to read them
 
     return open_model(source, baseline)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from app.settings import Settings
+from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
 from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, read_gpus
@@ -20,7 +20,7 @@ _LATEST_RUNS: Final = 20
 
 def open_store() -> RunStore:
     """The user's runs."""
-    return RunStore.of_user(read_only=Settings.from_environment().read_only)
+    return RunStore.of_user(read_only=AppSettings.from_environment().read_only)
 
 
 def list_rows(store: RunStore) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def list_rows(store: RunStore) -> list[dict[str, Any]]:
 
 def datasets(store: RunStore) -> list[Source]:
     """Datasets on offer, each once: what the app can open, and what the latest runs were trained on."""
-    sources = find_sources(Settings.from_environment())
+    sources = find_sources(AppSettings.from_environment())
     for run in store.runs()[: -_LATEST_RUNS - 1 : -1]:
         try:
             found = dataset_source(Path(run.read_spec().dataset))
@@ -66,5 +66,5 @@ def source_of(run: RunFolder) -> Source | None:
         folder = run.checkpoint.resolve()
     except (OSError, RecapError):
         return None
-    sources = find_sources(Settings.from_environment())
+    sources = find_sources(AppSettings.from_environment())
     return next((source for source in sources if source.checkpoint_folder == folder), None)

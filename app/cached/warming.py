@@ -25,11 +25,11 @@ def warm_up() -> None:
 
     from app.cached import datasets, tables
     from app.cached.records import read_records
-    from app.settings import Settings
+    from app.settings import AppSettings
     from app.sources import find_sources
     from recap.baselines import COUNTING_BASELINES
 
-    sources = find_sources(Settings.from_environment())
+    sources = find_sources(AppSettings.from_environment())
     if not sources:
         return
     try:

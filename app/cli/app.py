@@ -24,7 +24,7 @@ def run_app(
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
     """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
-    from app.settings import Settings
+    from app.settings import AppSettings
     from recap.errors import CheckpointError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST
 
@@ -33,7 +33,7 @@ def run_app(
     if checkpoint is not None and not (checkpoint / CHECKPOINT_MANIFEST).is_file():
         raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
     _require_free(address, port)
-    settings = replace(Settings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
+    settings = replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
     os.environ.update(settings.to_environment())
     root = Path(__file__).parents[2]
     os.chdir(root)  # Streamlit reads .streamlit/config.toml from here

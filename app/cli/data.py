@@ -20,9 +20,9 @@ from app.cli.reader_options import (
     TimeFormatOption,
     ZoneOption,
     confirm_mapping,
+    format_mapping,
     read_options,
-    settle_format,
-    spell_mapping,
+    resolve_format,
 )
 
 commands = typer.Typer()
@@ -52,7 +52,7 @@ def prepare(
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
-    from recap.data.parsing.account import REASONS
+    from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import read_checkins
     from recap.presets import data_preset
@@ -71,7 +71,7 @@ def prepare(
         multiline=multiline,
         skip_bad_rows=skip_bad_rows,
     )
-    source_format, why = settle_format(path, source_format, options)
+    source_format, why = resolve_format(path, source_format, options)
     if not (as_json or yes):
         confirm_mapping(path, source_format, options)
     check_target(out, MANIFEST)
@@ -133,7 +133,7 @@ def prepare(
     console.print(pairs_table(f"Dataset {out}", flat))
     console.print(f"Read as {source_format}, because {why}.", markup=False)
     if account.columns:
-        console.print(f"Columns: --map {spell_mapping(account.columns)}", markup=False, highlight=False)
+        console.print(f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False)
     console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")

@@ -28,5 +28,5 @@ def build(
     from analysis.experiments.demo_bundle import build_demo_bundle
 
     out.mkdir(parents=True, exist_ok=True)
-    build_demo_bundle(out, work, tell=progress_console.print)
+    build_demo_bundle(out, work, log=progress_console.print)
     progress_console.print(f"The bundle lies in {out}.")

@@ -72,7 +72,7 @@ def run(
             out,
             device=choose_device(device),
             command=command,
-            tell=progress_console.print,
+            log=progress_console.print,
             stop=lambda: bool(stopped),
         )
     if as_json:

@@ -135,24 +135,24 @@ def cases(
 def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
     """The opened dataset, the model's label and records, and a function that gives a baseline's records by name."""
     from analysis.records.evaluation_records import evaluation_records
-    from analysis.records.loaded_dataset import OpenDataset
-    from analysis.records.named_scorer import OpenModel
+    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.records.named_scorer import NamedScorer
     from recap.checkpoint import Checkpoint
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
-    opened = OpenDataset.load(data)
+    opened = LoadedDataset.load(data)
 
     def records_of(name: str) -> "pd.DataFrame":
         with progress_console.status(f"Ranking every case by {name}"):
-            return evaluation_records(opened, name, lambda: OpenModel.of_baseline(name, opened))
+            return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened))
 
     if baseline is not None:
         return opened, _label(baseline), records_of(baseline), records_of
     assert checkpoint is not None
     loaded = Checkpoint.load(checkpoint)
     with progress_console.status("Ranking every case"):
-        records = evaluation_records(opened, loaded.hash, lambda: OpenModel.of_checkpoint(loaded, opened))
+        records = evaluation_records(opened, loaded.hash, lambda: NamedScorer.of_checkpoint(loaded, opened))
     return opened, _label("recap"), records, records_of
 
 

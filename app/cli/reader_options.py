@@ -79,7 +79,7 @@ def read_options(
     )
 
 
-def settle_format(path: Path, source_format: str, options: "ReadOptions") -> tuple[str, str]:
+def resolve_format(path: Path, source_format: str, options: "ReadOptions") -> tuple[str, str]:
     """The format named, or the one told from the content, with the reason."""
     if source_format != "auto":
         return source_format, "you named the format"
@@ -105,11 +105,11 @@ def confirm_mapping(path: Path, source_format: str, options: "ReadOptions") -> N
     guessed = {field: column for field, column in mapping.items() if field not in options.columns}
     if guessed:
         progress_console.print(
-            f"Columns guessed by their names: --map {spell_mapping(guessed)}", markup=False, highlight=False
+            f"Columns guessed by their names: --map {format_mapping(guessed)}", markup=False, highlight=False
         )
         typer.confirm("Read the file this way?", default=True, abort=True, err=True)
 
 
-def spell_mapping(mapping: dict[str, str]) -> str:
+def format_mapping(mapping: dict[str, str]) -> str:
     """A mapping as `--map` takes it."""
     return ",".join(f"{field}={column}" for field, column in mapping.items())

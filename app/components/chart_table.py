@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 
-def table_twin(
+def chart_table(
     tables: Mapping[str, pd.DataFrame], key: str, open_row: Callable[[str, int], None] | None = None
 ) -> None:
     """A button that shows the tables of a figure.

@@ -12,7 +12,7 @@ from recap.errors import RecapError
 P = ParamSpec("P")
 
 
-def guarded(draw: Callable[P, None]) -> Callable[P, None]:
+def error_boundary(draw: Callable[P, None]) -> Callable[P, None]:
     """Show the message of a `RecapError` where the view would be."""
 
     @wraps(draw)

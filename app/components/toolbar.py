@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.records.accuracy import METRIC_LABELS
 from app import state
 from app.components.text import quiet
-from app.settings import Settings
+from app.settings import AppSettings
 from app.sources import Source, find_sources
 
 SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
@@ -19,7 +19,7 @@ SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 
 def source_picker(source: Source, width: int = 360) -> None:
     """Choose among all datasets and checkpoints on offer."""
-    sources = {item.token: item for item in find_sources(Settings.from_environment())}
+    sources = {item.token: item for item in find_sources(AppSettings.from_environment())}
     st.session_state["picked_source"] = source.token
     st.selectbox(
         "Dataset and model",

@@ -16,10 +16,10 @@ from app import state, words
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
-from app.components.error_boundary import guarded
+from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
-from app.components.explain.counterfactual_search import show_deeper
-from app.components.explain.score_evidence import show_ledger, show_left_out, show_map, show_paths, show_visits
+from app.components.explain.counterfactual_search import show_counterfactual_search
+from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, tray
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
@@ -28,7 +28,7 @@ from app.sources import Source
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
-@guarded
+@error_boundary
 def view() -> None:
     source = state.current_source()
     if source is None:
@@ -69,7 +69,7 @@ def view() -> None:
     _answer(shown, register or "stakeholder")
     grid = st.grid(3, min_column_width=380)
     with grid.cell(column_span=2):
-        show_ledger(shown)
+        show_score_parts(shown)
         show_left_out(shown)
     with grid.cell(), st.container(border=True):
         tray(source, case, before, shown, sequence)
@@ -82,7 +82,7 @@ def view() -> None:
     with lower.cell():
         show_map(source, shown)
     with lower.cell():
-        show_deeper(source, shown)
+        show_counterfactual_search(source, shown)
 
 
 def _case_input(total: int) -> None:

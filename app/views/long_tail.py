@@ -7,14 +7,14 @@ from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plo
 from analysis.figures.overview import plot_ablations, plot_distribution
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
-from analysis.records.case_selection import Selection
+from analysis.records.case_selection import CaseSelection
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app import state
 from app.cached import datasets, tables
 from app.cached.figures import drawn
-from app.components.chart_table import table_twin
+from app.components.chart_table import chart_table
 from app.components.empty import no_source
-from app.components.error_boundary import guarded
+from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
@@ -25,7 +25,7 @@ from recap.baselines import BASELINES, COUNTING_BASELINES
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
 
 
-@guarded
+@error_boundary
 def view() -> None:
     source = state.current_source()
     if source is None:
@@ -102,7 +102,7 @@ def view() -> None:
     def open_bin(name: str, row: int) -> None:
         chosen = bins[name].iloc[row]
         by = "transition_count" if name == "By step" else "destination_count"
-        open_cases(source, Selection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
+        open_cases(source, CaseSelection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
 
     over = "cases" if unit == "cases" else "distinct steps"
     legend(
@@ -110,7 +110,7 @@ def view() -> None:
         f"**–** :gray[{MODEL_LABELS[beside]}]",
         f":gray[Small numbers: {over} in the bin. Click a bar, or its row in the table, to open its cases.]",
     )
-    table_twin(bins, "bars", open_bin)
+    chart_table(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
     distribution = tables.distribution(source)
     with data:
@@ -153,9 +153,9 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         def open_cohort(_: str, row: int) -> None:
             chosen = cohorts.iloc[row]
             evidence = bool(chosen["in_history"]), bool(chosen["within_two_hops"])
-            open_cases(source, Selection.of_cohort(*evidence, eta))
+            open_cases(source, CaseSelection.of_cohort(*evidence, eta))
 
-        table_twin({"Cohorts": cohorts}, "cohorts", open_cohort)
+        chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
     with halves.cell():
         section("What one more hop buys")
         hops = tables.hops(source)
@@ -167,7 +167,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
         )
         quiet(headlines.hop_finding(hops))
-        table_twin({"Hops": hops}, "hops")
+        chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
         section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
@@ -229,7 +229,7 @@ def show_lift(source: Source) -> None:
     )
     legend("○ :gray[any place]", "□ :gray[given popularity]", "◇ :gray[and distance]", "● :gray[given own visits]")
     quiet(headlines.lift_finding(lift))
-    table_twin({"Lift": lift}, "lift")
+    chart_table({"Lift": lift}, "lift")
 
 
 def open_selected(source: Source, event: dict, eta: int = 1) -> None:
@@ -238,10 +238,12 @@ def open_selected(source: Source, event: dict, eta: int = 1) -> None:
     data = next((point["customdata"] for point in points if point.get("customdata")), None)
     if data is None:
         return
-    open_cases(source, Selection.of_bin(*data) if len(data) == 3 else Selection.of_cohort(data[0], data[1], eta))
+    open_cases(
+        source, CaseSelection.of_bin(*data) if len(data) == 3 else CaseSelection.of_cohort(data[0], data[1], eta)
+    )
 
 
-def open_cases(source: Source, chosen: Selection) -> None:
+def open_cases(source: Source, chosen: CaseSelection) -> None:
     """Go to Walk with the cases of a selection."""
     opened = datasets.open_dataset(source)
     cases = opened.cases["case"].to_numpy()[chosen.mask(opened.cases)]

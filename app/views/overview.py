@@ -12,9 +12,9 @@ from app import state, words
 from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.components.card import model_card
-from app.components.chart_table import table_twin
+from app.components.chart_table import chart_table
 from app.components.empty import no_source
-from app.components.error_boundary import guarded
+from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import WALK
@@ -27,7 +27,7 @@ BADGES = {
 }
 
 
-@guarded
+@error_boundary
 def view() -> None:
     source = state.current_source()
     if source is None:
@@ -75,7 +75,7 @@ def view() -> None:
             alt=finding,
         )
         quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
-        table_twin({"Accuracy": groups}, "lollipops")
+        chart_table({"Accuracy": groups}, "lollipops")
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")

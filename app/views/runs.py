@@ -7,7 +7,7 @@ import streamlit as st
 from analysis.training_progress import headline, queue_table, stage_spans
 from app import words
 from app.cached import run_store
-from app.components.error_boundary import guarded
+from app.components.error_boundary import error_boundary
 from app.components.runs.actions import show_actions, show_comparison
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
@@ -28,7 +28,7 @@ STATE_COLOURS: Final = {
 }
 
 
-@guarded
+@error_boundary
 def view() -> None:
     store = run_store.open_store()
     rows = run_store.list_rows(store)
@@ -40,7 +40,7 @@ def view() -> None:
     grid = st.grid(3, min_column_width=380)
     if not store.read_only:
         with grid.cell(), st.container(border=True):
-            guarded(show_form)(store)
+            error_boundary(show_form)(store)
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
             st.markdown("No run yet. Runs go on when this page, or the whole app, is closed.")

@@ -4,22 +4,22 @@ import numpy as np
 import streamlit as st
 
 from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
-from analysis.records.case_selection import Selection
-from analysis.trajectories.walks import Walk, read_walk, trajectories_of, users_of
+from analysis.records.case_selection import CaseSelection
+from analysis.trajectories.trajectory import Walk, read_trajectory, trajectories_of, users_of
 from app import state, words
 from app.cached import datasets
 from app.cached.records import read_records
 from app.components.empty import no_source
-from app.components.error_boundary import guarded
+from app.components.error_boundary import error_boundary
 from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
 from app.components.text import quiet
 from app.components.toolbar import source_picker
-from app.components.walk.walk_player import show_stage
+from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap.errors import ConfigError
 
 
-@guarded
+@error_boundary
 def view() -> None:
     source = state.current_source()
     if source is None:
@@ -42,7 +42,7 @@ def view() -> None:
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)
-    walk = read_walk(opened, case)
+    walk = read_trajectory(opened, case)
     with walk_slot:
         pick_walk(source, walk, numbers)
     with count_slot:
@@ -51,10 +51,10 @@ def view() -> None:
         st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
         quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
-    show_stage(source, walk)
+    show_walk_player(source, walk)
 
 
-def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
+def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = datasets.open_dataset(source)
     numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
@@ -68,18 +68,18 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
 
 
-def current_selection() -> Selection | None:
+def current_selection() -> CaseSelection | None:
     """The bar or cell that a link or a click chose."""
     asked = state.incoming("cases")
     if asked is not None:
         try:
-            st.session_state["selection"] = Selection.parse(asked).text
+            st.session_state["selection"] = CaseSelection.parse(asked).text
         except ConfigError:
             st.warning("The link's choice of cases cannot be read, so all cases are shown.")
             st.session_state["selection"] = None
     text = st.session_state.get("selection")
     state.write_param("cases", text)
-    return Selection.parse(text) if text else None
+    return CaseSelection.parse(text) if text else None
 
 
 def filters_changed() -> None:
@@ -141,7 +141,7 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
     )
 
 
-def filter_controls(source: Source, selection: Selection | None) -> None:
+def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
     st.pills(
         "Show cases",

@@ -3,7 +3,7 @@
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
-from recap.data.parsing.account import REASONS
+from recap.data.parsing.read_report import REASONS
 
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:

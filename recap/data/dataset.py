@@ -16,7 +16,7 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
-from recap.data.parsing.account import ReadAccount
+from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
 from recap.errors import ConfigError, DatasetError, RecapError
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
@@ -38,7 +38,7 @@ class Manifest(Config):
     report: CleaningReport
     dataset_hash: str
     synthetic: bool = False
-    reading: ReadAccount | None = None
+    reading: ReadReport | None = None
 
 
 @dataclass(frozen=True, eq=False)

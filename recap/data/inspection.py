@@ -12,8 +12,8 @@ from recap.config import Config
 from recap.data.card import dropped_reasons
 from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_checkins
-from recap.data.parsing.account import HARMLESS, REASONS, ReadAccount
 from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import HARMLESS, REASONS, ReadReport
 from recap.data.reading import detect_format, read_checkins
 from recap.errors import DataError
 
@@ -34,7 +34,7 @@ class Inspection(Config):
     path: str = Field(description="The file or folder as named.")
     source_format: str = Field(description="What it was read as.")
     why: str = Field(description="Why.")
-    account: ReadAccount = Field(description="Where every row went while reading.")
+    account: ReadReport = Field(description="Where every row went while reading.")
     facts: dict[str, int | float | str] = Field(description="Counts and ranges of the rows read.")
     first_rows: list[dict[str, Any]] = Field(description=f"The first {FIRST_ROWS} rows as understood.")
     problems: list[Problem] = Field(description="Reading problems first, then those of the table as a whole.")
@@ -91,7 +91,7 @@ def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
     return row
 
 
-def _reading_problems(account: ReadAccount) -> list[Problem]:
+def _reading_problems(account: ReadReport) -> list[Problem]:
     return [
         Problem(
             kind=reason,

@@ -6,7 +6,7 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cleaning import DataConfig, clean_checkins, number_ids
 from recap.data.dataset import Dataset, Manifest, hash_tables
-from recap.data.parsing.account import ReadAccount
+from recap.data.parsing.read_report import ReadReport
 
 
 def prepare_dataset(
@@ -17,7 +17,7 @@ def prepare_dataset(
     source_format: str,
     preset: str = "custom",
     synthetic: bool = False,
-    reading: ReadAccount | None = None,
+    reading: ReadReport | None = None,
 ) -> Dataset:
     """Build a dataset from a raw check-in table (columns in `recap.columns`).
 

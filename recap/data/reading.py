@@ -6,8 +6,8 @@ from typing import Final, Literal, get_args
 import pandas as pd
 
 from recap.data.format_detection import Detection, detect_format
-from recap.data.parsing.account import RawRead, ReadAccount
 from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RawRead, ReadReport
 from recap.data.readers.foursquare import read_foursquare
 from recap.data.readers.getnext import read_getnext
 from recap.data.readers.gowalla import read_gowalla
@@ -20,8 +20,8 @@ __all__ = [
     "SOURCE_FORMATS",
     "Detection",
     "RawRead",
-    "ReadAccount",
     "ReadOptions",
+    "ReadReport",
     "SourceFormat",
     "detect_format",
     "read_checkins",

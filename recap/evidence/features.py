@@ -17,7 +17,7 @@ from torch import Tensor
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
 from recap.evidence.others import EdgeEdits, OtherUsers
-from recap.evidence.places import Places
+from recap.evidence.places import PlaceAttributes
 from recap.graph import TransitionGraph
 from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch, past_rows
@@ -46,12 +46,12 @@ class EvidenceFeatures:
 
     config: EvidenceConfig
     others: OtherUsers
-    places: Places
+    places: PlaceAttributes
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph, config: EvidenceConfig) -> "EvidenceFeatures":
         """Features of a dataset whose transition graph is ``graph``."""
-        return cls(config, OtherUsers.from_dataset(dataset, graph), Places.from_dataset(dataset))
+        return cls(config, OtherUsers.from_dataset(dataset, graph), PlaceAttributes.from_dataset(dataset))
 
     def to(self, device: torch.device | str) -> "EvidenceFeatures":
         """The same features computed on another device."""

@@ -17,7 +17,7 @@ EARTH_RADIUS_KM: Final = 6371.0088
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class PlaceAttributes:
     """Popularity and position of every POI.
 
     Attributes:
@@ -29,8 +29,8 @@ class Places:
     position_P3: Tensor
 
     @classmethod
-    def from_dataset(cls, dataset: Dataset) -> "Places":
-        """Places of a dataset."""
+    def from_dataset(cls, dataset: Dataset) -> "PlaceAttributes":
+        """PlaceAttributes of a dataset."""
         latitude, longitude = (
             np.radians(dataset.pois[name].to_numpy(np.float64)) for name in (c.LATITUDE, c.LONGITUDE)
         )
@@ -40,9 +40,9 @@ class Places:
         popularity = dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
         return cls(torch.from_numpy(popularity.copy()), torch.from_numpy(position))
 
-    def to(self, device: torch.device | str) -> "Places":
+    def to(self, device: torch.device | str) -> "PlaceAttributes":
         """The same tensors on another device."""
-        return Places(self.popularity_P.to(device), self.position_P3.to(device))
+        return PlaceAttributes(self.popularity_P.to(device), self.position_P3.to(device))
 
     def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
         """Great-circle distance from each source to every POI, (B, P); float32 is right to about a metre."""

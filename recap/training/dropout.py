@@ -20,7 +20,7 @@ _LEVELS = 2**16
 _ELEMENTS_A_WORD = 4
 
 
-class DrawnDropout(TorchFunctionMode):
+class SharedMaskDropout(TorchFunctionMode):
     """While it is entered, dropout over the cases of a share follows masks drawn for the whole batch.
 
     Every dropped tensor has the cases in its first dimension.

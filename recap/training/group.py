@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from recap.errors import ConfigError
-from recap.training.dropout import DrawnDropout
+from recap.training.dropout import SharedMaskDropout
 
 _STEPS_BETWEEN_STOP_CHECKS = 10
 
@@ -41,7 +41,7 @@ class Group:
         """This process's cases of a batch; sizes differ by one at most, and all of them together are the batch."""
         return index_B[self.rank :: self.size] if self.is_shared else index_B
 
-    def add_gradients(self, model: nn.Module) -> None:
+    def all_reduce_gradients(self, model: nn.Module) -> None:
         """Replace every gradient by the sum over processes, in one message; a parameter without one counts as 0."""
         if not self.is_shared:
             return
@@ -82,11 +82,11 @@ class Group:
         """Where a share of a batch of ``whole`` cases is computed: dropout as if one process computed the batch.
 
         Args:
-            words: cut masks out of random words (`DrawnDropout`).
+            words: cut masks out of random words (`SharedMaskDropout`).
         """
         if not self.is_shared and not words:
             return nullcontext()
-        return DrawnDropout(whole, self.rank, self.size, words=words)
+        return SharedMaskDropout(whole, self.rank, self.size, words=words)
 
     def take_writers_random_state(self, device: torch.device) -> None:
         """Go on with the writer's random numbers; returns when every process has come here."""

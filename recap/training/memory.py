@@ -8,7 +8,7 @@ import ctypes
 from functools import cache
 
 
-def return_freed_memory() -> None:
+def trim_heap() -> None:
     """Return freed heap pages; does nothing where the C library knows no ``malloc_trim``."""
     trim = _malloc_trim()
     if trim is not None:

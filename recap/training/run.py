@@ -21,7 +21,7 @@ from recap.checkpoint import (
     EpochResult,
     hash_users,
     library_versions,
-    seal_checkpoint,
+    write_checkpoint,
     write_vocabulary,
 )
 from recap.data.dataset import Dataset
@@ -100,7 +100,7 @@ def train(
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
-        _seal(out, dataset, trainer, device, after_test)
+        _write_checkpoint(out, dataset, trainer, device, after_test)
         return Checkpoint.load(out)
     except OSError as error:
         raise RecapError(
@@ -169,7 +169,7 @@ def _write_identity(path: Path, identity: dict[str, Any]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _seal(
+def _write_checkpoint(
     out: Path,
     dataset: Dataset,
     trainer: Trainer,
@@ -219,7 +219,7 @@ def _seal(
         "test": evaluation.metrics,
         "baselines": baselines,
     }
-    seal_checkpoint(out, manifest, summary)
+    write_checkpoint(out, manifest, summary)
     (trainer.folder / STATE_FILE).unlink(missing_ok=True)
     for name in (BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)

@@ -30,7 +30,7 @@ from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.losses import training_losses
-from recap.training.memory import return_freed_memory
+from recap.training.memory import trim_heap
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import TrainConfig
@@ -251,7 +251,7 @@ class Trainer:
         return losses.main
 
     def _update(self) -> None:
-        self.group.add_gradients(self.model)
+        self.group.all_reduce_gradients(self.model)
         self.optimiser.step()
 
     def _end_epoch(self, stage: Stage, rates: dict[str, float], seconds: float) -> None:
@@ -277,7 +277,7 @@ class Trainer:
         progress.epoch += 1
         progress.step = 0
         self._loss_sums_2.zero_()
-        return_freed_memory()
+        trim_heap()
 
     def _keep_best(self, stage: Stage, val: dict[str, float | int | None]) -> None:
         result = {

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from analysis.long_tail.accuracy_tables import accuracy_by_count
-from analysis.records.case_selection import Selection
+from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import OpenDataset
-from analysis.records.named_scorer import OpenModel
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import predict_case
 from recap.checkpoint import Checkpoint
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -18,10 +18,10 @@ VIEWS = ("overview", "walk", "long_tail")
 
 
 @pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> OpenDataset:
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> LoadedDataset:
     """The app pointed at the small city and its checkpoint."""
     point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return OpenDataset.load(city_folder)
+    return LoadedDataset.load(city_folder)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -46,7 +46,7 @@ def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Pat
         assert "recap train" in texts(app)
 
 
-def test_overview_shows_the_finding_and_its_numbers(city: OpenDataset) -> None:
+def test_overview_shows_the_finding_and_its_numbers(city: LoadedDataset) -> None:
     """The heading is the finding; every case is counted; cards lead to cases."""
     app = open_view("overview")
     check_calm(app)
@@ -63,17 +63,17 @@ def test_overview_shows_the_finding_and_its_numbers(city: OpenDataset) -> None:
         assert label.endswith(f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]")
 
 
-def test_overview_metric_in_the_link(city: OpenDataset) -> None:
+def test_overview_metric_in_the_link(city: LoadedDataset) -> None:
     """?metric=MRR opens the view in MRR; a bad value falls back."""
     assert "MRR" in open_view("overview", metric="MRR").title[0].value
     assert "20 guesses" in open_view("overview", metric="bliss").title[0].value
 
 
-def test_walk_shows_what_the_library_predicts(city: OpenDataset, city_checkpoint: Path) -> None:
+def test_walk_shows_what_the_library_predicts(city: LoadedDataset, city_checkpoint: Path) -> None:
     """Ranks and probabilities in the list are the library's, to the last digit."""
     app = open_view("walk", case="3")
     check_calm(app)
-    model = OpenModel.of_checkpoint(Checkpoint.load(city_checkpoint), city)
+    model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city)
     expected = predict_case(city, model, 3)
     shown = app.dataframe[0].value
     assert shown["value"].tolist() == pytest.approx((100 * expected.candidates["probability"]).tolist(), abs=1e-9)
@@ -81,7 +81,7 @@ def test_walk_shows_what_the_library_predicts(city: OpenDataset, city_checkpoint
     assert len(app.get("deck_gl_json_chart")) == 1
 
 
-def test_walk_map_needs_no_network(city: OpenDataset) -> None:
+def test_walk_map_needs_no_network(city: LoadedDataset) -> None:
     """The ground is the app's own file and no other address is in the deck, unless the visitor asks for tiles."""
     app = open_view("walk", case="0")
     deck = app.get("deck_gl_json_chart")[0].proto.json
@@ -93,7 +93,7 @@ def test_walk_map_needs_no_network(city: OpenDataset) -> None:
     assert "basemaps.cartocdn.com" in app.get("deck_gl_json_chart")[0].proto.json
 
 
-def test_a_step_sends_the_map_without_its_ground(city: OpenDataset) -> None:
+def test_a_step_sends_the_map_without_its_ground(city: LoadedDataset) -> None:
     """The ground keeps its address from step to step and its content is in none of them."""
     app = open_view("walk", case="0")
     first = app.get("deck_gl_json_chart")[0].proto.json
@@ -103,7 +103,7 @@ def test_a_step_sends_the_map_without_its_ground(city: OpenDataset) -> None:
     assert first != second and "MultiPoint" not in first + second
 
 
-def test_walk_steps_along_the_trajectory(city: OpenDataset) -> None:
+def test_walk_steps_along_the_trajectory(city: LoadedDataset) -> None:
     """Next and Back move one case within the trajectory and the camera stays where it is."""
     trajectory = city.cases["trajectory"]
     first = int(city.cases["case"][trajectory == trajectory.value_counts().index[0]].iloc[0])
@@ -118,7 +118,7 @@ def test_walk_steps_along_the_trajectory(city: OpenDataset) -> None:
     assert app.button(key="back").disabled
 
 
-def test_walk_filters(city: OpenDataset) -> None:
+def test_walk_filters(city: LoadedDataset) -> None:
     """A filter shows how many cases pass and moves to one of them; filters that fit none say so."""
     app = open_view("walk", case="0")
     app.pills(key="show").set_value(["unseen"]).run()
@@ -131,7 +131,7 @@ def test_walk_filters(city: OpenDataset) -> None:
     assert "No case passes" in texts(app)
 
 
-def test_walk_filter_in_the_link(city: OpenDataset) -> None:
+def test_walk_filter_in_the_link(city: LoadedDataset) -> None:
     """A link carries the filters and the case, and shows both."""
     unseen = city.cases["case"][city.cases["transition_count"] == 0]
     app = open_view("walk", show="Unseen", case=str(unseen.iloc[-1]))
@@ -140,7 +140,7 @@ def test_walk_filter_in_the_link(city: OpenDataset) -> None:
     assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_walk_filter_in_a_link_without_a_case(city: OpenDataset) -> None:
+def test_walk_filter_in_a_link_without_a_case(city: LoadedDataset) -> None:
     """A link with filters alone opens the first case that passes them."""
     unseen = city.cases["case"][city.cases["transition_count"] == 0]
     app = open_view("walk", show="Unseen")
@@ -149,7 +149,7 @@ def test_walk_filter_in_a_link_without_a_case(city: OpenDataset) -> None:
     assert "does not pass" not in texts(app)
 
 
-def test_walk_from_a_bar(city: OpenDataset) -> None:
+def test_walk_from_a_bar(city: LoadedDataset) -> None:
     """A link with a bar's cases shows them, names them, and lets them go."""
     inside = city.cases["case"][city.cases["transition_count"] == 0]
     app = open_view("walk", cases="step:0:0", case=str(inside.iloc[0]))
@@ -161,7 +161,7 @@ def test_walk_from_a_bar(city: OpenDataset) -> None:
 
 
 @pytest.mark.parametrize("case", ["99999999", "-1", "1e3", "<script>", "٣", "²", "0x1"])
-def test_walk_bad_case(city: OpenDataset, case: str) -> None:
+def test_walk_bad_case(city: LoadedDataset, case: str) -> None:
     """A link to a case that is not there gets a sentence and the first case."""
     app = open_view("walk", case=case)
     check_calm(app)
@@ -170,7 +170,7 @@ def test_walk_bad_case(city: OpenDataset, case: str) -> None:
     assert app.session_state["case"] == 0
 
 
-def test_bad_selection_and_foreign_source(city: OpenDataset) -> None:
+def test_bad_selection_and_foreign_source(city: LoadedDataset) -> None:
     """An unreadable choice of cases, and a link from another checkpoint: a banner each, never a wrong picture."""
     assert "cannot be read" in open_view("walk", cases="step:x:y").warning[0].value
     app = open_view("overview", source="0123456789ab")
@@ -178,7 +178,7 @@ def test_bad_selection_and_foreign_source(city: OpenDataset) -> None:
     assert "another model or dataset" in app.warning[0].value
 
 
-def test_truth_can_be_hidden(city: OpenDataset) -> None:
+def test_truth_can_be_hidden(city: LoadedDataset) -> None:
     """With the truth hidden neither heading, nor list, nor map gives it away."""
     app = open_view("walk", case="0")
     app.toggle(key="truth").set_value(False).run()
@@ -189,12 +189,12 @@ def test_truth_can_be_hidden(city: OpenDataset) -> None:
     assert "truth" not in layers and "candidates" in layers
 
 
-def test_long_tail_bars_are_the_tables(city: OpenDataset, city_checkpoint: Path) -> None:
+def test_long_tail_bars_are_the_tables(city: LoadedDataset, city_checkpoint: Path) -> None:
     """Bar heights and n are those of the command-line twin's function."""
     app = open_view("long_tail")
     check_calm(app)
     checkpoint = Checkpoint.load(city_checkpoint)
-    records = evaluation_records(city, checkpoint.hash, lambda: OpenModel.of_checkpoint(checkpoint, city), keep=False)
+    records = evaluation_records(city, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, city), keep=False)
     expected = accuracy_by_count(records, "transition_count", "hr20")
     bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
     assert [entry[0] for entry in bars["customdata"]] == ["transition_count"] * 11
@@ -207,24 +207,24 @@ def test_long_tail_bars_are_the_tables(city: OpenDataset, city_checkpoint: Path)
     "params",
     [{"unit": "Unique pairs"}, {"metric": "MRR", "eta": "0"}, {"model": "Markov"}, {"eta": "99"}, {"unit": "steps"}],
 )
-def test_long_tail_links(city: OpenDataset, params: dict[str, str]) -> None:
+def test_long_tail_links(city: LoadedDataset, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""
     check_calm(open_view("long_tail", **params))
 
 
 @pytest.mark.parametrize(("key", "row", "link"), [("bars-By step", 0, "step:0:0"), ("bars-By place", 1, "place:10:19")])
-def test_a_row_of_the_table_leads_where_its_bar_does(city: OpenDataset, key: str, row: int, link: str) -> None:
+def test_a_row_of_the_table_leads_where_its_bar_does(city: LoadedDataset, key: str, row: int, link: str) -> None:
     """The table behind the bars, for the keyboard: a chosen cell opens Walk with the cases of its bin."""
     app = open_view("long_tail")
     app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
     app.run()
     check_calm(app)
-    inside = city.cases["case"][Selection.parse(link).mask(city.cases)]
+    inside = city.cases["case"][CaseSelection.parse(link).mask(city.cases)]
     assert app.query_params["cases"] == link
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: OpenDataset) -> None:
+def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> None:
     """The same for the evidence cohorts."""
     app = open_view("long_tail")
     cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
@@ -237,7 +237,7 @@ def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: OpenDataset) -> No
     assert f"{cohorts['n'].iloc[row]:,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_bar_leads_to_its_cases(city: OpenDataset) -> None:
+def test_bar_leads_to_its_cases(city: LoadedDataset) -> None:
     """A clicked bar opens Walk with the bin's cases."""
     app = open_view("long_tail")
     app.session_state["bars"] = {
@@ -255,7 +255,7 @@ def test_bar_leads_to_its_cases(city: OpenDataset) -> None:
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_walk_is_there_before_all_cases_are_ranked(city: OpenDataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walk_is_there_before_all_cases_are_ranked(city: LoadedDataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without filters no other case is scored: title, map and list of one trajectory need no records."""
 
     def refuse(*_: object, **__: object) -> None:

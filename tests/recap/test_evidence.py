@@ -15,7 +15,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
 from recap.evidence.features import EvidenceFeatures
-from recap.evidence.places import EARTH_RADIUS_KM, Places
+from recap.evidence.places import EARTH_RADIUS_KM, PlaceAttributes
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch
@@ -130,7 +130,7 @@ def test_distance() -> None:
         }
     )
     dataset = Dataset(checkins=world().checkins, pois=pois, users=world().users, manifest=world().manifest)
-    distance_PP = Places.from_dataset(dataset).distance_km(torch.arange(5))
+    distance_PP = PlaceAttributes.from_dataset(dataset).distance_km(torch.arange(5))
     assert float(distance_PP[0, 1]) == pytest.approx(5570, abs=1)
     assert float(distance_PP[2, 3]) == pytest.approx(EARTH_RADIUS_KM * pi / 2, abs=1e-6)
     assert float(distance_PP[0, 4]) == pytest.approx(distance_km((40.7128, -74.006), (40.7128, -74.00601)), rel=1e-6)

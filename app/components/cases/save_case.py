@@ -11,7 +11,7 @@ from analysis.report.html import headline
 from app import state, words
 from app.cached.explanations import open_predictor
 from app.components.text import quiet
-from app.settings import Settings
+from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
 
@@ -21,7 +21,7 @@ _SHOWN = 12
 def save_control(source: Source, shown: FullExplanation, about: int | None, against: int | None) -> None:
     """A button that opens the note, and the cases saved before; a read-only app only opens them."""
     assert source.checkpoint_hash is not None
-    read_only = Settings.from_environment().read_only
+    read_only = AppSettings.from_environment().read_only
     cases = saved_cases(source.checkpoint_hash)
     with st.popover("Saved cases" if read_only else "Save case", icon=":material/bookmark:", key="save-case"):
         if read_only:
@@ -58,7 +58,7 @@ def open_case(link: CaseLink) -> None:
 
 
 def _save(link: CaseLink, title: str) -> None:
-    if Settings.from_environment().read_only:  # a page from before a restart may still hold the button
+    if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
         st.session_state["save_refused"] = "this app is read-only; nothing was saved"
         return
     note = str(st.session_state.get("case_note") or "").strip()

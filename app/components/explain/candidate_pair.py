@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from analysis.explain.edited_case import build_situation
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import FullExplanation
 from analysis.formatting import ordinal
 from app import state, words
@@ -75,7 +75,7 @@ def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
     found = exact or [poi for poi, label in enumerate(labels) if wanted in label and poi != taken]
     if not wanted or not found:
         return None
-    total_P = build_situation(open_predictor(source), case).total_P
+    total_P = build_edited_case(open_predictor(source), case).total_P
     return max(found, key=lambda poi: float(total_P[poi]))
 
 

@@ -11,7 +11,7 @@ from app.components.text import quiet, section
 from app.sources import Source
 
 
-def show_deeper(source: Source, shown: FullExplanation) -> None:
+def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
     """Questions that take a second or more: asked for, never on their own."""
     section("Harder questions")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -5,9 +5,9 @@ import streamlit as st
 
 from analysis.explain.evidence_items import evidence_label
 from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import ledger_rows
+from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.explain import describe_ledger, plot_ledger, plot_paths, plot_visits
+from analysis.figures.explain import describe_score_parts, plot_paths, plot_score_parts, plot_visits
 from analysis.formatting import clock, ordinal, percent, share, signed_points
 from app import state, words
 from app.cached import maps
@@ -16,20 +16,20 @@ from app.components.text import quiet, section
 from app.sources import Source
 
 
-def show_ledger(shown: FullExplanation) -> None:
+def show_score_parts(shown: FullExplanation) -> None:
     """The waterfall, its residual, and whether the clip binds."""
     section("Where the points come from")
     st.plotly_chart(
-        plot_ledger(shown, state.theme_palette()),
+        plot_score_parts(shown, state.theme_palette()),
         theme=None,
         config=PLOT_CONFIG,
         key="ledger",
-        alt=describe_ledger(shown),
+        alt=describe_score_parts(shown),
     )
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
     clip = f"Clipped: {words.plain(', '.join(clipped))}." if clipped else "Prior not clipped."
-    more = " + evidence" if "evidence" in ledger_rows(shown) else ""
+    more = " + evidence" if "evidence" in shown_parts(shown) else ""
     identity = f"Total = core + prior + correction{more}, rounded; largest residual {residual:.0e}."
     quiet(f"{identity} {clip} The graph acts inside core.")
     _evidence_terms(shown)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from analysis.explain.edited_case import build_situation
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import (
     Edit,
     EditSequence,
@@ -19,7 +19,7 @@ from analysis.explain.edits import (
     write_edits,
 )
 from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import ledger_rows
+from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
 from app import state, words
 from app.cached.explanations import open_predictor
@@ -47,7 +47,7 @@ def current_edits(source: Source, case: int) -> EditSequence:
     if asked is not None:
         try:
             edits = parse_edits(asked)
-            build_situation(open_predictor(source), case, edits)
+            build_edited_case(open_predictor(source), case, edits)
             st.session_state[_KEY] = (owner, EditSequence(done=edits))
         except RecapError as error:
             st.session_state[_KEY] = (owner, EditSequence())
@@ -64,7 +64,7 @@ def change(source: Source, case: int, step: Callable[[EditSequence], EditSequenc
     _, sequence = st.session_state.get(_KEY, (None, EditSequence()))
     changed = step(sequence)
     try:
-        build_situation(open_predictor(source), case, changed.done)
+        build_edited_case(open_predictor(source), case, changed.done)
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
@@ -101,7 +101,7 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         on_change=lambda: _set_weekday(add),
     )
     _visit_pills(before, shown, sequence, add)
-    has_evidence = "evidence" in ledger_rows(before)
+    has_evidence = "evidence" in shown_parts(before)
     known = [name for name in COMPONENT_NAMES if name != "evidence" or has_evidence]
     on = [name for name in known if name not in before.inactive_terms]
     st.session_state["edit_parts"] = [name for name in on if name not in shown.inactive_terms]

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.walks import Walk
+from analysis.trajectories.trajectory import Walk
 from app import words
 from app.cached import models
 from app.components.text import quiet

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.walks import Walk
+from analysis.trajectories.trajectory import Walk
 from app import state, words
 from app.cached import datasets, maps, models
-from app.components.error_boundary import guarded
+from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
@@ -27,14 +27,14 @@ LEGEND = (
 )
 
 
-def show_stage(source: Source, walk: Walk) -> None:
+def show_walk_player(source: Source, walk: Walk) -> None:
     """Draw the current case of a walk; while playing, take a step every 1.6 s."""
     playing = bool(st.session_state.get("playing"))
     stage: Callable[[Source, Walk, bool], None] = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_stage)
     stage(source, walk, playing)
 
 
-@guarded
+@error_boundary
 def _stage(source: Source, walk: Walk, playing: bool) -> None:
     if playing:
         _advance(walk)

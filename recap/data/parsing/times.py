@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.rows import Rows, cast_or_null, decoded, shorten
+from recap.data.parsing.row_block import RowBlock, cast_or_null, decoded, shorten
 from recap.errors import DataError
 
 _SECONDS: Final = pa.timestamp("s")
@@ -142,7 +142,7 @@ def _plausible(times: pa.Array) -> np.ndarray:
     return (seconds >= _RECENT) & (seconds < _LATEST)  # NaT is neither
 
 
-def read_times(rows: Rows, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:
+def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:
     """Parse a column; what the layout cannot read, and times outside 1970 to 2099, are marked.
 
     Returns:

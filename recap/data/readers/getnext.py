@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Final
 
 from recap import columns as c
-from recap.data.parsing.account import Ledger, RawRead
-from recap.data.parsing.assembly import Assembly, Fields
-from recap.data.parsing.clocks import HELP_ZONE
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.rows import text_rows
+from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.row_block import text_rows
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable
+from recap.data.parsing.time_zones import HELP_ZONE
 from recap.errors import DataError
 
 COLUMNS: Final = (
@@ -77,8 +77,8 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
-    ledger = Ledger(options.skip_bad_rows)
-    assembly: Assembly | None = None
+    ledger = RowReport(options.skip_bad_rows)
+    assembly: CheckinTableBuilder | None = None
     first: Fields | None = None
     rows_in = 0
     for code, file in parts.items():
@@ -88,7 +88,7 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
         first = first or fields
         if fields.tz_offset != first.tz_offset and options.timezone is None:
             raise DataError(f"{path.name}: some of its files have a column timezone, {file.name} differs; {HELP_ZONE}")
-        assembly = assembly or Assembly(path.name, options, ledger)
+        assembly = assembly or CheckinTableBuilder(path.name, options, ledger)
         for rows in text_rows(table, fields.columns(), ledger):
             assembly.add(rows, fields)
         rows_in += table.rows_in

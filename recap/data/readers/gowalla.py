@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-from recap.data.parsing.account import Ledger, RawRead
-from recap.data.parsing.assembly import Assembly, Fields
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.rows import text_rows
+from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.row_block import text_rows
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import ISO_ZONED
 
@@ -27,9 +27,9 @@ def read_gowalla(path: Path, options: ReadOptions | None = None) -> RawRead:
         DataError: the file is missing, empty, cut off or not of this format, or no time zone is known.
     """
     options = options or ReadOptions()
-    ledger = Ledger(options.skip_bad_rows)
+    ledger = RowReport(options.skip_bad_rows)
     table = TextTable(path, delimiter="\t", names=COLUMNS, encoding=options.encoding)
-    assembly = Assembly(path.name, options, ledger, layout=ISO_ZONED)
+    assembly = CheckinTableBuilder(path.name, options, ledger, layout=ISO_ZONED)
     for rows in text_rows(table, _FIELDS.columns(), ledger):
         assembly.add(rows, _FIELDS)
     return assembly.read("gowalla", [path.name], table.rows_in, newest_first=True)

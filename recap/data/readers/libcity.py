@@ -7,11 +7,11 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.account import Ledger, RawRead
-from recap.data.parsing.assembly import Assembly, Fields
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.places import Places, note_places
-from recap.data.parsing.rows import Rows, shorten, text_rows
+from recap.data.parsing.place_table import PlaceTable, note_places
+from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.row_block import RowBlock, shorten, text_rows
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import ISO_ZONED
 from recap.errors import DataError
@@ -36,7 +36,7 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
     options = options or ReadOptions()
     folder = path if path.is_dir() else path.parent
     geo, dyna = _find_files(folder, path)
-    ledger = Ledger(options.skip_bad_rows)
+    ledger = RowReport(options.skip_bad_rows)
     places = _read_places(geo, options, ledger)
 
     is_local = options.local_times or dyna.stem.lower().startswith(LOCAL_TIME_FILES)
@@ -53,7 +53,7 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
         category=_first(places, _CATEGORY),
         category_id=_first(places, _CATEGORY_ID),
     )
-    assembly = Assembly(dyna.name, options, ledger, layout=ISO_ZONED, local_by_format=is_local)
+    assembly = CheckinTableBuilder(dyna.name, options, ledger, layout=ISO_ZONED, local_by_format=is_local)
     for rows in text_rows(table, list(_DYNA), ledger):
         _mark_other_kinds(rows)
         places.join(rows, "location")
@@ -103,11 +103,11 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _read_places(geo: Path, options: ReadOptions, ledger: Ledger) -> Places:
+def _read_places(geo: Path, options: ReadOptions, ledger: RowReport) -> PlaceTable:
     table = TextTable(geo, delimiter=",", quoted=True, encoding=options.encoding)
     _require(table, ("geo_id", "type", "coordinates"))
     extra = [name for name in (*_CATEGORY_ID, *_CATEGORY) if name in table.names]
-    private = Ledger(ledger.skip_bad_rows)
+    private = RowReport(ledger.skip_bad_rows)
     kept: list[pa.Table] = []
     for rows in text_rows(table, ["geo_id", "type", "coordinates", *extra], private):
         columns = {"geo_id": rows.identifier("geo_id", "poi_id", "geo_id")}
@@ -117,16 +117,16 @@ def _read_places(geo: Path, options: ReadOptions, ledger: Ledger) -> Places:
         columns |= {name: rows.text(name) for name in extra}
         kept.append(rows.finish(columns, private))
     note_places(private, ledger, geo.name)
-    return Places.from_tables(geo.name, kept, "geo_id")
+    return PlaceTable.from_tables(geo.name, kept, "geo_id")
 
 
-def _mark_other_kinds(rows: Rows) -> None:
+def _mark_other_kinds(rows: RowBlock) -> None:
     kinds = rows.columns["type"]
     other = pc.not_equal(kinds, "trajectory").to_numpy(zero_copy_only=False)
     rows.flag("not_a_checkin", other, lambda row: f"type must be trajectory, got {shorten(kinds[row])}")
 
 
-def _split_coordinates(rows: Rows) -> None:
+def _split_coordinates(rows: RowBlock) -> None:
     given = rows.columns["coordinates"]
     parts = pc.extract_regex(given, _POINT)
     missing = pc.is_null(parts).to_numpy(zero_copy_only=False)
@@ -148,5 +148,5 @@ def _require(table: TextTable, names: tuple[str, ...]) -> None:
         )
 
 
-def _first(places: Places, names: tuple[str, ...]) -> str | None:
+def _first(places: PlaceTable, names: tuple[str, ...]) -> str | None:
     return next((f"place.{name}" for name in names if name in places.columns), None)

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recap.data.parsing.account import Ledger, RawRead
-from recap.data.parsing.assembly import Assembly, Fields
 from recap.data.parsing.guess import complete_mapping
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.rows import Rows, text_rows
+from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.row_block import RowBlock, text_rows
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable, header_names, read_head, require_distinct, require_file
 from recap.errors import DataError
 
@@ -37,8 +37,8 @@ def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
     )
     mapping = complete_mapping(options.columns, table.names, path.name)
     fields = _fields(mapping)
-    ledger = Ledger(options.skip_bad_rows)
-    assembly = Assembly(path.name, options, ledger)
+    ledger = RowReport(options.skip_bad_rows)
+    assembly = CheckinTableBuilder(path.name, options, ledger)
     for rows in text_rows(table, fields.columns(), ledger):
         assembly.add(rows, fields)
     return assembly.read("csv", [path.name], table.rows_in, columns=mapping)
@@ -58,8 +58,8 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
             require_distinct(names, path.name)
             mapping = complete_mapping(options.columns, names, path.name)
             fields = _fields(mapping)
-            ledger = Ledger(options.skip_bad_rows)
-            assembly = Assembly(path.name, options, ledger)
+            ledger = RowReport(options.skip_bad_rows)
+            assembly = CheckinTableBuilder(path.name, options, ledger)
             for rows in _parquet_rows(file, path.name, fields.columns()):
                 assembly.add(rows, fields)
             return assembly.read("parquet", [path.name], file.metadata.num_rows, columns=mapping)
@@ -85,7 +85,7 @@ def column_names(path: Path, options: ReadOptions) -> list[str]:
     return header_names(read_head(path, 1, options.encoding), delimiter, quoted=True)
 
 
-def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterator[Rows]:
+def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterator[RowBlock]:
     start = 1
     for batch in file.iter_batches(_BATCH_ROWS, columns=wanted, use_threads=False):
         lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
@@ -95,7 +95,7 @@ def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterato
             values.validate(full=True)  # text that is no UTF-8 and dates that are none
             if pa.types.is_nested(values.type):
                 raise DataError(f"{name}: column {column!r} holds {values.type}; expected one value a row")
-        yield Rows(name, columns, lines, noun="row")
+        yield RowBlock(name, columns, lines, noun="row")
 
 
 def sniff_delimiter(path: Path, encoding: str | None = None) -> str:

@@ -5,11 +5,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from recap.data.parsing.account import Ledger, RawRead
-from recap.data.parsing.assembly import Assembly, Fields
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.places import Places, note_places
-from recap.data.parsing.rows import text_rows
+from recap.data.parsing.place_table import PlaceTable, note_places
+from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.row_block import text_rows
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
 
@@ -37,7 +37,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     options = options or ReadOptions()
     inter = _find_inter(path)
     item = inter.with_suffix(".item")
-    ledger = Ledger(options.skip_bad_rows)
+    ledger = RowReport(options.skip_bad_rows)
     table = TextTable(inter, delimiter="\t", encoding=options.encoding)
     names = _typed_names(table)
     place = _need(table, names, _PLACE, "place")
@@ -73,7 +73,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
             f"The column {merged} says that repeated visits were merged into one row each: revisits are lost, "
             "use the version of the dataset without duplicate removal."
         )
-    assembly = Assembly(inter.name, options, ledger)
+    assembly = CheckinTableBuilder(inter.name, options, ledger)
     own = [name for name in fields.columns() if name in table.names]
     for rows in text_rows(table, own, ledger):
         if places is not None:
@@ -118,14 +118,14 @@ def _need(table: TextTable, names: dict[str, str], choices: tuple[str, ...], wha
     return found
 
 
-def _read_places(item: Path, place: str, options: ReadOptions, ledger: Ledger) -> Places:
+def _read_places(item: Path, place: str, options: ReadOptions, ledger: RowReport) -> PlaceTable:
     table = TextTable(item, delimiter="\t", encoding=options.encoding)
     names = _typed_names(table)
     if place not in names:
         raise DataError(
             f"{item.name} line 1: no field {place}, by which places are joined, got {', '.join(names)[:120]}"
         )
-    private = Ledger(ledger.skip_bad_rows)
+    private = RowReport(ledger.skip_bad_rows)
     kept: list[pa.Table] = []
     for rows in text_rows(table, table.names, private):
         columns = {place: rows.identifier(names[place], "poi_id", place)}
@@ -135,4 +135,4 @@ def _read_places(item: Path, place: str, options: ReadOptions, ledger: Ledger) -
         columns |= {name: rows.text(column) for name, column in names.items() if name not in columns}
         kept.append(rows.finish(columns, private))
     note_places(private, ledger, item.name)
-    return Places.from_tables(item.name, kept, place)
+    return PlaceTable.from_tables(item.name, kept, place)

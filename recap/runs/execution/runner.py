@@ -56,7 +56,7 @@ class Runner:
         self.supervisor.drop_missing({run.id for run, _ in active})
         for run, state in active:
             try:
-                self._look_after(run, state)
+                self._reconcile(run, state)
             except (RecapError, OSError) as error:
                 print(f"{now()} run {run.id}: {error}", flush=True)
         self._start_next(self._active())
@@ -88,11 +88,11 @@ class Runner:
                 return
             time.sleep(self.settings.poll_seconds)
 
-    def _look_after(self, run: RunFolder, state: RunState) -> None:
+    def _reconcile(self, run: RunFolder, state: RunState) -> None:
         if state.slurm is not None:
             self.slurm.follow(run, state)
         elif state.state in ("running", "stopping"):
-            self.supervisor.look_after(run, state)
+            self.supervisor.reconcile(run, state)
 
     def _start_next(self, active: list[tuple[RunFolder, RunState]]) -> None:
         waiting = [(run, state) for run, state in active if state.state == "queued" and state.slurm is None]
@@ -127,7 +127,7 @@ class Runner:
                 stamp = (0, 0, 0)
             known = self._seen.get(run.id)
             try:
-                state = known[1] if known is not None and known[0] == stamp and stamp[0] else run.heal()
+                state = known[1] if known is not None and known[0] == stamp and stamp[0] else run.repair_state()
             except RecapError:
                 continue
             seen[run.id] = (stamp, state)

@@ -5,12 +5,12 @@ import platform
 from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, choose_gpus
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import Settings
+from recap.runs.store.settings import RunSettings
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 
 
-def place(spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: Settings, store: RunStore) -> Lease | None:
+def place(spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: RunSettings, store: RunStore) -> Lease | None:
     """A device for the run, or None while it has to wait.
 
     Args:

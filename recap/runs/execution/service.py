@@ -39,7 +39,7 @@ def ensure_runner(store: RunStore) -> bool:
         supervisor = Supervisor(store.settings())
         for run, state in _active(store):
             if state.slurm is None and state.state != "queued":
-                supervisor.look_after(run, state)
+                supervisor.reconcile(run, state)
     finally:
         lock.release()
     if not _active(store):

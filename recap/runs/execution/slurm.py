@@ -158,7 +158,7 @@ def read_job(job_id: str) -> JobView | None:
     )
 
 
-def hand_back(run: RunFolder, attempt: int) -> bool:
+def requeue(run: RunFolder, attempt: int) -> bool:
     """In a job that was told to end by Slurm (preempted, or its time is nearly over): wait in the queue again.
 
     Returns:

@@ -8,7 +8,7 @@ import time
 
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.settings import Settings
+from recap.runs.store.settings import RunSettings
 from recap.runs.store.state import Lease, RunState, now
 from recap.storage.user_folder import HOME_VARIABLE
 
@@ -16,7 +16,7 @@ from recap.storage.user_folder import HOME_VARIABLE
 class Supervisor:
     """Looks after the processes of running runs, its own children and those of a runner before it alike."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._known: dict[str, ProcessIdentity] = {}
@@ -60,7 +60,7 @@ class Supervisor:
             run.claim(attempt, identity)
         return run.read_state()
 
-    def look_after(self, run: RunFolder, state: RunState) -> None:
+    def reconcile(self, run: RunFolder, state: RunState) -> None:
         """Enter the end of a run whose process is gone; press on with a stop that takes too long."""
         process = state.process
         if process is not None and not process.is_here:
@@ -68,7 +68,7 @@ class Supervisor:
         if process is not None and process.is_alive():
             self._known[run.id] = process
             if state.state == "stopping":
-                self._press(run.id, process)
+                self._escalate_stop(run.id, process)
             return
         child = self._children.get(run.id)
         code = child.poll() if child is not None else None
@@ -88,7 +88,7 @@ class Supervisor:
             if child is not None:
                 child.poll()
             if identity.is_alive():
-                self._press(run_id, identity)
+                self._escalate_stop(run_id, identity)
                 continue
             del self._known[run_id]
             self._children.pop(run_id, None)
@@ -112,7 +112,7 @@ class Supervisor:
             reason = f"its process is gone and nobody saw why; continue with `recap runs resume {run.id}`"
             run.end("lost", reason, expected=state)
 
-    def _press(self, run_id: str, process: ProcessIdentity) -> None:
+    def _escalate_stop(self, run_id: str, process: ProcessIdentity) -> None:
         """First the run's own stop, then the process group, then kill."""
         moment = time.monotonic()
         waited = moment - self._stopping_since.setdefault(run_id, moment)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from recap.errors import RecapError
-from recap.runs.execution.slurm import hand_back
+from recap.runs.execution.slurm import requeue
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.spec import RunSpec
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         return 1
     if finished:
         run.end("finished", of_attempt=attempt)
-    elif not (received and hand_back(run, attempt)):
+    elif not (received and requeue(run, attempt)):
         run.end("stopped", _why_stopped(run, received), of_attempt=attempt)
     return 0
 

@@ -74,7 +74,7 @@ class RunFolder:
         """
         return self._read_or_rebuild()[0]
 
-    def heal(self) -> RunState:
+    def repair_state(self) -> RunState:
         """What `read_state` returns; a state that had to be rebuilt is written down again."""
         state, rebuilt = self._read_or_rebuild()
         if not rebuilt:

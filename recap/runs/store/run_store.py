@@ -10,7 +10,7 @@ from filelock import FileLock
 from recap.errors import RecapError
 from recap.runs.store.files import make_reserve, write_json
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
-from recap.runs.store.settings import Settings, read_settings
+from recap.runs.store.settings import RunSettings, read_settings
 from recap.runs.store.spec import RunSpec, check_run_id
 from recap.runs.store.state import RunState, now
 from recap.storage.user_folder import user_subfolder
@@ -57,7 +57,7 @@ class RunStore:
             raise RecapError(f"there is no run {run.id} (see `recap runs list`)")
         return run
 
-    def settings(self) -> Settings:
+    def settings(self) -> RunSettings:
         """How this folder's runner behaves."""
         return read_settings(self.folder)
 

@@ -25,7 +25,7 @@ class SlurmSettings(Config):
     poll_seconds: float = Field(10.0, gt=0, description="Least time between two squeue calls.")
 
 
-class Settings(Config):
+class RunSettings(Config):
     """The runner's settings."""
 
     cpu_runs: int = Field(1, ge=1, description="Trainings on the CPU at once.")
@@ -44,11 +44,11 @@ class Settings(Config):
     slurm: SlurmSettings = Field(default_factory=lambda: SlurmSettings(), description="The cluster.")
 
 
-def read_settings(runs_folder: Path) -> Settings:
+def read_settings(runs_folder: Path) -> RunSettings:
     """The settings of a runs folder.
 
     Raises:
         RecapError: the file is damaged or holds an unknown field.
     """
     path = runs_folder / SETTINGS
-    return Settings.parse(read_json(path)) if path.is_file() else Settings()
+    return RunSettings.parse(read_json(path)) if path.is_file() else RunSettings()

@@ -8,8 +8,8 @@ import pytest
 
 from analysis.long_tail.misses import MISSES, label_misses, miss_table
 from analysis.records.evaluation_records import records_key
-from analysis.records.loaded_dataset import OpenDataset
-from analysis.records.named_scorer import OpenModel
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
@@ -20,11 +20,11 @@ BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 @pytest.mark.parametrize("name", ["recap", *COUNTING_BASELINES])
 def test_shipped_records_are_fresh(name: str) -> None:
     """Ranks, parts and best places equal a new evaluation of the shipped checkpoint, up to rounding."""
-    opened = OpenDataset.load(BUNDLE / "dataset")
+    opened = LoadedDataset.load(BUNDLE / "dataset")
     if name == "recap":
-        model = OpenModel.of_checkpoint(Checkpoint.load(BUNDLE / "checkpoint"), opened)
+        model = NamedScorer.of_checkpoint(Checkpoint.load(BUNDLE / "checkpoint"), opened)
     else:
-        model = OpenModel.of_baseline(name, opened)
+        model = NamedScorer.of_baseline(name, opened)
 
     def missing() -> NoReturn:
         raise AssertionError("the bundle ships no records of it")
@@ -40,7 +40,7 @@ def test_shipped_records_are_fresh(name: str) -> None:
 
 def test_shipped_labels_account_for_every_miss() -> None:
     """One label for every missed case of the shipped records."""
-    opened = OpenDataset.load(BUNDLE / "dataset")
+    opened = LoadedDataset.load(BUNDLE / "dataset")
     checkpoint = Checkpoint.load(BUNDLE / "checkpoint").hash
     rows = len(opened.cases)
 

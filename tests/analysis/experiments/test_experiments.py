@@ -59,7 +59,7 @@ def run(
         out,
         device=torch.device("cpu"),
         command="recap experiment run two-arms",
-        tell=lambda line: None,
+        log=lambda line: None,
         stop=stop,
     )
 

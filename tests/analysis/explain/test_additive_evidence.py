@@ -5,12 +5,12 @@ from functools import cache
 
 import pytest
 
-from analysis.explain.edited_case import build_situation
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.evidence_items import each_without, evidence_items
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import two_hop_paths
-from analysis.explain.score_parts import ledger
+from analysis.explain.score_parts import decompose_scores
 from analysis.report.html import render_body
 from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
@@ -44,16 +44,20 @@ def test_paths_are_exact_addends() -> None:
     """A path's addend is what the score loses when the walk is cut, and all addends are the two-hop term."""
     checked = 0
     for number in CASES:
-        situation = build_situation(predictor(), number)
+        edited_case = build_edited_case(predictor(), number)
         for poi in range(predictor().dataset.num_pois):
-            addends = situation.walk_addends(poi)
+            addends = edited_case.walk_addends(poi)
             assert addends is not None
-            term = situation.evidence_terms(poi).get("others_two_hop", 0.0)
+            term = edited_case.evidence_terms(poi).get("others_two_hop", 0.0)
             assert term == pytest.approx(sum(addends.values()), abs=1e-12)
-        for path in two_hop_paths(situation, situation.target):
-            cut = replace(situation.variant, cuts=((path["middle"], situation.target),), off=frozenset({"graph_token"}))
-            whole = replace(situation.variant, off=frozenset({"graph_token"}))
-            before, after = (float(total_P[situation.target]) for total_P in predictor().score_variants([whole, cut]))
+        for path in two_hop_paths(edited_case, edited_case.target):
+            cut = replace(
+                edited_case.variant, cuts=((path["middle"], edited_case.target),), off=frozenset({"graph_token"})
+            )
+            whole = replace(edited_case.variant, off=frozenset({"graph_token"}))
+            before, after = (
+                float(total_P[edited_case.target]) for total_P in predictor().score_counterfactuals([whole, cut])
+            )
             assert before - after == pytest.approx(path["addend"], abs=1e-9)
             checked += path["addend"] != 0
     assert checked > 5
@@ -62,13 +66,13 @@ def test_paths_are_exact_addends() -> None:
 def test_taking_a_term_away_takes_its_number() -> None:
     """Each evidence item left out changes the candidate's total by exactly its term."""
     for number in CASES:
-        situation = build_situation(predictor(), number)
-        items = [item for item in evidence_items(situation, situation.target) if item.kind == "evidence"]
-        (entry,) = ledger(situation, [situation.target])
+        edited_case = build_edited_case(predictor(), number)
+        items = [item for item in evidence_items(edited_case, edited_case.target) if item.kind == "evidence"]
+        (entry,) = decompose_scores(edited_case, [edited_case.target])
         assert len(items) == len(entry.evidence_terms) >= 3
-        totals = predictor().score_variants(each_without(situation, situation.target, items))
+        totals = predictor().score_counterfactuals(each_without(edited_case, edited_case.target, items))
         for total_P, term in zip(totals, entry.evidence_terms.values(), strict=True):
-            assert float(total_P[situation.target]) == pytest.approx(entry.total - term, abs=1e-9)
+            assert float(total_P[edited_case.target]) == pytest.approx(entry.total - term, abs=1e-9)
 
 
 def test_evidence_off() -> None:

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from analysis.explain.contrast import contrast
-from analysis.explain.edited_case import apply_edit, build_situation
+from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import RemoveVisit, SetEdge, parse_edits
-from analysis.explain.effects import outcomes
+from analysis.explain.effects import effects
 from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.explanation import explain_fully
 from analysis.explain.leave_one_out import leave_one_out
@@ -29,31 +29,31 @@ def test_parts_off_equal_other_stages() -> None:
     predictor = small_predictor()
     changes = {"graph_token": {"graph_weight": 0.0}, "prior": {"prior": False}, "correction": {"correction": False}}
     for number in range(8):
-        situation = build_situation(predictor, number)
+        edited_case = build_edited_case(predictor, number)
         for part, update in changes.items():
             stage = predictor.stage.model_copy(update=update)
-            expected = RecapScorer(predictor.model, stage).score(predictor.batch([situation.row])).total[0]
-            (total_P,) = predictor.score_variants([replace(situation.variant, off=frozenset({part}))])  # type: ignore[arg-type]
+            expected = RecapScorer(predictor.model, stage).score(predictor.batch([edited_case.row])).total[0]
+            (total_P,) = predictor.score_counterfactuals([replace(edited_case.variant, off=frozenset({part}))])  # type: ignore[arg-type]
             assert torch.allclose(total_P, expected, rtol=0, atol=1e-12)
 
 
 def test_one_batch_equals_single_passes() -> None:
     """Variants of several cases side by side score as each alone."""
     predictor = small_predictor()
-    situations = [build_situation(predictor, number) for number in range(5)]
+    situations = [build_edited_case(predictor, number) for number in range(5)]
     variants = [
         without(s, s.target, [item]) for s in situations for item in evidence_items(s, s.target, with_paths=True)
     ]
-    together = predictor.score_variants(variants)
+    together = predictor.score_counterfactuals(variants)
     for index, variant in enumerate(variants):
-        assert torch.allclose(predictor.score_variants([variant])[0], together[index], rtol=0, atol=1e-12)
+        assert torch.allclose(predictor.score_counterfactuals([variant])[0], together[index], rtol=0, atol=1e-12)
 
 
 def test_masking_everything_leaves_positions_alone() -> None:
     """With all slots masked the state is the same for every case, and still a number."""
     predictor = small_predictor()
     slots = 1 + predictor.model.config.suffix_length + 1
-    batch = predictor.batch([build_situation(predictor, number).row for number in (0, 5, 9)])
+    batch = predictor.batch([build_edited_case(predictor, number).row for number in (0, 5, 9)])
     changes = Interventions(masked_BS=torch.ones(3, slots, dtype=torch.bool))
     state_BD, _ = predictor.core_scores(batch, changes)
     assert torch.isfinite(state_BD).all() and torch.allclose(state_BD, state_BD[:1].expand_as(state_BD))
@@ -62,16 +62,16 @@ def test_masking_everything_leaves_positions_alone() -> None:
 def test_a_masked_checkin_no_longer_speaks() -> None:
     """With a slot masked, the place in it does not matter to the state; unmasked it does."""
     predictor = small_predictor()
-    situation = build_situation(predictor, 3)
-    history = situation.variant.history
+    edited_case = build_edited_case(predictor, 3)
+    history = edited_case.variant.history
     at = len(history) - 4
     slot = predictor.model.config.suffix_length - 2
     poi_H = history.poi_H.copy()
     poi_H[at] = (poi_H[at] + 1) % predictor.dataset.num_pois
-    other = replace(situation.variant, history=replace(history, poi_H=poi_H))
+    other = replace(edited_case.variant, history=replace(history, poi_H=poi_H))
     for masked, same in ((frozenset({slot}), True), (frozenset[int](), False)):
-        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (situation.variant, other)]  # type: ignore[arg-type]
-        first, second = predictor.score_variants(variants)
+        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]  # type: ignore[arg-type]
+        first, second = predictor.score_counterfactuals(variants)
         assert torch.allclose(first, second, rtol=0, atol=1e-12) == same
 
 
@@ -79,13 +79,13 @@ def test_masking_the_oldest_equals_not_having_it() -> None:
     """A masked slot weighs as much as one that a shorter history leaves empty: nothing."""
     predictor = small_predictor()
     length = predictor.model.config.suffix_length
-    situation = build_situation(predictor, 3)
-    history = situation.variant.history
+    edited_case = build_edited_case(predictor, 3)
+    history = edited_case.variant.history
     columns = (history.poi_H, history.seconds_H, history.local_seconds_H, history.trajectory_H)
     shorter = History(history.user, *(column[-length:] for column in columns))  # length - 1 check-ins and the target
-    masked = replace(situation.variant, masked=frozenset({1}), off=frozenset({"prior"}))
-    absent = replace(situation.variant, history=shorter, off=frozenset({"prior"}))
-    first, second = predictor.score_variants([masked, absent])
+    masked = replace(edited_case.variant, masked=frozenset({1}), off=frozenset({"prior"}))
+    absent = replace(edited_case.variant, history=shorter, off=frozenset({"prior"}))
+    first, second = predictor.score_counterfactuals([masked, absent])
     assert torch.allclose(first, second, rtol=0, atol=1e-12)
 
 
@@ -99,16 +99,16 @@ def test_leave_one_out_of_a_term_by_hand() -> None:
         entry = next(entry for entry in explanation.candidates if entry.poi == explanation.target)
         if entry.count == 0 or entry.is_clipped:
             continue
-        situation = build_situation(predictor, number)
-        item = next(item for item in evidence_items(situation, situation.target) if item.kind == "count")
-        (total_P,) = predictor.score_variants([without(situation, situation.target, [item])])
+        edited_case = build_edited_case(predictor, number)
+        item = next(item for item in evidence_items(edited_case, edited_case.target) if item.kind == "count")
+        (total_P,) = predictor.score_counterfactuals([without(edited_case, edited_case.target, [item])])
         raw = entry.recency + entry.window
         limit = predictor.model.config.prior.max_prior
         prior = min(max(raw, 0.0), limit)
         expected = entry.core + prior * (1 + scale * (entry.gate or 0.0))
-        assert float(total_P[situation.target]) == pytest.approx(expected, abs=1e-9)
-        others = torch.arange(len(total_P)) != situation.target
-        assert torch.allclose(total_P[others], situation.total_P[others], rtol=0, atol=1e-12)
+        assert float(total_P[edited_case.target]) == pytest.approx(expected, abs=1e-9)
+        others = torch.arange(len(total_P)) != edited_case.target
+        assert torch.allclose(total_P[others], edited_case.total_P[others], rtol=0, atol=1e-12)
         checked += 1
     assert checked >= 5
 
@@ -116,13 +116,13 @@ def test_leave_one_out_of_a_term_by_hand() -> None:
 def test_leave_one_out_is_sorted_and_signed() -> None:
     """Most supporting item first; changes are after minus before."""
     predictor = small_predictor()
-    situation = build_situation(predictor, 3)
-    left_out = leave_one_out(situation, situation.target)
+    edited_case = build_edited_case(predictor, 3)
+    left_out = leave_one_out(edited_case, edited_case.target)
     changes = [entry.outcome.logit_change for entry in left_out]
     assert changes == sorted(changes)
     for entry in left_out:
         assert entry.outcome.logit == pytest.approx(
-            float(situation.total_P[situation.target]) + entry.outcome.logit_change
+            float(edited_case.total_P[edited_case.target]) + entry.outcome.logit_change
         )
 
 
@@ -158,22 +158,22 @@ def test_path_cuts_equal_changed_matrices() -> None:
     adjacency = predictor.graph.adjacency.toarray()
     cases = 0
     for number in range(len(predictor.cases)):
-        situation = build_situation(predictor, number)
-        paths = two_hop_paths(situation, situation.target)
+        edited_case = build_edited_case(predictor, number)
+        paths = two_hop_paths(edited_case, edited_case.target)
         if not paths:
             continue
         cases += 1
-        middle, source, target = paths[0]["middle"], situation.source, situation.target
+        middle, source, target = paths[0]["middle"], edited_case.source, edited_case.target
         squared = adjacency @ adjacency
         squared[source, target] -= adjacency[source, middle] * adjacency[middle, target]
         frozen = propagation.row(source, {}, ((middle, target),))
         assert np.allclose(frozen, squared[source] @ propagation.embedding_PE, rtol=0, atol=1e-12)
-        evidence = path_evidence(situation, target)
+        evidence = path_evidence(edited_case, target)
         assert len(evidence) == len(paths) and evidence[0].frozen is not None
-        removed = apply_edit(situation, SetEdge(source=source, destination=middle, count=0))
+        removed = apply_edit(edited_case, SetEdge(source=source, destination=middle, count=0))
         assert evidence[0].recounted_in is not None
         assert evidence[0].recounted_in.logit == pytest.approx(float(removed.total_P[target]), abs=1e-12)
-        assert len(cut_variants(situation, target, [middle])["frozen"]) == 1
+        assert len(cut_variants(edited_case, target, [middle])["frozen"]) == 1
     assert cases >= 3
 
 
@@ -182,9 +182,9 @@ def test_path_ledger_adds_up_and_names_its_rows() -> None:
     predictor = small_predictor()
     squared = (predictor.graph.adjacency @ predictor.graph.adjacency).toarray()
     for number in range(len(predictor.cases)):
-        situation = build_situation(predictor, number)
-        evidence = path_evidence(situation, situation.target, with_cuts=False)
-        assert sum(path.product for path in evidence) == pytest.approx(squared[situation.source, situation.target])
+        edited_case = build_edited_case(predictor, number)
+        evidence = path_evidence(edited_case, edited_case.target, with_cuts=False)
+        assert sum(path.product for path in evidence) == pytest.approx(squared[edited_case.source, edited_case.target])
         for path in evidence:
             for rows, count in ((path.rows_in, path.count_in), (path.rows_out, path.count_out)):
                 assert len(rows.times) == len(rows.walkers) == len(rows.trajectories) == count
@@ -194,12 +194,12 @@ def test_edited_paths_equal_unedited_ones_after_a_null_edit() -> None:
     """Setting an edge to the count it has changes nothing, though another branch of the code answers."""
     predictor = small_predictor()
     for number in range(6):
-        situation = build_situation(predictor, number)
-        count = situation.transition_count(situation.source, situation.target)
-        null = apply_edit(situation, SetEdge(source=situation.source, destination=situation.target, count=count))
-        assert torch.allclose(null.total_P, situation.total_P, rtol=0, atol=1e-12)
+        edited_case = build_edited_case(predictor, number)
+        count = edited_case.transition_count(edited_case.source, edited_case.target)
+        null = apply_edit(edited_case, SetEdge(source=edited_case.source, destination=edited_case.target, count=count))
+        assert torch.allclose(null.total_P, edited_case.total_P, rtol=0, atol=1e-12)
         for before, after in zip(
-            two_hop_paths(situation, situation.target), two_hop_paths(null, situation.target), strict=True
+            two_hop_paths(edited_case, edited_case.target), two_hop_paths(null, edited_case.target), strict=True
         ):
             assert before == pytest.approx(after)
 
@@ -209,24 +209,24 @@ def test_contrast_splits_the_margin() -> None:
     predictor = small_predictor()
     flips = 0
     for number in range(12):
-        situation = build_situation(predictor, number)
-        first, second = situation.total_P.topk(2).indices.tolist()
-        compared = contrast(situation, first, second)
+        edited_case = build_edited_case(predictor, number)
+        first, second = edited_case.total_P.topk(2).indices.tolist()
+        compared = contrast(edited_case, first, second)
         assert compared.margin == pytest.approx(sum(compared.parts.values()) + compared.residual, abs=1e-9)
         assert abs(compared.residual) < 1e-9
         if compared.flip is None:
             continue
         flips += 1
-        edited = apply_edit(situation, compared.flip.edit)
+        edited = apply_edit(edited_case, compared.flip.edit)
         assert float(edited.total_P[first] - edited.total_P[second]) == pytest.approx(compared.flip.margin, abs=1e-12)
         assert compared.flip.margin < 0 <= compared.margin
         if isinstance(compared.flip.edit, RemoveVisit):
             assert compared.flip.size == 1
     assert flips >= 3
     with pytest.raises(CaseError, match="two different places"):
-        contrast(build_situation(predictor, 0), 3, 3)
+        contrast(build_edited_case(predictor, 0), 3, 3)
     with pytest.raises(CaseError, match="there is no POI 9999"):
-        contrast(build_situation(predictor, 0), 3, 9999)
+        contrast(build_edited_case(predictor, 0), 3, 9999)
 
 
 def test_a_binding_clip_is_flagged_and_split() -> None:
@@ -254,7 +254,7 @@ def test_inactive_parts_are_told_and_never_items() -> None:
     assert all(path.frozen is None and path.recounted_in is None for path in explanation.path_evidence)
     kinds = {entry.item.kind for entry in explanation.leave_one_out or []}
     assert "graph_token" not in kinds and "path" not in kinds
-    situation = build_situation(small_predictor(), 3, parse_edits("off:prior"))
-    assert situation.inactive == ["prior", "correction"]
-    assert {item.kind for item in evidence_items(situation, situation.target)} <= {"checkin", "user", "graph_token"}
-    assert outcomes(situation, [], 0) == []
+    edited_case = build_edited_case(small_predictor(), 3, parse_edits("off:prior"))
+    assert edited_case.inactive == ["prior", "correction"]
+    assert {item.kind for item in evidence_items(edited_case, edited_case.target)} <= {"checkin", "user", "graph_token"}
+    assert effects(edited_case, [], 0) == []

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.edited_case import Situation, apply_edit, build_situation
+from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
 from analysis.explain.edits import (
     WEEKDAYS,
     AddVisit,
@@ -82,8 +82,8 @@ def test_undo_redo_reset() -> None:
 def test_refuses_edits_that_do_not_fit() -> None:
     """Visits, places, times and components the case does not have, and an edit that leaves no history."""
     predictor = small_predictor()
-    situation = build_situation(predictor, 3)
-    last = len(situation.variant.history) - 2
+    edited_case = build_edited_case(predictor, 3)
+    last = len(edited_case.variant.history) - 2
     later = "2030-01-01T10:00"
     refusals = {
         "remove:9999": "there is no visit 9999",
@@ -97,16 +97,16 @@ def test_refuses_edits_that_do_not_fit() -> None:
     }
     for text, part in refusals.items():
         with pytest.raises(CaseError) as caught:
-            build_situation(predictor, 3, parse_edits(text))
+            build_edited_case(predictor, 3, parse_edits(text))
         assert part in str(caught.value), text
     everything = parse_edits(";".join(f"remove:{visit}" for visit in range(last)))
-    assert build_situation(predictor, 3, everything[:-1])
+    assert build_edited_case(predictor, 3, everything[:-1])
     with pytest.raises(EditError, match="would remove all history"):
-        build_situation(predictor, 3, everything)
+        build_edited_case(predictor, 3, everything)
     with pytest.raises(CaseError, match="there is no test case 100000; this dataset has cases 0 to"):
-        build_situation(predictor, 100_000)
+        build_edited_case(predictor, 100_000)
     with pytest.raises(EditError, match="edge weight -1"):
-        build_situation(predictor, 3, (SetEdge(source=0, destination=1, count=-1),))
+        build_edited_case(predictor, 3, (SetEdge(source=0, destination=1, count=-1),))
 
 
 def test_a_link_from_another_checkpoint_is_told() -> None:
@@ -123,31 +123,31 @@ def test_a_link_from_another_checkpoint_is_told() -> None:
 def test_an_edit_touches_what_it_says() -> None:
     """By hand: removing a visit shortens the history, an added one is found, an hour keeps the order."""
     predictor = small_predictor()
-    situation = build_situation(predictor, 3)
-    history = situation.variant.history
-    gone = apply_edit(situation, RemoveVisit(visit=0)).variant.history
+    edited_case = build_edited_case(predictor, 3)
+    history = edited_case.variant.history
+    gone = apply_edit(edited_case, RemoveVisit(visit=0)).variant.history
     assert gone.poi_H.tolist() == history.poi_H.tolist()[1:]
-    hour = apply_edit(situation, SetHour(hour=5, minute=7)).variant.history
+    hour = apply_edit(edited_case, SetHour(hour=5, minute=7)).variant.history
     assert hour.seconds_H.tolist() == history.seconds_H.tolist()
     assert hour.local_seconds_H[-2] % 86400 == 5 * 3600 + 7 * 60 and len(hour) == len(history)
     assert (hour.local_seconds_H == history.local_seconds_H).sum() == len(history) - 1
     first = pd.Timestamp(int(history.local_seconds_H[0]), unit="s").to_pydatetime()
-    added = apply_edit(situation, AddVisit(poi=7, local_time=first + timedelta(minutes=1)))
+    added = apply_edit(edited_case, AddVisit(poi=7, local_time=first + timedelta(minutes=1)))
     assert added.variant.history.poi_H.tolist()[1] == 7 and added.visit_H.tolist()[1] == len(history) - 1
-    same_second = apply_edit(situation, AddVisit(poi=7, local_time=first))
+    same_second = apply_edit(edited_case, AddVisit(poi=7, local_time=first))
     assert same_second.variant.history.poi_H.tolist()[:2] == [history.poi_H[0], 7]
 
 
-def random_edits(situation: Situation, generator: np.random.Generator, length: int) -> tuple[Edit, ...]:
-    """A random sequence that fits: each edit is drawn for the situation that the ones before it leave."""
-    num_pois = situation.predictor.dataset.num_pois
-    while len(situation.edits) < length:
-        visits = situation.visit_H[:-2]
-        start, now = (int(situation.variant.history.local_seconds_H[at]) for at in (0, -2))
+def random_edits(edited_case: EditedCase, generator: np.random.Generator, length: int) -> tuple[Edit, ...]:
+    """A random sequence that fits: each edit is drawn for the edited case that the ones before it leave."""
+    num_pois = edited_case.predictor.dataset.num_pois
+    while len(edited_case.edits) < length:
+        visits = edited_case.visit_H[:-2]
+        start, now = (int(edited_case.variant.history.local_seconds_H[at]) for at in (0, -2))
         moment = pd.Timestamp(int(generator.integers(start - 90_000, now)), unit="s").floor("min").to_pydatetime()
         poi, other = (int(value) for value in generator.integers(0, num_pois, 2))
         if generator.random() < 0.5:
-            poi = situation.source
+            poi = edited_case.source
         edit: Edit
         match int(generator.integers(0, 8)):
             case 0:
@@ -167,10 +167,10 @@ def random_edits(situation: Situation, generator: np.random.Generator, length: i
             case _:
                 edit = SwitchOff(component=COMPONENTS[int(generator.integers(0, len(COMPONENTS)))])
         try:
-            situation = apply_edit(situation, edit)
+            edited_case = apply_edit(edited_case, edit)
         except CaseError:
             continue
-    return situation.edits
+    return edited_case.edits
 
 
 def check_against_offline(predictor: Predictor, seeds: range) -> None:
@@ -178,10 +178,10 @@ def check_against_offline(predictor: Predictor, seeds: range) -> None:
         generator = np.random.default_rng(seed)
         number = int(generator.integers(0, len(predictor.cases)))
         length = int(generator.integers(1, 8))
-        edits = random_edits(build_situation(predictor, number), generator, length)
-        situation = build_situation(predictor, number, parse_edits(write_edits(edits)))
-        expected_P = rescore(predictor, situation.row, edits)
-        assert torch.allclose(situation.total_P, expected_P, rtol=0, atol=1e-9), (number, write_edits(edits))
+        edits = random_edits(build_edited_case(predictor, number), generator, length)
+        edited_case = build_edited_case(predictor, number, parse_edits(write_edits(edits)))
+        expected_P = rescore(predictor, edited_case.row, edits)
+        assert torch.allclose(edited_case.total_P, expected_P, rtol=0, atol=1e-9), (number, write_edits(edits))
 
 
 def test_random_edits_equal_an_edited_dataset() -> None:
@@ -208,11 +208,11 @@ def test_a_thousand_random_edits_equal_an_edited_dataset() -> None:
 def test_what_if_tells_before_and_after() -> None:
     """Removing and undoing returns to the start; before is the case as it was."""
     predictor = small_predictor()
-    plain = build_situation(predictor, 3)
-    situation = build_situation(predictor, 3, parse_edits("off:correction"))
+    plain = build_edited_case(predictor, 3)
+    edited_case = build_edited_case(predictor, 3, parse_edits("off:correction"))
     rival = int(plain.total_P.topk(2).indices[0])
-    result = what_if(situation, rival)
+    result = what_if(edited_case, rival)
     assert result.num_places == predictor.dataset.num_pois
-    assert result.target.total_before == float(plain.total_P[situation.target])
-    assert result.target.total == float(situation.total_P[situation.target])
+    assert result.target.total_before == float(plain.total_P[edited_case.target])
+    assert result.target.total == float(edited_case.total_P[edited_case.target])
     assert result.lead_before == pytest.approx(result.target.total_before - result.rival.total_before)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.explain.edited_case import build_situation
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.faithfulness import faithfulness, mean_faithfulness, sample_tail
 from analysis.explain.leave_one_out import leave_one_out
@@ -61,8 +61,8 @@ def test_the_planted_evidence_comes_first() -> None:
     assert len(numbers) >= 50
     found = []
     for number in numbers:
-        situation = build_situation(predictor, number)
-        first = leave_one_out(situation, situation.target)[0].item
+        edited_case = build_edited_case(predictor, number)
+        first = leave_one_out(edited_case, edited_case.target)[0].item
         place = "" if first.poi is None else str(predictor.dataset.pois["poi_id"].iloc[first.poi])
         found.append(place.startswith("key"))
     assert np.mean(found) >= 0.95
@@ -88,14 +88,14 @@ def test_shuffled_weights_do_not_beat_random() -> None:
 def test_measures_by_hand() -> None:
     """Curves recomputed one forward pass at a time, with the plain definitions."""
     predictor = key_world()
-    situation = build_situation(predictor, goal_cases(predictor)[0])
-    target = situation.target
-    measured = faithfulness(situation, target)
-    order = [entry.item for entry in leave_one_out(situation, target, with_paths=False)]
-    assert sorted(item.key for item in order) == sorted(item.key for item in evidence_items(situation, target))
+    edited_case = build_edited_case(predictor, goal_cases(predictor)[0])
+    target = edited_case.target
+    measured = faithfulness(edited_case, target)
+    order = [entry.item for entry in leave_one_out(edited_case, target, with_paths=False)]
+    assert sorted(item.key for item in order) == sorted(item.key for item in evidence_items(edited_case, target))
 
     def chance(items: list[EvidenceItem]) -> float:
-        (total_P,) = predictor.score_variants([without(situation, target, items)])
+        (total_P,) = predictor.score_counterfactuals([without(edited_case, target, items)])
         return float(torch.softmax(total_P, 0)[target])
 
     n = len(order)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.explain.edited_case import build_situation, rank_of
-from analysis.explain.effects import standing
+from analysis.explain.edited_case import build_edited_case, rank_of
+from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.minimal_sets import minimal_sets, smallest_set
 from recap.errors import CaseError
@@ -50,18 +50,18 @@ def test_sets_of_a_model_equal_brute_force(k: int) -> None:
     """Every subset of every case's items scored alone: the reported sizes are the smallest, and ranks are true."""
     predictor = small_predictor(suffix_length=2)
     for number in range(4):
-        situation = build_situation(predictor, number)
-        candidate = int(situation.total_P.argmax())
-        items = evidence_items(situation, candidate)
+        edited_case = build_edited_case(predictor, number)
+        candidate = int(edited_case.total_P.argmax())
+        items = evidence_items(edited_case, candidate)
         sizes_of = range(len(items) + 1)
         subsets = [frozenset(chosen) for size in sizes_of for chosen in combinations(range(len(items)), size)]
-        variants = [without(situation, candidate, [items[i] for i in chosen]) for chosen in subsets]
-        standings = standing(predictor.score_variants(variants), candidate)[2].tolist()
+        variants = [without(edited_case, candidate, [items[i] for i in chosen]) for chosen in subsets]
+        standings = rank_and_probability(predictor.score_counterfactuals(variants), candidate)[2].tolist()
         ranks = dict(zip(subsets, standings, strict=True))
         everything = frozenset(range(len(items)))
         dropping = [len(chosen) for chosen, rank in ranks.items() if rank > k]
         keeping = [len(everything - chosen) for chosen, rank in ranks.items() if rank <= k]
-        necessary, sufficient = minimal_sets(situation, candidate, k)
+        necessary, sufficient = minimal_sets(edited_case, candidate, k)
         for found, sizes in ((necessary, dropping), (sufficient, keeping)):
             assert found.is_exact and found.num_items == len(items)
             assert (found.items is None) == (not sizes)
@@ -73,8 +73,8 @@ def test_sets_of_a_model_equal_brute_force(k: int) -> None:
 
 def test_refuses_what_is_not_in_the_top() -> None:
     """There is nothing to drop from the top K for a place that is not in it."""
-    situation = build_situation(small_predictor(), 3)
-    last = int(situation.total_P.argmin())
-    assert rank_of(situation.total_P, last) > 1
+    edited_case = build_edited_case(small_predictor(), 3)
+    last = int(edited_case.total_P.argmin())
+    assert rank_of(edited_case.total_P, last) > 1
     with pytest.raises(CaseError, match="not within the top 1"):
-        minimal_sets(situation, last, 1)
+        minimal_sets(edited_case, last, 1)

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 import torch
 
-from analysis.explain.edited_case import build_situation
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.minimal_sets import minimal_sets
 from analysis.report.html import render_page
@@ -122,9 +122,9 @@ def test_all_renderings_hold_the_same_numbers() -> None:
 def test_minimal_sets_of_the_case() -> None:
     """Seven or eight items here: exact, and each set holds when taken alone."""
     predictor, _ = case()
-    situation = build_situation(predictor, 1)
-    first = int(situation.total_P.argmax())
-    for found in minimal_sets(situation, first, k=1):
+    edited_case = build_edited_case(predictor, 1)
+    first = int(edited_case.total_P.argmax())
+    for found in minimal_sets(edited_case, first, k=1):
         assert found.is_exact and found.num_items <= 12
         assert isinstance(predictor.model, Recap)
         if found.items is not None:

@@ -18,10 +18,10 @@ from analysis.figures.walk_map import walk_deck
 from analysis.geography import aggregate_points, distance_km, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import OpenDataset
-from analysis.records.named_scorer import OpenModel
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import predict_case
-from analysis.trajectories.walks import fit_walk, read_walk
+from analysis.trajectories.trajectory import fit_trajectory, read_trajectory
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
 from tests.analysis.planted import small_predictor
@@ -104,10 +104,10 @@ def test_names_do_not_cover_each_other() -> None:
 
 def test_deck_and_picture_of_a_case() -> None:
     """The deck names its layers and holds the truth only when shown; the picture is a PNG of the promised size."""
-    opened = OpenDataset.of(small_city())
-    model = OpenModel.of_baseline("visit_count", opened)
-    walk, prediction = read_walk(opened, 0), predict_case(opened, model, 0, top=5)
-    camera = fit_walk(opened, walk)
+    opened = LoadedDataset.of(small_city())
+    model = NamedScorer.of_baseline("visit_count", opened)
+    walk, prediction = read_trajectory(opened, 0), predict_case(opened, model, 0, top=5)
+    camera = fit_trajectory(opened, walk)
     for shown in (True, False):
         deck = walk_deck(opened, walk, prediction, camera=camera, map_style="data:,", palette=LIGHT, show_truth=shown)
         layers = json.loads(deck.to_json())["layers"]
@@ -120,7 +120,7 @@ def test_deck_and_picture_of_a_case() -> None:
 def test_picture_of_an_explanation() -> None:
     """A PNG of the promised size in both themes, with paths and both places: their colours are in it."""
     predictor = small_predictor()
-    opened = OpenDataset.of(predictor.dataset)
+    opened = LoadedDataset.of(predictor.dataset)
     explained = (explain_fully(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
     explanation = next(e for e in explained if e.path_evidence and e.target_rank > 1)
     for palette in (LIGHT, DARK):
@@ -133,8 +133,8 @@ def test_picture_of_an_explanation() -> None:
 
 def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
     """`recap long-tail --json` prints the numbers that the app draws; `recap cases` those that Walk filters."""
-    opened, checkpoint = OpenDataset.load(city_folder), Checkpoint.load(city_checkpoint)
-    records = evaluation_records(opened, checkpoint.hash, lambda: OpenModel.of_checkpoint(checkpoint, opened))
+    opened, checkpoint = LoadedDataset.load(city_folder), Checkpoint.load(city_checkpoint)
+    records = evaluation_records(opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened))
     said = recap_json("long-tail", city_checkpoint, "--data", city_folder, "--metric", "mrr")
     expected = accuracy_by_count(records, "transition_count", "mrr")
     assert [row["n"] for row in said["by_transition_count"]] == expected["n"].tolist()

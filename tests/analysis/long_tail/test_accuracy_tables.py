@@ -13,7 +13,7 @@ from analysis.long_tail.accuracy_tables import (
 )
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
-from analysis.records.case_selection import Selection
+from analysis.records.case_selection import CaseSelection
 from recap.errors import ConfigError
 from recap.evaluation.metrics import METRICS, metrics_by_group
 
@@ -178,19 +178,19 @@ def test_refusals_name_the_choices() -> None:
 @pytest.mark.parametrize("text", ["step:0:0", "step:10:-1", "place:10:19", "evidence:1:0:1"])
 def test_selections_survive_a_link(text: str) -> None:
     """Text, selection and text again; the cases are those of the bin."""
-    assert Selection.parse(text).text == text
-    assert Selection.parse(text).mask(SIX).dtype == bool
+    assert CaseSelection.parse(text).text == text
+    assert CaseSelection.parse(text).mask(SIX).dtype == bool
 
 
 def test_selection_masks() -> None:
     """Bins and cohorts pick the cases that their tables count."""
-    assert Selection.of_bin("transition_count", 0, 0).mask(SIX).tolist() == [True, True, True, False, False, False]
-    assert Selection.of_bin("destination_count", 200, -1).mask(SIX).sum() == 1
-    assert Selection.of_cohort(True, False, 1).mask(SIX).tolist() == [False, False, False, True, False, False]
+    assert CaseSelection.of_bin("transition_count", 0, 0).mask(SIX).tolist() == [True, True, True, False, False, False]
+    assert CaseSelection.of_bin("destination_count", 200, -1).mask(SIX).sum() == 1
+    assert CaseSelection.of_cohort(True, False, 1).mask(SIX).tolist() == [False, False, False, True, False, False]
 
 
 @pytest.mark.parametrize("text", ["", "step", "step:a:b", "step:0:0:0", "evidence:2:0:1", "<b>", "step:9999999:0"])
 def test_bad_selections_are_refused(text: str) -> None:
     """Anything else from an address is an error with the forms in it."""
     with pytest.raises(ConfigError, match="step:0:0"):
-        Selection.parse(text)
+        CaseSelection.parse(text)

@@ -6,8 +6,8 @@ import pytest
 from analysis.long_tail.lift import evidence_lift
 from analysis.records.case_filters import filter_cases, filter_masks, notable_cases
 from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import OpenDataset
-from analysis.records.named_scorer import OpenModel
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
 from recap.errors import ConfigError
 from tests.checkins import split_dataset
 from tests.worlds import small_city
@@ -20,7 +20,7 @@ def test_lift_of_a_single_case() -> None:
     dataset = split_dataset(
         [(0, [(0, TRAIN), (1, TRAIN)]), (0, [(2, TRAIN), (3, TRAIN)]), (0, [(2, TRAIN), (1, TEST)])], num_pois=4
     )
-    table = evidence_lift(OpenDataset.of(dataset), group="all", samples=20).set_index(["evidence", "control"])
+    table = evidence_lift(LoadedDataset.of(dataset), group="all", samples=20).set_index(["evidence", "control"])
     # Before the source the walker was at 0, 1, 2 and 3, so by chance too every place was visited before.
     assert table.loc[("revisit", "uniform"), "observed"] == 1.0
     assert table.loc[("revisit", "uniform"), "chance"] == pytest.approx(1.0)
@@ -31,16 +31,16 @@ def test_lift_of_a_single_case() -> None:
 
 def test_lift_given_own_visits_is_one_where_only_visits_speak() -> None:
     """Revisit evidence is implied by the walker's own visits, so that cell is empty, not one."""
-    table = evidence_lift(OpenDataset.of(small_city()), group="all", samples=20).set_index(["evidence", "control"])
+    table = evidence_lift(LoadedDataset.of(small_city()), group="all", samples=20).set_index(["evidence", "control"])
     assert np.isnan(table.loc[("revisit", "own_visits"), "lift"])
     assert (table["n"] > 0).all()
 
 
 def test_filters_partition_recoveries() -> None:
     """A case is recovered by history or by two hops, never by both, and never missed at the same time."""
-    opened = OpenDataset.of(small_city())
-    records = evaluation_records(opened, "visit_count", lambda: OpenModel.of_baseline("visit_count", opened))
-    markov = evaluation_records(opened, "markov", lambda: OpenModel.of_baseline("markov", opened))
+    opened = LoadedDataset.of(small_city())
+    records = evaluation_records(opened, "visit_count", lambda: NamedScorer.of_baseline("visit_count", opened))
+    markov = evaluation_records(opened, "markov", lambda: NamedScorer.of_baseline("markov", opened))
     masks = filter_masks(records, markov, k=2)
     assert not (masks["history"] & masks["hops"]).any()
     assert not ((masks["history"] | masks["hops"]) & masks["missed"]).any()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.main import run as run_command
 from recap.runs.execution.service import runner_process
 from recap.runs.store.run_store import RunStore
 from tests.background import recap, recap_json, wait_for, wait_for_epoch, wait_until_over

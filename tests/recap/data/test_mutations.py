@@ -206,7 +206,7 @@ def test_a_hundred_damaged_files(
     if source_format in ("csv", "parquet"):
         zone = ["--timezone", "UTC"]  # columns may go, and the offsets with them
     out = tmp_path / "out"
-    outcomes = {"refused": 0, "prepared": 0}
+    effects = {"refused": 0, "prepared": 0}
     damages = PARQUET_DAMAGES if source_format == "parquet" else DAMAGES
     for number in range(MUTATIONS):
         damage = damages[number % len(damages)]
@@ -221,13 +221,13 @@ def test_a_hundred_damaged_files(
             run()
         printed = capsys.readouterr()
         if ended.value.code == 2:
-            outcomes["refused"] += 1
+            effects["refused"] += 1
             assert printed.out == "" and printed.err.startswith("recap: "), what
             assert printed.err.count("\n") == 1 and len(printed.err) < 2000, what
             assert [path.name for path in tmp_path.iterdir()] == [source.name], what
             victim.write_bytes(originals[victim])
             continue
-        outcomes["prepared"] += 1
+        effects["prepared"] += 1
         assert ended.value.code == 0, what
         reading = json.loads(printed.out)["reading"]
         assert reading["rows_in"] == reading["rows_kept"] + sum(reading["reported"].values()), what
@@ -244,7 +244,7 @@ def test_a_hundred_damaged_files(
         out.rmdir()
         assert sorted(path.name for path in tmp_path.iterdir()) == [source.name], what
         victim.write_bytes(originals[victim])
-    assert outcomes["refused"] > 20 and outcomes["prepared"] > 15, outcomes
+    assert effects["refused"] > 20 and effects["prepared"] > 15, effects
 
 
 def test_a_bit_in_every_place_of_a_small_file(tmp_path: Path) -> None:

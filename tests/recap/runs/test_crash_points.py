@@ -12,7 +12,7 @@ from recap.runs.store.files import RESERVE, make_reserve, read_json, write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import Settings
+from recap.runs.store.settings import RunSettings
 from recap.training import journal
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
@@ -53,7 +53,7 @@ def test_a_runner_that_died_while_starting_a_run(store: RunStore, dataset_folder
     host = ProcessIdentity.current().host
     state = run.change({"queued"}, "running", attempt=1, host=host)
     assert state is not None
-    Supervisor(Settings()).look_after(run, state)
+    Supervisor(RunSettings()).reconcile(run, state)
     assert run.read_state().state == "queued"
     assert not run.claim(1, ProcessIdentity.current())
     run.change({"queued"}, "running", attempt=2, host=host)
@@ -77,7 +77,7 @@ def test_another_machines_run_is_left_to_it(store: RunStore, dataset_folder: Pat
     far = ProcessIdentity(pid=2**22, start_time=1.0, boot_id="elsewhere", host="another-machine")
     state = run.change({"queued"}, "running", attempt=1, process=far.model_dump(), host=far.host)
     assert state is not None
-    Supervisor(Settings()).look_after(run, state)
+    Supervisor(RunSettings()).reconcile(run, state)
     assert run.read_state().state == "running"
 
 

@@ -8,7 +8,7 @@ from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, choose_gpus, read_gpus
 from recap.runs.execution.scheduling import place
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import Settings
+from recap.runs.store.settings import RunSettings
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 
@@ -51,7 +51,7 @@ def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
         {"dataset": "/d", "dataset_hash": "0" * 64, "dataset_name": "d", "cases": 1, "pois": 1, "seed": 1}
         | {"preset": "tiny"}
     )
-    settings = Settings(default_gpu_bytes=3 * GB, gpu_margin_bytes=0, cpu_runs=1)
+    settings = RunSettings(default_gpu_bytes=3 * GB, gpu_margin_bytes=0, cpu_runs=1)
     first = place(spec, [], [], settings, store)
     assert first is not None and first.kind == "cpu"
     running = RunState(state="running", created="", device=first)

@@ -299,11 +299,11 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -
         run.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
     assert runner.tick()
     reads = []
-    original = RunFolder.heal
-    RunFolder.heal = lambda run: reads.append(run.id) or original(run)  # type: ignore[method-assign,func-returns-value]
+    original = RunFolder.repair_state
+    RunFolder.repair_state = lambda run: reads.append(run.id) or original(run)  # type: ignore[method-assign,func-returns-value]
     try:
         assert runner.tick()
     finally:
-        RunFolder.heal = original  # type: ignore[method-assign]
+        RunFolder.repair_state = original  # type: ignore[method-assign]
     assert reads == []
     assert sum(run.read_state().state == "queued" for run in store.runs()) == 499

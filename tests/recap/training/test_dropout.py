@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from recap.training.dropout import DrawnDropout, draw_mask
+from recap.training.dropout import SharedMaskDropout, draw_mask
 
 CASES = 11
 DROPPED = 0.3
@@ -59,7 +59,7 @@ def test_shares_together_are_the_batch(words: bool, size: int) -> None:
 
     def computed(rank: int, size: int) -> tuple[torch.Tensor, torch.Tensor]:
         torch.manual_seed(3)
-        with DrawnDropout(CASES, rank, size, words=words):
+        with SharedMaskDropout(CASES, rank, size, words=words):
             return drop_and_attend(values[rank::size], present[rank::size])
 
     whole = computed(0, 1)
@@ -74,7 +74,7 @@ def test_without_words_the_numbers_are_torchs() -> None:
     torch.manual_seed(3)
     plain = F.dropout(values, DROPPED)
     torch.manual_seed(3)
-    with DrawnDropout(CASES):
+    with SharedMaskDropout(CASES):
         drawn = F.dropout(values, DROPPED)
     assert torch.equal(plain, drawn)
 
@@ -83,7 +83,7 @@ def test_nothing_is_drawn_where_nothing_is_dropped() -> None:
     """Evaluation and p = 0 leave values and generator alone."""
     values = torch.randn(CASES, 6)
     state = torch.get_rng_state()
-    with DrawnDropout(CASES, words=True):
+    with SharedMaskDropout(CASES, words=True):
         assert torch.equal(F.dropout(values, DROPPED, training=False), values)
         assert torch.equal(F.dropout(values, 0.0), values)
     assert torch.equal(torch.get_rng_state(), state)
@@ -92,7 +92,7 @@ def test_nothing_is_drawn_where_nothing_is_dropped() -> None:
 def test_gradients_follow_the_mask() -> None:
     """What was dropped gets no gradient, what was kept gets the mask's factor."""
     values = torch.randn(CASES, 6, requires_grad=True)
-    with DrawnDropout(CASES, words=True):
+    with SharedMaskDropout(CASES, words=True):
         dropped = F.dropout(values, DROPPED)
     dropped.sum().backward()
     assert values.grad is not None
@@ -100,5 +100,5 @@ def test_gradients_follow_the_mask() -> None:
 
 
 def test_a_tensor_without_a_row_for_each_case_is_refused() -> None:
-    with DrawnDropout(CASES, 1, 2, words=True), pytest.raises(RuntimeError, match="11 rows in a share of 5 cases"):
+    with SharedMaskDropout(CASES, 1, 2, words=True), pytest.raises(RuntimeError, match="11 rows in a share of 5 cases"):
         F.dropout(torch.ones(CASES, 2), DROPPED)

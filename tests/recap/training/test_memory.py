@@ -6,7 +6,7 @@ import numpy as np
 import psutil
 import pytest
 
-from recap.training.memory import _malloc_trim, return_freed_memory
+from recap.training.memory import _malloc_trim, trim_heap
 
 
 def test_holes_are_returned() -> None:
@@ -18,6 +18,6 @@ def test_holes_are_returned() -> None:
     pin = np.ones(8_000)  # behind them, so that the heap's top cannot shrink
     full = process.memory_info().rss
     blocks.clear()
-    return_freed_memory()
+    trim_heap()
     assert full - process.memory_info().rss > 100 * 2**20
     assert pin.all()

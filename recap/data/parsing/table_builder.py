@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap import columns as c
-from recap.data.parsing.account import Ledger, RawRead
-from recap.data.parsing.clocks import Clock
 from recap.data.parsing.guess import plain_name
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.rows import Rows, decoded, shorten
+from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.row_block import RowBlock, decoded, shorten
+from recap.data.parsing.time_zones import TimeZoneResolver
 from recap.data.parsing.times import TimeLayout, detect_layout, iso_offsets, read_times
 
 _SPLIT_WORDS: Final = {
@@ -70,7 +70,7 @@ class Fields:
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
-class Assembly:
+class CheckinTableBuilder:
     """Collects the check-ins of one source, block by block, and gives them out as one table.
 
     Args:
@@ -83,7 +83,7 @@ class Assembly:
         self,
         name: str,
         options: ReadOptions,
-        ledger: Ledger,
+        ledger: RowReport,
         *,
         layout: TimeLayout | None = None,
         local_by_format: bool = False,
@@ -91,10 +91,10 @@ class Assembly:
         self.name, self.options, self.ledger = name, options, ledger
         self.layout = layout
         self.local_by_format = local_by_format
-        self.clock: Clock | None = None
+        self.clock: TimeZoneResolver | None = None
         self.tables: list[pa.Table] = []
 
-    def add(self, rows: Rows, fields: Fields) -> None:
+    def add(self, rows: RowBlock, fields: Fields) -> None:
         """Parse the rows of a block and keep the good ones.
 
         Raises:
@@ -116,7 +116,7 @@ class Assembly:
             named_local = not self.layout.is_utc and plain_name(fields.time) in _LOCAL_NAMES
             if named_local and not self.options.local_times:
                 self.ledger.note(f"Times of the column {fields.time} are taken as local, as its name says.")
-            self.clock = Clock(
+            self.clock = TimeZoneResolver(
                 self.name,
                 self.options,
                 self.ledger,
@@ -177,27 +177,27 @@ class Assembly:
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
         return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
 
-    def _read_offsets(self, rows: Rows, fields: Fields) -> np.ndarray | None:
+    def _read_offsets(self, rows: RowBlock, fields: Fields) -> np.ndarray | None:
         if fields.tz_offset is None or self.options.timezone is not None:
             return None
         values = rows.integer(fields.tz_offset, "tz_offset", "timezone offset in minutes", -900, 900)
         return np.asarray(pc.fill_null(values, 0).to_numpy(zero_copy_only=False)).clip(-900, 900)
 
-    def _offsets_in_times(self, rows: Rows, fields: Fields) -> np.ndarray | None:
+    def _offsets_in_times(self, rows: RowBlock, fields: Fields) -> np.ndarray | None:
         values = decoded(rows.columns[fields.time])
         if not pa.types.is_string(values.type) or (self.clock is not None and self.clock.zone is not None):
             return None
         found = iso_offsets(values)
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
 
-    def _apply_bbox(self, rows: Rows, latitude: np.ndarray, longitude: np.ndarray) -> None:
+    def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:
         box = self.options.bbox
         if box is not None:
             inside = (latitude >= box.south) & (latitude <= box.north)
             inside &= (longitude >= box.west) & (longitude <= box.east)
             rows.flag("outside_bbox", ~inside, lambda row: f"{latitude[row]:g}, {longitude[row]:g} is outside the box")
 
-    def _read_split(self, rows: Rows, fields: Fields) -> pa.Array:
+    def _read_split(self, rows: RowBlock, fields: Fields) -> pa.Array:
         if fields.split is None:
             return pa.array(np.full(len(rows), fields.split_code, dtype=np.int8))
         words = pc.utf8_lower(rows.text(fields.split))

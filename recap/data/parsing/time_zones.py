@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from recap.data.parsing.account import Ledger
 from recap.data.parsing.options import LONGITUDE_ZONE, ReadOptions
+from recap.data.parsing.read_report import RowReport
 from recap.errors import DataError
 
 HELP_ZONE = (
@@ -13,7 +13,7 @@ HELP_ZONE = (
 )
 
 
-class Clock:
+class TimeZoneResolver:
     """How the times of one file become UTC times and offsets.
 
     Args:
@@ -30,7 +30,7 @@ class Clock:
         self,
         name: str,
         options: ReadOptions,
-        ledger: Ledger,
+        ledger: RowReport,
         *,
         has_offsets: bool,
         layout_is_utc: bool,
@@ -70,7 +70,7 @@ class Clock:
         shift = np.where(np.isnat(utc), np.timedelta64(0, "s"), local - utc)
         return utc, (shift.astype(np.int64) // 60).astype(np.int16)
 
-    def remarks(self, ledger: Ledger) -> None:
+    def remarks(self, ledger: RowReport) -> None:
         """Note what changes of the clock made ambiguous."""
         if self.repeated:
             ledger.note(f"{self.repeated} times fall into an hour that {self.zone} repeats; the first is taken.")

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.account import EXAMPLES, HARMLESS, Ledger
+from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.data.parsing.text_table import TextTable
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
@@ -36,7 +36,7 @@ class _Finding:
     describe: Callable[[int], str]
 
 
-class Rows:
+class RowBlock:
     """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
     bad is only marked, and `finish` leaves it out.
 
@@ -108,7 +108,7 @@ class Rows:
         )
         return values
 
-    def finish(self, columns: dict[str, pa.Array], ledger: Ledger) -> pa.Table:
+    def finish(self, columns: dict[str, pa.Array], ledger: RowReport) -> pa.Table:
         """The good rows of ``columns``; the others go into the ledger.
 
         Raises:
@@ -128,7 +128,7 @@ class Rows:
     def _place(self, row: int) -> str:
         return f"{self.name} {self.noun} {self.lines[row]}: "
 
-    def _refuse_first(self, ledger: Ledger) -> None:
+    def _refuse_first(self, ledger: RowReport) -> None:
         firsts = [
             (int(self.lines[finding.rows[0]]), self._place(finding.rows[0]) + finding.describe(int(finding.rows[0])))
             for finding in self._findings
@@ -139,7 +139,7 @@ class Rows:
             ledger.refuse(min(firsts)[1])
 
 
-def text_rows(table: TextTable, wanted: list[str], ledger: Ledger) -> Iterator[Rows]:
+def text_rows(table: TextTable, wanted: list[str], ledger: RowReport) -> Iterator[RowBlock]:
     """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked.
 
     Raises:
@@ -156,7 +156,7 @@ def text_rows(table: TextTable, wanted: list[str], ledger: Ledger) -> Iterator[R
         return [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
 
     for block in table.blocks(wanted):
-        rows = Rows(table.name, block.columns, block.lines)
+        rows = RowBlock(table.name, block.columns, block.lines)
         blank = np.ones(len(rows), dtype=bool)
         for column in block.columns.values():
             blank &= _to_numpy(pc.equal(pc.binary_length(column), 0))

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.account import Ledger
-from recap.data.parsing.rows import Rows, decoded, shorten
+from recap.data.parsing.read_report import RowReport
+from recap.data.parsing.row_block import RowBlock, decoded, shorten
 from recap.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class PlaceTable:
     """Places by id.
 
     Attributes:
@@ -26,7 +26,7 @@ class Places:
     columns: dict[str, pa.Array]
 
     @classmethod
-    def from_tables(cls, name: str, tables: list[pa.Table], id_column: str) -> "Places":
+    def from_tables(cls, name: str, tables: list[pa.Table], id_column: str) -> "PlaceTable":
         """Join blocks of a places file.
 
         Raises:
@@ -48,7 +48,7 @@ class Places:
             raise DataError(f"{name}: place {shorten(twice[0])} stands there twice; leave one row for each place")
         return cls(name, ids, columns)
 
-    def join(self, rows: Rows, id_column: str, prefix: str = "place.") -> None:
+    def join(self, rows: RowBlock, id_column: str, prefix: str = "place.") -> None:
         """Add the columns of each row's place as ``prefix + name``; rows of unknown places are marked."""
         wanted = pc.utf8_trim_whitespace(pc.fill_null(pc.cast(decoded(rows.columns[id_column]), pa.string()), ""))
         index = pc.index_in(wanted, self.ids)
@@ -61,7 +61,7 @@ class Places:
             rows.columns[prefix + name] = pc.take(column, index)
 
 
-def note_places(private: Ledger, ledger: Ledger, name: str) -> None:
+def note_places(private: RowReport, ledger: RowReport, name: str) -> None:
     """Turn what a places file's own ledger reports into notes of the check-ins' ledger."""
     for reason, count in private.counts.items():
         if reason != "blank_line":

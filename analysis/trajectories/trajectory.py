@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.geography import Camera, fit_camera
-from analysis.records.loaded_dataset import OpenDataset
+from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 
 
@@ -35,7 +35,7 @@ class Walk:
         return int(self.stops.loc[self.stops["case"] == case, "stop"].iloc[0])
 
 
-def read_walk(opened: OpenDataset, case: int) -> Walk:
+def read_trajectory(opened: LoadedDataset, case: int) -> Walk:
     """The trajectory of a case.
 
     Raises:
@@ -61,7 +61,7 @@ def read_walk(opened: OpenDataset, case: int) -> Walk:
     return Walk(int(row["user"]), int(row["trajectory"]), stops)
 
 
-def trajectories_of(opened: OpenDataset, cases: np.ndarray, user: int) -> pd.DataFrame:
+def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.DataFrame:
     """A user's trajectories with chosen cases: ``trajectory, first_case, start`` (local), ``stops, cases``.
 
     Args:
@@ -84,12 +84,12 @@ def trajectories_of(opened: OpenDataset, cases: np.ndarray, user: int) -> pd.Dat
     )
 
 
-def users_of(opened: OpenDataset, cases: np.ndarray) -> list[int]:
+def users_of(opened: LoadedDataset, cases: np.ndarray) -> list[int]:
     """The users of chosen cases, ascending."""
     return sorted(int(user) for user in opened.cases["user"].iloc[cases].unique())
 
 
-def fit_walk(opened: OpenDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
+def fit_trajectory(opened: LoadedDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
     """The camera of a whole trajectory: the same at every step, so that the map never jumps.
 
     Args:

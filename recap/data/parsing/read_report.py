@@ -39,7 +39,7 @@ class Reported(Config):
     examples: list[str] = Field(description=f"The first {EXAMPLES}, each with its place in the file.")
 
 
-class ReadAccount(Config):
+class ReadReport(Config):
     """Where every row of the file went: ``rows_in == rows_kept + sum of the reported``."""
 
     source_format: str = Field(description="Format it was read as.")
@@ -67,11 +67,11 @@ class RawRead:
     """A raw check-in table (columns in `recap.columns`, file order) and the account of its making."""
 
     table: pd.DataFrame
-    account: ReadAccount
+    account: ReadReport
 
 
 @dataclass
-class Ledger:
+class RowReport:
     """Collects, while a file is read, what was left out; refuses the file at its first bad row unless told to skip.
 
     Attributes:
@@ -101,7 +101,7 @@ class Ledger:
 
     def account(
         self, source_format: str, files: list[str], rows_in: int, rows_kept: int, columns: dict[str, str] | None = None
-    ) -> ReadAccount:
+    ) -> ReadReport:
         """Close the books.
 
         Raises:
@@ -112,7 +112,7 @@ class Ledger:
             first = next((text for texts in self.examples.values() for text in texts), "")
             why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
             raise DataError(f"{name} has no check-ins{why}; see all problems with `recap inspect`")
-        return ReadAccount(
+        return ReadReport(
             source_format=source_format,
             files=files,
             rows_in=rows_in,
