@@ -22,6 +22,7 @@ from recap.evaluation.metrics import metrics_by_group, metrics_of
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
+from recap.storage.atomic import replace_text
 from recap.training_config import TrainConfig
 
 FORMAT_VERSION: Final = 1
@@ -70,9 +71,7 @@ class ExperimentResult(Config):
 
     def save(self, path: Path) -> None:
         """Write as JSON, whole or not at all."""
-        temporary = path.with_name(f".{path.name}.part")
-        temporary.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        replace_text(path, self.model_dump_json(indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path, dataset_hash: str | None = None) -> "ExperimentResult":

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
+from recap.storage.atomic import replacing
 
 if TYPE_CHECKING:
     from recap.training.trainer import Trainer
@@ -53,9 +54,8 @@ class SnapshotWriter:
         metadata = {"epoch": str(epoch), "stage": stage.model_dump_json(), "scalars": json.dumps(scalars(trainer))}
         table = pa.Table.from_pandas(kept, preserve_index=False).replace_schema_metadata(metadata)
         path = self._folder / f"epoch-{epoch:05d}.parquet"
-        temporary = path.with_name(f".{path.name}.part")
-        pq.write_table(table, temporary, compression="zstd")
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary, compression="zstd")
 
 
 def scalars(trainer: "Trainer") -> dict[str, float]:
