@@ -173,12 +173,6 @@ def check_poi(predictor: Predictor, poi: int) -> None:
         raise CaseError(f"there is no POI {poi}; this dataset has POIs 0 to {predictor.dataset.num_pois - 1}")
 
 
-def rank_of(total_P: Tensor, poi: int) -> float:
-    """1 is best; the mean rank where totals are equal."""
-    better, equal = int((total_P > total_P[poi]).sum()), int((total_P == total_P[poi]).sum())
-    return better + (equal + 1) / 2
-
-
 def build_edited_case(
     predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
 ) -> EditedCase:
@@ -316,7 +310,7 @@ def _at_time(history: History, edit: SetHour | SetWeekday) -> History:
     if isinstance(edit, SetHour):
         local = local - local % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
     else:
-        today = int(local_weekday(torch.tensor(local)))
+        today = local_weekday(local)
         local += (edit.weekday - today) * SECONDS_PER_DAY
     local_seconds_H = history.local_seconds_H.copy()
     local_seconds_H[-2] = local

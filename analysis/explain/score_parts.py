@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from analysis.explain.edited_case import EditedCase, build_edited_case, rank_of
+from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.types import CaseExplanation, PathTerms, ScoreDecomposition
 from recap import columns as c
+from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
 
 

@@ -3,9 +3,10 @@
 import torch
 from pydantic import Field
 
-from analysis.explain.edited_case import EditedCase, build_edited_case, rank_of
+from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import write_edits
 from recap.config import Config
+from recap.evaluation.ranks import rank_of
 
 
 class RankChange(Config):

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, Unit, UserBootstrap, group_means, interval
 from recap.errors import ConfigError
+from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
 
 By = Literal["transition_count", "destination_count"]
@@ -22,7 +23,6 @@ STEP_BINS: Final = (*range(10), 10)
 PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
 """Lower edges of the target's training check-ins (Fig. 2)."""
 
-GROUPS: Final = ("all", "head", "tail", "unseen")
 COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
 """(in history, within two hops), row by row of Fig. 7."""
 
@@ -210,8 +210,7 @@ def _pairs(records: pd.DataFrame, unit: Unit) -> np.ndarray | None:
 
 
 def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:
-    count = records["transition_count"].to_numpy(np.int64)
-    return {"all": count >= 0, "head": count > eta, "tail": count <= eta, "unseen": count == 0}[group]
+    return group_masks(records["transition_count"], eta)[group].to_numpy(bool)
 
 
 def _edges(by: By) -> tuple[int, ...]:

@@ -19,10 +19,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.geography import distance_km
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
+from recap.geodesy import distance_km
 from recap.graph import TAIL_MAX_COUNT
 
 EVIDENCE: Final = ("revisit", "two_hops", "two_steps", "own_step")

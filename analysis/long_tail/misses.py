@@ -21,11 +21,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.geography import distance_km
 from analysis.records.case_selection import CaseSelection
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.ranks import rank_totals
+from recap.geodesy import distance_km
 from recap.predictor import Predictor
 
 Miss = Literal["no_evidence", "outvoted_by_core", "gate_against", "clipped", "near_miss", "same_category", "other"]
@@ -173,8 +174,7 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ranks(total_BP: torch.Tensor, target_B: torch.Tensor) -> np.ndarray:
-    own_B1 = total_BP.gather(1, target_B[:, None])
-    return ((total_BP > own_B1).sum(1) + ((total_BP == own_B1).sum(1) + 1) / 2).numpy()
+    return rank_totals(total_BP, target_B).mean_B.numpy()
 
 
 def _raised(total_BP: torch.Tensor, target_B: torch.Tensor, gain_B: torch.Tensor) -> torch.Tensor:

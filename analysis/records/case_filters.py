@@ -9,6 +9,7 @@ from analysis.records.accuracy import is_hit
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.metrics import group_masks
 from recap.graph import TAIL_MAX_COUNT
 
 FILTERS: Final = ("tail", "unseen", "missed", "history", "hops")
@@ -50,12 +51,12 @@ def filter_masks(
     Args:
         records, markov: the model's and Markov's records of the same cases.
     """
-    count = records["transition_count"].to_numpy(np.int64)
+    groups = group_masks(records["transition_count"], eta)
     recovered = is_hit(records, k) & ~is_hit(markov, k)
     visited, near = records["in_history"].to_numpy(bool), records["within_two_hops"].to_numpy(bool)
     return {
-        "tail": count <= eta,
-        "unseen": count == 0,
+        "tail": groups["tail"].to_numpy(bool),
+        "unseen": groups["unseen"].to_numpy(bool),
         "missed": ~is_hit(records, k),
         "history": recovered & visited,
         "hops": recovered & ~visited & near,

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.geography import distance_km
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
+from recap.geodesy import distance_km
 from recap.scores import CaseBatch
 
 
@@ -52,7 +52,7 @@ def predict_case(
         check_scores(scores.total, model.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
         ranks = rank_targets(scores, batch.target_B)
-        rank = int(ranks.num_better_B[0]) + (int(ranks.num_tied_B[0]) + 1) / 2
+        rank = float(ranks.mean_B[0])
         listed = list(dict.fromkeys([*best_K, target]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
+from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
 MIN_JOURNEY_KM: Final = 5.0
@@ -35,18 +36,6 @@ def check_checkins(raw: pd.DataFrame) -> list[Problem]:
     """Look at a raw table (columns in `recap.columns`) as a whole; only what was found is returned."""
     table = _Sorted(raw)
     return [problem for check in _CHECKS for problem in check(table)]
-
-
-def distance_km(
-    latitude: np.ndarray, longitude: np.ndarray, other_latitude: np.ndarray, other_longitude: np.ndarray
-) -> np.ndarray:
-    """Great-circle distance of points in degrees."""
-    a, b = np.radians(latitude), np.radians(other_latitude)
-    half = (
-        np.sin((b - a) / 2) ** 2
-        + np.cos(a) * np.cos(b) * np.sin(np.radians(np.asarray(other_longitude) - longitude) / 2) ** 2
-    )
-    return 2 * EARTH_KM * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
 
 
 class _Sorted:
@@ -98,7 +87,7 @@ def _ties(table: _Sorted) -> Iterator[Problem]:
 
 
 def _speeds(table: _Sorted) -> Iterator[Problem]:
-    km = distance_km(table.latitude[:-1], table.longitude[:-1], table.latitude[1:], table.longitude[1:])
+    km = distance_km(table.latitude[:-1], table.longitude[:-1], table.latitude[1:], table.longitude[1:], EARTH_KM)
     hours = np.diff(table.seconds) / 3600
     with np.errstate(divide="ignore", invalid="ignore"):
         kmh = np.where(hours > 0, km / hours, np.inf)
@@ -120,7 +109,9 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
 def _moving_places(table: _Sorted) -> Iterator[Problem]:
     place = pd.DataFrame({"poi": table.poi, "lat": table.latitude, "lon": table.longitude}).groupby("poi")
     low, high = place.min(), place.max()
-    km = distance_km(low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy())
+    km = distance_km(
+        low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy(), EARTH_KM
+    )
     moving = np.flatnonzero(km > 0)
     if len(moving):
         worst = moving[np.argsort(-km[moving], kind="stable")]

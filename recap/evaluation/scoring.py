@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 
 from recap.evaluation.metrics import reciprocal_rank
-from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scorer, Scores
 
@@ -78,6 +78,6 @@ def _with_ranks(cases: pd.DataFrame, ranks: list[Ranks]) -> pd.DataFrame:
     return cases.assign(
         num_better=num_better,
         num_tied=num_tied,
-        rank=num_better + (num_tied + 1) / 2,
+        rank=mean_rank(num_better, num_tied),
         reciprocal_rank=reciprocal_rank(num_better, num_tied),
     )
