@@ -13,6 +13,7 @@ import psutil
 import torch
 from pydantic import Field
 
+from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import hop_statistics
@@ -117,12 +118,12 @@ def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[d
     for protocol in ("trajectory_last", "user_last"):
         values[protocol] = evaluate(scorer, dataset, graph, protocol=protocol, checkins=checkins).metrics
     records = step.records
-    count = records["transition_count"].clip(upper=_FREQUENCY_BINS)
+    count = records[c.TRANSITION_COUNT].clip(upper=_FREQUENCY_BINS)
     values["frequency"] = {
         f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): metrics_of(records[count == low])
         for low in range(_FREQUENCY_BINS + 1)
     }
-    values["long_history"] = metrics_by_group(records[records["position"] >= LONG_HISTORY])
+    values["long_history"] = metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY])
     return values, records
 
 

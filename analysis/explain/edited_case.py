@@ -55,7 +55,7 @@ class EditedCase:
 
     @property
     def row(self) -> int:
-        return int(self.case["row"])
+        return int(self.case[c.ROW])
 
     @property
     def source(self) -> int:
@@ -63,7 +63,7 @@ class EditedCase:
 
     @property
     def truth(self) -> int:
-        return int(self.case["target"])
+        return int(self.case[c.TARGET])
 
     @property
     def target(self) -> int:
@@ -183,7 +183,7 @@ def build_edited_case(
         EditError: an edit that does not fit the case, with its text.
     """
     case: dict[str, Any] = {str(name): value for name, value in predictor.case(number, split).items()}
-    variant = Counterfactual(predictor.history(int(case["row"])))
+    variant = Counterfactual(predictor.history(int(case[c.ROW])))
     visit_H = np.append(np.arange(len(variant.history) - 1), -1)
     edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
     for edit in edits:

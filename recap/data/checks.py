@@ -62,7 +62,7 @@ class _Sorted:
 
 
 def _duplicates(table: _Sorted) -> Iterator[Problem]:
-    keys = pd.DataFrame({"user": table.user, "poi": table.poi, "seconds": table.seconds})
+    keys = pd.DataFrame({c.USER: table.user, c.POI: table.poi, "seconds": table.seconds})
     rows = np.flatnonzero(keys.duplicated().to_numpy())
     if len(rows):
         yield Problem(
@@ -107,7 +107,7 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
 
 
 def _moving_places(table: _Sorted) -> Iterator[Problem]:
-    place = pd.DataFrame({"poi": table.poi, "lat": table.latitude, "lon": table.longitude}).groupby("poi")
+    place = pd.DataFrame({c.POI: table.poi, "lat": table.latitude, "lon": table.longitude}).groupby(c.POI)
     low, high = place.min(), place.max()
     km = distance_km(
         low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy(), EARTH_KM
@@ -127,8 +127,8 @@ def _moving_places(table: _Sorted) -> Iterator[Problem]:
 
 def _changing_categories(table: _Sorted) -> Iterator[Problem]:
     category, _ = pd.factorize(table.raw[c.CATEGORY_ID])
-    pairs = pd.DataFrame({"poi": table.poi, "category": category}).drop_duplicates()
-    several = np.flatnonzero(np.bincount(pairs["poi"]) > 1)
+    pairs = pd.DataFrame({c.POI: table.poi, c.CATEGORY: category}).drop_duplicates()
+    several = np.flatnonzero(np.bincount(pairs[c.POI]) > 1)
     if len(several):
         yield Problem(
             kind="changing_categories",
@@ -245,7 +245,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
                 examples=table.examples(rows),
                 advice="Training then sees the future of these cases; --set keep_given_split=false cuts by time.",
             )
-    keys = pd.DataFrame({"user": table.user, "poi": table.poi, "seconds": table.seconds})
+    keys = pd.DataFrame({c.USER: table.user, c.POI: table.poi, "seconds": table.seconds})
     known = pd.MultiIndex.from_frame(keys[train])
     rows = np.flatnonzero(~train)[pd.MultiIndex.from_frame(keys[~train]).isin(known)]
     if len(rows):
@@ -257,7 +257,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
             advice="The answer is in the training data: make the parts disjoint.",
         )
     if c.TRAJECTORY_ID in table.raw:
-        pairs = pd.DataFrame({"walk": table.raw[c.TRAJECTORY_ID].astype(str), "split": split}).drop_duplicates()
+        pairs = pd.DataFrame({"walk": table.raw[c.TRAJECTORY_ID].astype(str), c.SPLIT: split}).drop_duplicates()
         several = pairs["walk"].value_counts()
         several = several[several > 1]
         if len(several):
