@@ -24,7 +24,7 @@ from analysis.figures.case_layout import (
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
-from recap.errors import RecapError
+from recap.storage.atomic import new_file
 
 
 @cache
@@ -77,14 +77,9 @@ def write_page(explanations: list[FullExplanation], path: Path) -> None:
     Raises:
         RecapError: the disk refused.
     """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(render_page(explanations), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
+    page = render_page(explanations)
+    with new_file(path, make_parents=True) as temporary:
+        temporary.write_bytes(page.encode())
 
 
 def _context(explanation: FullExplanation) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from app.components.explain.what_if import current_edits, tray
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
 from app.sources import Source
+from recap import columns as c
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
@@ -42,7 +43,7 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
-    truth = int(opened.case(case)["target"])
+    truth = int(opened.case(case)[c.TARGET])
     about, against = current_pair(case, truth, opened.dataset.num_pois)
     before = explanations.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):

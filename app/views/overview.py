@@ -19,6 +19,7 @@ from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
+from recap import columns as c
 
 BADGES = {
     "history": ":violet-badge[Recovered by revisits]",
@@ -120,7 +121,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):
             st.switch_page(WALK.path, query_params={"case": str(notable.case)})
-    places = [words.plain(opened.labels[int(case[name])]) for name in ("source", "target")]
+    places = [words.plain(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         st.metric("Markov", words.ordinal(notable.markov_rank), width=150)

@@ -9,9 +9,10 @@ from app import state, words
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
+from recap import columns as c
 from recap.errors import RecapError
 from recap.runs.execution import control
-from recap.runs.execution.snapshots import SNAPSHOTS, read_case_history
+from recap.runs.execution.snapshots import PARTS, SNAPSHOTS, read_case_history
 from recap.runs.store.comparison import changed_cases, compare_runs
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
@@ -101,12 +102,12 @@ def _show_time_machine(run: RunFolder) -> None:
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
         moment = history[history["epoch"] <= epoch].iloc[-1]
         with st.container(horizontal=True):
-            st.metric("Rank", words.ordinal(moment["rank"]), width="content")
-            for part in ("core", "prior", "correction"):
+            st.metric("Rank", words.ordinal(moment[c.RANK]), width="content")
+            for part in PARTS:
                 on = part == "core" or moment[f"{part}_on"]
-                shown = words.signed(moment[f"part_{part}"], 2) if on else "inactive"
+                shown = words.signed(moment[c.part_column(part)], 2) if on else "inactive"
                 st.metric(part.capitalize(), shown, width="content")
-        st.line_chart(history, x="epoch", y=["part_core", "part_prior", "part_correction"])
+        st.line_chart(history, x="epoch", y=[c.part_column(part) for part in PARTS])
 
 
 def _number(value: float | None) -> str:

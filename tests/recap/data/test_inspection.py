@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.checks import check_checkins, distance_km
+from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import inspect_checkins
 from recap.data.inspection_page import inspection_page
 from recap.data.reading import SOURCE_FORMATS, ReadOptions
+from recap.geodesy import distance_km
 from tests.checkins import raw_table
 from tests.shell import assert_refused, recap, recap_json
 from tests.sources import write_source
