@@ -1,16 +1,6 @@
-"""Words and numbers as the app shows them; text from data is made harmless before it meets Markdown."""
-
-import re
-from typing import Final
+"""Words and numbers as the app shows them."""
 
 import pandas as pd
-
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'^=])")
-
-
-def plain(text: str) -> str:
-    """Text from data, escaped so that Markdown shows it as it is: no link, image, formula, badge or tag."""
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
 def ordinal(rank: float) -> str:

@@ -8,7 +8,7 @@ from analysis.figures.overview import plot_distribution, plot_lollipops
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_filters import NotableCase
-from app import state, words
+from app import markdown, state, words
 from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.components.card import model_card
@@ -120,12 +120,12 @@ def show_card(source: Source, notable: NotableCase) -> None:
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):
             st.switch_page(WALK.path, query_params={"case": str(notable.case)})
-    places = [words.plain(opened.labels[int(case[name])]) for name in ("source", "target")]
+    places = [markdown.escape(opened.labels[int(case[name])]) for name in ("source", "target")]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         st.metric("Markov", words.ordinal(notable.markov_rank), width=150)
         st.metric(datasets.model_label(source), words.ordinal(notable.rank), width=150)
-    quiet(words.plain(notable.reason))
+    quiet(markdown.escape(notable.reason))
 
 
 view()

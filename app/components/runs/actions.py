@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, words
+from app import markdown, state, words
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
@@ -80,7 +80,7 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
     try:
         changed = changed_cases(run, other)
     except RecapError as error:
-        quiet(words.plain(str(error)))
+        quiet(markdown.escape(str(error)))
         return
     counts = changed["change"].value_counts()
     right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
@@ -95,7 +95,7 @@ def _show_time_machine(run: RunFolder) -> None:
         try:
             history = read_case_history(run, int(case))
         except RecapError as error:
-            quiet(words.plain(str(error)))
+            quiet(markdown.escape(str(error)))
             return
         last = int(history["epoch"].iloc[-1])
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last

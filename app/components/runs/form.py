@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.training_progress import duration, size
-from app import words
+from app import markdown
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
@@ -68,7 +68,7 @@ def show_form(store: RunStore) -> None:
     try:
         specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
     except RecapError as error:
-        st.error(words.plain(str(error)))
+        st.error(markdown.escape(str(error)))
         return
     _show_estimate(store, specs)
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"

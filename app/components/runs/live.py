@@ -7,7 +7,7 @@ import streamlit as st
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
 from analysis.training_progress import CURVES, curve_table, duration, gpu_table, reference_value, size, stage_spans
-from app import state, words
+from app import markdown, state
 from app.cached import run_store
 from app.components.text import quiet, section
 from recap.errors import RecapError
@@ -66,13 +66,13 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         run = store.get(run_id)
         described = describe_run(run)
     except RecapError as error:
-        st.warning(words.plain(str(error)))
+        st.warning(markdown.escape(str(error)))
         return
     if _moment(described) != seen and seen[0] in ACTIVE:
         st.rerun()
     _show_numbers(run, described)
     if described["error"]:
-        st.warning(words.plain(described["error"]), icon=":material/info:")
+        st.warning(markdown.escape(described["error"]), icon=":material/info:")
     if described["spec"] is not None:
         _show_curves(run, described)
     with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
@@ -113,7 +113,7 @@ def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
     try:
         config = run.read_spec().train_config()
     except RecapError as error:
-        quiet(words.plain(str(error)))
+        quiet(markdown.escape(str(error)))
         return
     table = curve_table(described["metrics"], curve or "hr20")
     reference = reference_value(described["reference"], curve or "hr20")

@@ -5,7 +5,7 @@ import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Walk
-from app import words
+from app import markdown, words
 from app.cached import models
 from app.components.text import quiet
 from app.sources import Source
@@ -108,8 +108,8 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
     parts = {name.removeprefix("part_"): float(row[name]) for name in table.columns if name.startswith("part_")}
     terms = " ".join(f"{words.signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
     return (
-        words.plain(str(row["name"]))
+        markdown.escape(str(row["name"]))
         + ": "
-        + words.plain(f"{terms.removeprefix('+')} = {row['score']:.2f}")
+        + markdown.escape(f"{terms.removeprefix('+')} = {row['score']:.2f}")
         + ", rounded."
     )
