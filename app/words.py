@@ -1,7 +1,5 @@
 """Words and numbers as the app shows them."""
 
-import pandas as pd
-
 
 def ordinal(rank: float) -> str:
     """A rank in words: 1st, 2nd, 11th; a mean over ties keeps its half.
@@ -16,25 +14,6 @@ def ordinal(rank: float) -> str:
     return f"{number:,}{ending}"
 
 
-def walker(user: int) -> str:
-    """A walker's pseudonym: the index, never the id."""
-    return f"Walker {user:03d}"
-
-
-def day(time: pd.Timestamp) -> str:
-    """A day: Tue 14 May."""
-    return f"{time:%a} {time.day} {time:%b}"
-
-
 def times(count: int) -> str:
     """A count as how often: 0 times, once, 2 times."""
     return "once" if count == 1 else f"{count:,} times"
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign, a true minus.
-
-    >>> signed(-0.1234)
-    '−0.123'
-    """
-    return f"{value:+.{digits}f}".replace("-", "−")

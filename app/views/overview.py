@@ -5,6 +5,7 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.overview import plot_distribution, plot_lollipops
+from analysis.formatting import percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_filters import NotableCase
@@ -84,7 +85,7 @@ def view() -> None:
 def show_distribution(distribution: pd.DataFrame) -> None:
     """The long tail in one picture."""
     share = tail_share(distribution, 1)
-    section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
+    section(f"{percent(share)} of distinct next steps are tail")
     st.plotly_chart(
         drawn(plot_distribution, distribution),
         theme=None,
@@ -93,7 +94,7 @@ def show_distribution(distribution: pd.DataFrame) -> None:
         alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
     )
     over_cases = tail_share(distribution, 1, "case_share")
-    quiet(f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %"))
+    quiet(f"Shares are over distinct steps, {percent(over_cases)} over cases. Square-root scale.")
 
 
 def show_notable(source: Source) -> None:

@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.training_progress import headline, queue_table, stage_spans
+from analysis.training_progress import queue_table, run_headline, stage_spans
 from app import markdown
 from app.cached import run_store
 from app.components.error_boundary import error_boundary
@@ -97,7 +97,7 @@ def _title(store: RunStore, chosen: str | None) -> str:
         spans = stage_spans(run.read_spec().train_config())
     except RecapError:
         spans = []
-    return headline(described, spans)
+    return run_headline(described, spans)
 
 
 view()

@@ -8,7 +8,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import describe_score_parts, plot_paths, plot_score_parts, plot_visits
-from analysis.formatting import clock, ordinal, percent, share, signed_points
+from analysis.formatting import chance, ordinal, share, signed_points, time_of_day
 from app import markdown, state
 from app.cached import maps
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
@@ -155,7 +155,7 @@ def show_visits(shown: FullExplanation) -> None:
 
 
 def _moment(weekday: int | None, hour: float | None) -> str:
-    return "–" if weekday is None or hour is None else f"{WEEKDAY_NAMES[weekday]} {clock(hour)}"
+    return "–" if weekday is None or hour is None else f"{WEEKDAY_NAMES[weekday]} {time_of_day(hour)}"
 
 
 def show_left_out(shown: FullExplanation) -> None:
@@ -165,7 +165,7 @@ def show_left_out(shown: FullExplanation) -> None:
         {
             "Without": entry.item.label,
             "Score": signed_points(entry.outcome.logit_change),
-            "Chance": percent(entry.outcome.probability),
+            "Chance": chance(entry.outcome.probability),
             "Rank": _moved(shown, entry.outcome.rank),
         }
         for entry in shown.leave_one_out or []

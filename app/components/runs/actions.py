@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from analysis.formatting import share, signed
 from app import markdown, state, words
 from app.cached import run_store
 from app.components.text import quiet, section
@@ -104,10 +105,10 @@ def _show_time_machine(run: RunFolder) -> None:
             st.metric("Rank", words.ordinal(moment["rank"]), width="content")
             for part in ("core", "prior", "correction"):
                 on = part == "core" or moment[f"{part}_on"]
-                shown = words.signed(moment[f"part_{part}"], 2) if on else "inactive"
+                shown = signed(moment[f"part_{part}"], 2) if on else "inactive"
                 st.metric(part.capitalize(), shown, width="content")
         st.line_chart(history, x="epoch", y=["part_core", "part_prior", "part_correction"])
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else share(value)

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.formatting import day, signed
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Walk
 from app import markdown, words
@@ -24,7 +25,7 @@ def show_predictions(
     case = prediction.case
     stop = walk.stop_of(int(case["case"]))
     when = walk.stops["local_time"].iloc[stop - 1]
-    quiet(f"{words.day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
+    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
     markov = models.markov_rank(source, int(case["case"]))
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", words.ordinal(prediction.target_rank) if show_truth else "?", width="content")
@@ -106,7 +107,7 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
         rows = table.head(1)
     row = rows.iloc[0]
     parts = {name.removeprefix("part_"): float(row[name]) for name in table.columns if name.startswith("part_")}
-    terms = " ".join(f"{words.signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
+    terms = " ".join(f"{signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
     return (
         markdown.escape(str(row["name"]))
         + ": "
