@@ -39,7 +39,7 @@ def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_
         NaN where a group is empty.
     """
     value_N = metric_values(records, metric)
-    group_N = (records["transition_count"].to_numpy(np.int64) <= TAIL_MAX_COUNT).astype(np.int64)
+    group_N = (records[c.TRANSITION_COUNT].to_numpy(np.int64) <= TAIL_MAX_COUNT).astype(np.int64)
     share_2 = np.array([head_share, 1.0 - head_share])
     _, mean_2 = group_means(value_N, group_N, 2)
     draws_B = UserBootstrap(records[c.USER].to_numpy(), seed=seed).means(value_N, group_N, 2) @ share_2
