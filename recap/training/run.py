@@ -1,4 +1,4 @@
-"""A training from dataset to sealed checkpoint: one folder, one lock, resumable at any step."""
+"""A training from dataset to checkpoint: one folder, one lock, resumable at any step."""
 
 import json
 import time
@@ -55,14 +55,14 @@ def train(
     journal_folder: Path | None = None,
     group: Group | None = None,
 ) -> Checkpoint | None:
-    """Train into ``out`` and seal it as a checkpoint.
+    """Train into ``out`` and write the checkpoint there.
 
     Args:
         resume: continue a training that stopped or crashed there; configuration and dataset must be the same.
         watch: called after every step.
         stop: polled after every step; True saves the state and ends early.
         after_epoch: called when an epoch is finished and saved.
-        after_test: given the kept model's evaluation over the test cases, before the checkpoint is sealed.
+        after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
         journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
 

@@ -61,7 +61,7 @@ def is_true(run: RunFolder) -> bool:
         case "failed" | "lost":
             return not alive and bool(state["error"])
         case other:
-            return other == "finished" and not alive and run.is_sealed
+            return other == "finished" and not alive and run.has_checkpoint
 
 
 def plain_training(dataset_folder: Path, epochs: int, folder: Path) -> bytes:

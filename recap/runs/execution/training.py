@@ -43,8 +43,8 @@ def train_run(
     _use_threads(run, spec)
     device = device or choose_device(spec.device)
     dataset = load_dataset(spec)
-    if run.is_sealed:
-        # The process of an earlier start died between sealing the checkpoint and saying so.
+    if run.has_checkpoint:
+        # The process of an earlier start died between writing the checkpoint and saying so.
         _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
         return True
     if group.is_writer:

@@ -66,7 +66,7 @@ def changed_cases(run: RunFolder, other: RunFolder, within: int = 20) -> pd.Data
 
 
 def _records(run: RunFolder) -> pd.DataFrame:
-    if not run.is_sealed:
+    if not run.has_checkpoint:
         raise RecapError(f"run {run.id} is {run.read_state().state}: its cases are ranked when it has finished")
     checkpoint = Checkpoint.load(run.checkpoint)
     path = records_file(checkpoint.manifest.dataset_hash, checkpoint.hash, "test", "every_step")

@@ -37,7 +37,7 @@ def describe_run(run: RunFolder) -> dict[str, Any]:
         "host": state.host,
         "device": state.device.shown if state.device is not None else None,
         "error": error,
-        "checkpoint": str(run.checkpoint) if finished and run.is_sealed else None,
+        "checkpoint": str(run.checkpoint) if finished and run.has_checkpoint else None,
         "reference": run.read_reference(),
         "attempt": state.attempt,
         "progress": run.read_progress() if state.state in ("running", "stopping") else {},

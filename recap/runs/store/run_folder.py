@@ -44,11 +44,11 @@ class RunFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the run's checkpoint is trained and, at the end, sealed."""
+        """Where the run's checkpoint is trained and, at the end, written."""
         return self.path / CHECKPOINTS / f"run-{self.id}"
 
     @property
-    def is_sealed(self) -> bool:
+    def has_checkpoint(self) -> bool:
         """Whether the training came to its end and the checkpoint is whole."""
         return (self.checkpoint / SUMS).is_file()
 
@@ -226,7 +226,7 @@ class RunFolder:
         }
         progress = self.read_progress()
         values |= {"attempt": progress.get("attempt", 0)}
-        if self.is_sealed:
+        if self.has_checkpoint:
             return RunState.parse({"state": "finished", **values})
         try:
             process = ProcessIdentity.parse(progress["process"])
