@@ -5,7 +5,7 @@ import json
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, VocabularyError
+from recap.evaluation.metrics import MetricsByGroup
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
@@ -45,6 +46,22 @@ class EpochResult(Config):
     epoch: int
     stage: Stage
     val: dict[str, float]
+
+
+class TrainingSummary(TypedDict):
+    """`summary.json`: test metrics beside the counting baselines', and what the training took, where there was one."""
+
+    epochs: NotRequired[int]
+    best_epoch: NotRequired[int]
+    val: NotRequired[dict[str, float]]
+    seconds: NotRequired[float]
+    reserved_gpu_bytes: NotRequired[int]
+    device: NotRequired[str]
+    finished: NotRequired[str]
+    protocol: str
+    test_seconds: NotRequired[float]
+    test: MetricsByGroup
+    baselines: dict[str, MetricsByGroup]
 
 
 class CheckpointManifest(Config):
@@ -169,9 +186,9 @@ class Checkpoint:
         """The trained model as a scorer at its kept stage."""
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
-    def read_summary(self) -> dict[str, Any]:
+    def read_summary(self) -> TrainingSummary:
         """Training time, memory, test metrics and the counting baselines beside them."""
-        summary: dict[str, Any] = json.loads((self.folder / SUMMARY).read_text(encoding="utf-8"))
+        summary: TrainingSummary = json.loads((self.folder / SUMMARY).read_text(encoding="utf-8"))
         return summary
 
 
@@ -186,7 +203,7 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
@@ -204,7 +221,7 @@ def library_versions() -> dict[str, str]:
     }
 
 
-def model_card(manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """A page for people: what was trained on what, how well it does beside counting, and what not to use it for."""
     return (
         render(

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 from filelock import FileLock, Timeout
@@ -19,6 +19,7 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
+    TrainingSummary,
     hash_users,
     library_versions,
     write_checkpoint,
@@ -39,6 +40,13 @@ from recap.training_config import TrainConfig
 
 _CONFIG = "config.json"
 _LOCK = ".lock"
+
+
+class TrainingIdentity(TypedDict):
+    """What a resumed training must share with the one that was started: ``train`` is the JSON of a `TrainConfig`."""
+
+    dataset_hash: str
+    train: dict[str, Any]
 
 
 def train(
@@ -91,7 +99,7 @@ def train(
     except Timeout as error:
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
-        identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+        identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / _CONFIG, identity, resume)
         trainer = Trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
@@ -145,7 +153,7 @@ def _check_folder(out: Path, resume: bool) -> None:
         )
 
 
-def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
+def _check_identity(path: Path, identity: TrainingIdentity, resume: bool) -> None:
     if not resume or not path.is_file():
         return
     try:
@@ -170,7 +178,7 @@ def _write_checkpoint(
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse(progress.best), EpochResult.parse(progress.best_overall)
+    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
     for source, target in ((BEST, WEIGHTS), (BEST_OVERALL, BEST_OVERALL_WEIGHTS)):
         (out / target).write_bytes((trainer.folder / source).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
@@ -197,7 +205,7 @@ def _write_checkpoint(
         best_overall=best_overall,
         versions=library_versions(),
     )
-    summary = {
+    summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
         "val": best.val,
