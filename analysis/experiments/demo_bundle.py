@@ -126,7 +126,7 @@ def _trained(dataset: Dataset, config: TrainConfig, folder: Path, log: Log) -> C
 
 
 def _copy_artifact(source: Path, target: Path) -> None:
-    """Copy a sealed checkpoint and its metrics.jsonl, without the resume state and event files."""
+    """Copy a finished checkpoint and its metrics.jsonl, without the resume state and event files."""
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(TRAINING_FOLDER, ".lock"))

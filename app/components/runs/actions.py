@@ -19,9 +19,10 @@ from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES
 from recap.runs.store.state import RESUMABLE
+from recap.runs.store.types import RunComparison, RunRow
 
 
-def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
+def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
     """Buttons under the queue; a read-only app has those that change nothing."""
     with st.container(horizontal=True):
         if not store.read_only:
@@ -43,7 +44,7 @@ def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
             st.rerun()
 
 
-def show_comparison(store: RunStore, rows: list[dict[str, Any]], run: RunFolder, row: dict[str, Any]) -> None:
+def show_comparison(store: RunStore, rows: list[RunRow], run: RunFolder, row: RunRow) -> None:
     """The run beside others, the cases that changed sides against one of them, and its time machine."""
     others = [other["id"] for other in rows if other["id"] != run.id]
     default = [row["parent"]] if row["parent"] in others else []
@@ -65,7 +66,7 @@ def _act(label: str, icon: str, possible: bool, act: Any) -> None:
         st.rerun()
 
 
-def _show_table(compared: dict[str, Any]) -> None:
+def _show_table(compared: RunComparison) -> None:
     columns = {}
     for entry in compared["runs"]:
         best = (entry["val"] or {}).get("all") or {}
