@@ -8,13 +8,13 @@ MINUS: Final = "−"
 
 
 def ordinal(rank: float) -> str:
-    """A rank as a word; a mean rank of two tied places names both.
+    """A rank as a word; a mean over ties keeps its half, since any number of places may be tied.
 
     >>> [ordinal(rank) for rank in (1, 2, 3, 11, 22, 1204, 2.5)]
-    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2nd or 3rd']
+    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2.5']
     """
     if rank != int(rank):
-        return f"{ordinal(int(rank))} or {ordinal(int(rank) + 1)}"
+        return f"{rank:,.1f}"
     number = int(rank)
     suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{suffix}"

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
+from analysis.formatting import percent, points, signed, times
 from app.cli.console import JsonFlag, console, print_json
 from app.cli.long_tail import commands as long_tail_commands
 from recap import columns as c
@@ -193,7 +194,7 @@ def _parse_cases(text: str) -> list[int]:
 def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(
         f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {explanation.target_rank:g}, seen {explanation.transition_count} times in training",
+        f"rank {explanation.target_rank:g}, seen {times(explanation.transition_count)} in training",
         style="bold",
     )
     if explanation.inactive:
@@ -202,7 +203,7 @@ def _print_explanation(explanation: CaseExplanation) -> None:
     has_evidence = any(entry.evidence_terms for entry in explanation.candidates)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True, min_width=3)
-    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 66))
+    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 67))
     for heading in (
         "prob.",
         "core",
@@ -221,20 +222,19 @@ def _print_explanation(explanation: CaseExplanation) -> None:
         table.add_row(
             f"{entry.rank:g}",
             marker + escape(entry.name),
-            f"{entry.probability:.1%}",
-            *(f"{value:.2f}" for value in (entry.core, entry.count, entry.recency, entry.window)),
-            *([f"{-entry.clip_loss:.2f}"] if clipped else []),
-            "" if entry.gate is None else f"{entry.gate:+.2f}",
-            f"{entry.correction:+.2f}",
-            *([f"{entry.evidence:+.2f}"] if has_evidence else []),
-            f"{entry.total:.2f}",
+            percent(entry.probability, 1),
+            *map(points, (entry.core, entry.count, entry.recency, entry.window)),
+            *([points(-entry.clip_loss)] if clipped else []),
+            "" if entry.gate is None else signed(entry.gate, 2),
+            signed(entry.correction, 2),
+            *([signed(entry.evidence, 2)] if has_evidence else []),
+            points(entry.total),
         )
     console.print(table)
     if explanation.paths:
         console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
         for path in explanation.paths[:10]:
-            console.print(
-                f"  via {escape(path.name)}: {path.count_in} × {path.count_out} transitions, share {path.share:.0%}"
-            )
+            counts = f"{path.count_in} × {path.count_out} transitions"
+            console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}")
     else:
         console.print("No two-hop path leads to the truth.")

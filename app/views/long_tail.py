@@ -178,7 +178,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             theme=None,
             config=PLOT_CONFIG,
             key="distribution",
-            alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+            alt=f"Training counts of the distinct test steps, most frequent first; {percent(share)} are tail",
         )
         quiet(f"Shares are over distinct test steps; over cases it is {percent(over_cases)}. Square-root scale.")
     with halves.cell():

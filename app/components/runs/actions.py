@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import share, signed
-from app import markdown, state, words
+from analysis.formatting import ordinal, share, signed
+from app import markdown, state
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
@@ -104,7 +104,7 @@ def _show_time_machine(run: RunFolder) -> None:
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
         moment = history[history["epoch"] <= epoch].iloc[-1]
         with st.container(horizontal=True):
-            st.metric("Rank", words.ordinal(moment[c.RANK]), width="content")
+            st.metric("Rank", ordinal(moment[c.RANK]), width="content")
             for part in PARTS:
                 on = part == "core" or moment[f"{part}_on"]
                 shown = signed(moment[c.part_column(part)], 2) if on else "inactive"
