@@ -113,6 +113,12 @@ class Checkpoint:
         """Parts that play no role in this checkpoint's scores."""
         return self.stage.inactive_parts(self.manifest.train.model)
 
+    @property
+    def best_overall_weights(self) -> Path:
+        """The file with the best weights of all epochs: a file of its own only where they are not the kept ones."""
+        apart = self.folder / BEST_OVERALL_WEIGHTS
+        return apart if apart.is_file() else self.folder / WEIGHTS
+
     def check_dataset(self, dataset: Dataset) -> None:
         """Refuse a dataset the model was not trained on.
 
@@ -189,7 +195,8 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[s
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     (folder / CARD).write_text(model_card(manifest, summary), encoding="utf-8")
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    return write_sums(folder, [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD])
+    names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
+    return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 
 
 def library_versions() -> dict[str, str]:
@@ -214,7 +221,8 @@ def model_card(manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
         "",
         f"Preset `{train.preset}`, seed {train.seed}, {train.epochs} epochs; kept epoch {best.epoch} (best validation "
         f"MRR with every enabled part active), validation MRR {best.val['mrr']:.4f}. Best of all epochs: "
-        f"{manifest.best_overall.epoch}, MRR {manifest.best_overall.val['mrr']:.4f} (`{BEST_OVERALL_WEIGHTS}`).",
+        f"{manifest.best_overall.epoch}, MRR {manifest.best_overall.val['mrr']:.4f} "
+        f"(`{WEIGHTS if best.epoch == manifest.best_overall.epoch else BEST_OVERALL_WEIGHTS}`).",
         "",
         f"Inactive parts: {', '.join(inactive) if inactive else 'none'}.",
         "",
