@@ -49,9 +49,13 @@ def signed(value: float, digits: int = 3) -> str:
     return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
-def share(value: float) -> str:
-    """A share or probability: three decimals."""
-    return f"{value:.3f}"
+def share(value: float | None) -> str:
+    """A share or probability: three decimals; an empty group has none.
+
+    >>> share(0.25), share(None)
+    ('0.250', '–')
+    """
+    return "–" if value is None else f"{value:.3f}"
 
 
 def chance(probability: float) -> str:

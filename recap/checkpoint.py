@@ -132,6 +132,12 @@ class Checkpoint:
         """Parts that play no role in this checkpoint's scores."""
         return self.stage.inactive_parts(self.manifest.train.model)
 
+    @property
+    def best_overall_weights(self) -> Path:
+        """The file with the best weights of all epochs: a file of its own only where they are not the kept ones."""
+        apart = self.folder / BEST_OVERALL_WEIGHTS
+        return apart if apart.is_file() else self.folder / WEIGHTS
+
     def check_dataset(self, dataset: Dataset) -> None:
         """Refuse a dataset the model was not trained on.
 
@@ -208,7 +214,8 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
     replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
-    return write_sums(folder, [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD])
+    names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
+    return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 
 
 def library_versions() -> dict[str, str]:
@@ -223,6 +230,7 @@ def library_versions() -> dict[str, str]:
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """A page for people: what was trained on what, how well it does beside counting, and what not to use it for."""
+    same_epoch = manifest.best.epoch == manifest.best_overall.epoch
     return (
         render(
             "model_card.md.j2",
@@ -230,7 +238,7 @@ def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
             summary=summary,
             inactive=manifest.best.stage.inactive_parts(manifest.train.model),
             scorers={"recap": summary["test"], **summary["baselines"]},
-            best_overall_weights=BEST_OVERALL_WEIGHTS,
+            best_overall_weights=WEIGHTS if same_epoch else BEST_OVERALL_WEIGHTS,
         )
         + "\n"
     )

@@ -19,6 +19,7 @@ from pydantic import Field
 from recap.config import Config
 from recap.errors import ConfigError, RecapError
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
+from recap.storage.installed import bundles_folder
 from recap.storage.user_folder import HOME_VARIABLE, user_folder
 
 DISTRIBUTION: Final = "recap-mobility"
@@ -26,7 +27,7 @@ ENOUGH_DISK_BYTES: Final = 5 << 30
 ENOUGH_MEMORY_BYTES: Final = 4 << 30
 REINSTALL: Final = "make setup, or: pip install --editable ."
 MOVE_HOME: Final = f"export {HOME_VARIABLE}=/path/to/a/folder/of/yours"
-BUNDLES: Final = Path(__file__).resolve().parents[1] / "checkpoints"
+BUNDLES: Final = bundles_folder()
 
 
 class Check(Config):

@@ -179,8 +179,9 @@ def _write_checkpoint(
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
     best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
-    for source, target in ((BEST, WEIGHTS), (BEST_OVERALL, BEST_OVERALL_WEIGHTS)):
-        (out / target).write_bytes((trainer.folder / source).read_bytes())
+    (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
+    if best_overall.epoch != best.epoch:  # else it is one model, stored once
+        (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
     model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64).to(device)
     load_weights(model, load_tensors(out / WEIGHTS)[0], WEIGHTS)

@@ -18,6 +18,7 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import (
     CheckpointError,
+    ChecksumError,
     FormatVersionError,
     MissingTensorError,
     RecapError,
@@ -57,6 +58,13 @@ def checkpoint(city_checkpoint: Path, tmp_path: Path) -> Path:
 def write_sums_anew(folder: Path) -> None:
     """Make the hashes fit again, as someone would who edits by hand."""
     write_sums(folder, list(LISTED))
+
+
+def change_one_byte(path: Path) -> None:
+    """Flip a bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
 
 
 def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
@@ -108,6 +116,39 @@ def test_names_what_it_holds(city_checkpoint: Path, city_folder: Path) -> None:
     )
 
 
+def test_one_model_is_stored_once(tmp_path: Path) -> None:
+    """Where the kept epoch is the best of all, its weights lie there once; a list that names both copies is whole."""
+    folder = tmp_path / "checkpoint"
+    config = small_training(epochs=3, curriculum={"staged": False})  # every epoch has every part
+    assert train(small_city(), config, folder, device=CPU) is not None
+    loaded = Checkpoint.load(folder)
+    assert loaded.manifest.best == loaded.manifest.best_overall
+    assert loaded.best_overall_weights == folder / "model.safetensors"
+    assert [path.name for path in folder.glob("*.safetensors")] == ["model.safetensors"]
+    assert "(`model.safetensors`)" in (folder / "MODEL_CARD.md").read_text()
+
+    second = folder / "best_overall.safetensors"  # as earlier versions wrote it
+    shutil.copy(folder / "model.safetensors", second)
+    digest = write_sums(folder, list(LISTED))
+    assert Checkpoint.load(folder).best_overall_weights == second
+    second.unlink()
+    assert Checkpoint.load(folder).hash == digest, "the list, which names the checkpoint, is the same"
+    second.write_bytes(b"something else")
+    with pytest.raises(ChecksumError, match="best_overall"):
+        Checkpoint.load(folder)
+    second.unlink()
+    change_one_byte(folder / "model.safetensors")
+    with pytest.raises(ChecksumError, match=r"model\.safetensors"):
+        Checkpoint.load(folder)
+
+
+def test_the_best_of_all_epochs_is_kept_apart(city_checkpoint: Path) -> None:
+    """An epoch before every part was active was better: its weights are a file of their own."""
+    loaded = Checkpoint.load(city_checkpoint)
+    assert loaded.manifest.best.epoch != loaded.manifest.best_overall.epoch
+    assert loaded.best_overall_weights.name == "best_overall.safetensors"
+
+
 def test_the_same_training_gives_the_same_checkpoint_file(tmp_path: Path) -> None:
     """Two runs with one seed: model.safetensors is the same, byte by byte."""
     for name in ("one", "two"):
@@ -119,9 +160,7 @@ def test_the_same_training_gives_the_same_checkpoint_file(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", [*LISTED, "SHA256SUMS"])
 def test_refuses_a_changed_byte_in_any_file(name: str, checkpoint: Path, city_folder: Path) -> None:
     """One flipped bit in the middle of a file is one line on stderr, for evaluate and explain alike."""
-    content = bytearray((checkpoint / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (checkpoint / name).write_bytes(content)
+    change_one_byte(checkpoint / name)
     for arguments in (["evaluate", checkpoint], ["explain", checkpoint, "--case", 0]):
         assert_refused(recap_here(*arguments, "--data", city_folder, "--json"), "checkpoint")
 
@@ -165,7 +204,7 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
         write_sums_anew(checkpoint)
         with pytest.raises(MissingTensorError, match=message):
             Checkpoint.load(checkpoint).build_model(dataset, graph)
-    change_weights(checkpoint, lambda weights: weights.pop("extra", None) and None)
+    change_weights(checkpoint, lambda weights: None)
     assert_refused(recap_here("explain", checkpoint, "--data", city_folder, "--case", 0), "core.output.bias")
 
 

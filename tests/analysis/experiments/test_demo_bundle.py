@@ -13,6 +13,7 @@ from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
+from recap.storage.artifacts import sha256_of
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
@@ -51,3 +52,11 @@ def test_shipped_labels_account_for_every_miss() -> None:
     records = kept_table(records_key(opened.dataset.hash, checkpoint), missing, rows=rows, bundle=BUNDLE)
     labels = label_misses(table, 20)
     assert (labels.isin(MISSES) == (records["rank"] > 20)).all()
+
+
+def test_the_bundles_are_small() -> None:
+    """At most 25 MB of bundles in the repository and in every wheel, and no weights stored twice."""
+    files = [path for path in BUNDLE.parent.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 25_000_000
+    weights = [sha256_of(path) for path in files if path.suffix == ".safetensors"]
+    assert len(weights) == len(set(weights)) == 2
