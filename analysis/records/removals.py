@@ -32,7 +32,15 @@ from recap.predictor import Predictor
 from recap.scores import CaseBatch
 
 CASES_PER_BATCH = 128
-COLUMNS = ("case", "rank", "first", *(f"without_{source}" for source in SOURCES), *(f"points_{row}" for row in ROWS))
+COLUMNS = (
+    "case",
+    "rank",
+    "first",
+    "gates",
+    "negative_gates",
+    *(f"without_{source}" for source in SOURCES),
+    *(f"points_{row}" for row in ROWS),
+)
 GRAPH_POINTS = "points_graph_token"
 
 
@@ -43,8 +51,9 @@ def describe_removals(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame
         cases: rows of `Predictor.cases_of`.
 
     Returns:
-        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``without_<source>`` (rank; NaN
-        where the model has no such source, or it is inactive), ``points_<row>`` (the row's points of the truth less
+        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``gates, negative_gates`` (of
+        its candidates; 0 while the correction is inactive), ``without_<source>`` (rank; NaN where the model has no such
+        source, or it is inactive), ``points_<row>`` (the row's points of the truth less
         their mean over all places; NaN likewise) and ``points_graph_token`` (the same of the total, with the token less
         without it).
     """
@@ -164,7 +173,13 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
         "case": cases["case"].to_numpy(np.int64),
         "rank": mean_ranks(total_BP, target_B),
         "first": total_BP.argmax(1).numpy(),
+        "gates": np.zeros(len(cases), dtype=np.int64),
+        "negative_gates": np.zeros(len(cases), dtype=np.int64),
     }
+    if read.revisit is not None and read.revisit.gate_C is not None:
+        case_C, is_negative_C = read.revisit.candidates.case_C, read.revisit.gate_C < 0
+        columns["gates"] = torch.bincount(case_C, minlength=len(cases)).numpy()
+        columns["negative_gates"] = torch.bincount(case_C[is_negative_C], minlength=len(cases)).numpy()
     missing = np.full(len(cases), np.nan)
     for source in SOURCES:
         known = source in totals
