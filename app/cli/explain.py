@@ -117,14 +117,23 @@ def misses(
     out: Annotated[Path | None, typer.Option(help="Also write one row per test case as CSV.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Why test cases are missed: exactly one label for each."""
-    from analysis.long_tail.misses import count_misses, describe_misses, label_misses
+    """Why test cases are missed: exactly one label for each, by the removal that would have found it."""
+    from analysis.long_tail.misses import (
+        MISS_LABELS,
+        count_misses,
+        describe_misses,
+        label_misses,
+        negative_gate_share,
+    )
+    from analysis.records.loaded_dataset import LoadedDataset
+    from app.cli.causes import removals
     from recap.errors import RecapError
-    from recap.predictor import Predictor
 
-    predictor = Predictor.load(checkpoint, data)
-    described = describe_misses(predictor, predictor.cases)
+    table = removals(checkpoint, data)
+    opened = LoadedDataset.load(data)
+    described = describe_misses(opened.dataset, opened.cases, table)
     labels = label_misses(described, k)
+    negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
         try:
@@ -133,15 +142,19 @@ def misses(
             raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
     missed = int(counts["n"].sum())
     if as_json:
-        print_json({"k": k, "n": len(labels), "missed": missed, "labels": counts.to_dict(orient="records")})
+        rows = counts.to_dict(orient="records")
+        print_json({"k": k, "n": len(labels), "missed": missed, "labels": rows, "negative_gate_share": negative})
         return
-    table = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
-    table.add_column("why")
-    table.add_column("cases", justify="right")
-    table.add_column("share", justify="right")
+    shown = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
+    shown.add_column("why")
+    shown.add_column("cases", justify="right")
+    shown.add_column("share", justify="right")
     for row in counts.itertuples():
-        table.add_row(str(row.label).replace("_", " "), f"{row.n:,}", f"{row.share:.3f}")
-    console.print(table)
+        shown.add_row(MISS_LABELS[str(row.label)], f"{row.n:,}", f"{row.share:.3f}")
+    console.print(shown)
+    console.print("Outvoted by X: without X, for all places, it would be found.")
+    if negative is not None:
+        console.print(f"The gate is negative for {negative:.1%} of all candidates.")
 
 
 @commands.command()
