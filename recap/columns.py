@@ -33,6 +33,9 @@ SOURCE_ROW: Final = "source_row"
 
 CHECKIN_COLUMNS: Final = (USER, POI, TIME, TZ_OFFSET_MINUTES, TRAJECTORY, SPLIT, SOURCE_ROW)
 
+HISTORY_ONLY: Final = "history_only"
+"""Bool: the check-in is part of its user's history and opens no case; a table without such rows lacks the column."""
+
 # Split codes, in time order
 TRAIN: Final = 0
 VAL: Final = 1

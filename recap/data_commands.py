@@ -27,6 +27,15 @@ from recap.reading_options import (
 
 commands = typer.Typer()
 
+HistoryOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="What a case's history is made of: every-checkin (default) or cases-only, which leaves out check-ins of "
+        "short validation and test trajectories.",
+    ),
+]
+
 
 @commands.command()
 def prepare(
@@ -44,6 +53,7 @@ def prepare(
     delimiter: DelimiterOption = None,
     multiline: MultilineOption = False,
     skip_bad_rows: SkipOption = False,
+    history: HistoryOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     assignments: SetOption = None,
     as_json: JsonFlag = False,
@@ -58,7 +68,8 @@ def prepare(
     from recap.sealed_folder import check_target
 
     started = time.perf_counter()
-    config = data_preset(preset).override(assignments or [])
+    chosen = [f"history={history.replace('-', '_')}"] if history else []
+    config = data_preset(preset).override([*chosen, *(assignments or [])])
     options = read_options(
         mapping=mapping,
         timezone=timezone,
@@ -109,6 +120,7 @@ def prepare(
         "exact_duplicates": report.exact_duplicates,
         "kept": report.kept,
         "checkins": report.checkins,
+        "history_only": report.history_only,
         "users": dataset.num_users,
         "pois": dataset.num_pois,
         "category_ids": dataset.num_categories,

@@ -112,4 +112,5 @@ configs = st.builds(
     train_end=st.sampled_from([0.5, 0.8]),
     val_end=st.sampled_from([0.8, 0.9]),
     drop_exact_duplicates=st.booleans(),
+    history=st.sampled_from(["every_checkin", "cases_only"]),
 )

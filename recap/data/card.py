@@ -1,6 +1,6 @@
 """The page for people beside every dataset: what it is, what was left out and why."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from recap import columns as c
 from recap.data.cleaning import DataConfig
@@ -10,13 +10,19 @@ if TYPE_CHECKING:
     from recap.data.dataset import Dataset
 
 
+HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test check-in in a short trajectory"
+
+
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
     """Reason -> sentence, for the keys of `CleaningReport.dropped`."""
+    short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
+    if config.history == "every_checkin":
+        short += ", of a user or at a POI without training check-ins"
     return {
         "exact_duplicate": "same user, POI and second as an earlier row",
         "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
         "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
-        "short_trajectory": f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}",
+        "short_trajectory": short,
         "unseen_user": "validation or test check-in of a user without training check-ins",
         "unseen_poi": "validation or test check-in at a POI without training check-ins",
     }
@@ -34,13 +40,16 @@ def dataset_card(dataset: "Dataset") -> str:
     rows = [*_reading_rows(dataset), ("raw", report.raw)]
     reasons = dropped_reasons(config)
     rows += [(reasons[name], count) for name, count in report.dropped.items()]
+    if report.history_only:
+        rows.append((HISTORY_ONLY_LABEL, report.history_only))
     notes = "".join(f"- {note}\n" for note in (manifest.reading.notes if manifest.reading else []))
+    aside = f" {report.history_only:,} more are history only: they open no case." if report.history_only else ""
     cases = [(name, len(dataset.cases(split))) for split, name in enumerate(c.SPLIT_NAMES)]
     return (
         f"# Dataset card: {manifest.name}\n\n{origin}\n\n"
-        f"{len(dataset.checkins):,} check-ins of {dataset.num_users:,} users at {dataset.num_pois:,} POIs, "
+        f"{report.checkins:,} check-ins of {dataset.num_users:,} users at {dataset.num_pois:,} POIs, "
         f"{first:%-d %B %Y} to {last:%-d %B %Y} (UTC). Source format `{manifest.source_format}`, "
-        f"preset `{manifest.preset}`.\n\n"
+        f"preset `{manifest.preset}`.{aside}\n\n"
         f"Content hash `{dataset.hash}`\n\n"
         f"## Where the rows went\n\n{_table('rows', rows)}| **kept** | **{report.checkins:,}** |\n\n"
         f"{report.exact_duplicates:,} rows repeat another's user, POI and second"

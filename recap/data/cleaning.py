@@ -1,6 +1,6 @@
 """The data protocol: filter, split by time, cut trajectories, drop what the paper drops, and account for every row."""
 
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from recap.errors import DataError
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
 """Why a row of the raw table is not in the dataset, in the order of the report."""
 
+History = Literal["every_checkin", "cases_only"]
+
 
 class DataConfig(Config):
     """How raw check-ins become a dataset (paper, App. B; docs/paper.md for our readings)."""
@@ -24,7 +26,11 @@ class DataConfig(Config):
     val_end: float = Field(0.9, gt=0, le=1, description="Share of check-ins where validation ends and test begins.")
     trajectory_gap_hours: float = Field(24, gt=0, description="A longer gap starts a new trajectory.")
     min_trajectory_length: int = Field(
-        3, ge=1, description="Validation and test check-ins in shorter trajectories are dropped; training keeps them."
+        3, ge=1, description="Validation and test check-ins in shorter trajectories open no cases; training keeps them."
+    )
+    history: History = Field(
+        "every_checkin",
+        description="every_checkin: those of too short trajectories stay in their user's history; cases_only: they go.",
     )
     keep_given_split: bool = Field(
         True,
@@ -39,12 +45,18 @@ class DataConfig(Config):
 
 
 class CleaningReport(Config):
-    """Where every raw row went: ``raw - sum(dropped.values()) == checkins``."""
+    """Where every raw row went: ``raw == checkins + history_only + sum(dropped.values())``.
+
+    ``checkins`` and the unseen users and POIs of ``dropped`` count rows that cases are made of, under either rule of
+    `DataConfig.history`; under ``every_checkin`` a row counts as ``short_trajectory`` only where it could not stay as
+    history either, since training does not know its user or its POI.
+    """
 
     raw: int
     exact_duplicates: int
     kept: int
     checkins: int
+    history_only: int = 0
     dropped: dict[str, int]
 
 
@@ -55,8 +67,8 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     nothing is cut; only validation and test rows of users and POIs that training does not know are dropped.
 
     Returns:
-        The surviving raw columns plus ``source_row`` (position in ``raw``), ``split`` and ``trajectory`` (ids from 0),
-        sorted by (user, time, source row), and the report.
+        The surviving raw columns plus ``source_row`` (position in ``raw``), ``split``, ``trajectory`` (ids from 0) and,
+        where there are such rows, ``history_only``, sorted by (user, time, source row), and the report.
 
     Raises:
         DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
@@ -95,22 +107,32 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     trajectory = np.cumsum(np.append(True, (np.diff(user[rows]) != 0) | is_new)) - 1
 
     length = np.bincount(trajectory)[trajectory]
-    dropping = (length < (1 if is_given else config.min_trajectory_length)) & (split != c.TRAIN)
-    dropped["short_trajectory"] = int(dropping.sum())
-    rows, split, trajectory = rows[~dropping], split[~dropping], trajectory[~dropping]
+    is_short = (length < (1 if is_given else config.min_trajectory_length)) & (split != c.TRAIN)
+    if config.history == "cases_only":
+        dropped["short_trajectory"] = int(is_short.sum())
+        rows, split, trajectory = rows[~is_short], split[~is_short], trajectory[~is_short]
+        is_short = np.zeros(len(rows), dtype=bool)
     for reason, codes in (("unseen_user", user), ("unseen_poi", poi)):
         dropping = _is_unseen(codes[rows], split)
-        dropped[reason] = int(dropping.sum())
-        rows, split, trajectory = rows[~dropping], split[~dropping], trajectory[~dropping]
+        dropped[reason] = int((dropping & ~is_short).sum())
+        dropped["short_trajectory"] += int((dropping & is_short).sum())
+        rows, split, trajectory, is_short = (values[~dropping] for values in (rows, split, trajectory, is_short))
 
     frame = raw.iloc[rows].assign(**{c.SOURCE_ROW: rows, c.SPLIT: split, c.TRAJECTORY: trajectory})
+    if is_short.any():
+        frame[c.HISTORY_ONLY] = is_short
     if not has_training_case(frame):
         raise DataError(
             "no training case is left: no user has two training check-ins within "
             f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
         )
     report = CleaningReport(
-        raw=len(raw), exact_duplicates=int(is_duplicate.sum()), kept=kept, checkins=len(frame), dropped=dropped
+        raw=len(raw),
+        exact_duplicates=int(is_duplicate.sum()),
+        kept=kept,
+        checkins=int((~is_short).sum()),
+        history_only=int(is_short.sum()),
+        dropped=dropped,
     )
     return frame, report
 

@@ -57,7 +57,7 @@ li { overflow-wrap: anywhere; }
 {% if it.preview.refusal %}<p>Nothing: {{ it.preview.refusal }}</p>
 {% else %}<table>
 <tr><th scope="row">check-ins kept</th><td class="number">{{ "{:,}".format(it.preview.checkins) }}</td></tr>
-{% for reason, count in kept.items() %}<tr><th scope="row">dropped: {{ reason }}</th>
+{% for reason, count in kept.items() %}<tr><th scope="row">{{ reason }}</th>
 <td class="number">{{ "{:,}".format(count) }}</td></tr>
 {% endfor %}</table>{% endif %}
 </body>

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recap import columns as c
+from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig, clean_checkins
 from recap.errors import ConfigError, DataError
 from tests.checkins import LENIENT, configs, raw_rows, raw_table
@@ -70,8 +71,9 @@ def test_rare_pois_go_first_and_then_rare_users_once() -> None:
 def test_held_out_rows_are_dropped_in_the_order_of_the_protocol() -> None:
     """Twenty rows: 16 train, 2 validation, 2 test.
 
-    cy appears only in test, in a trajectory of one row: too short comes before unseen user. bob's test row is at zoo,
-    which training never saw. ann's validation rows stay.
+    cy appears only in test, in a trajectory of one row: too short comes before unseen user, and a user whom training
+    does not know has no history to stay in. bob's test row is at zoo, which training never saw. ann's validation rows
+    stay.
     """
     train = [(user, poi, float(hour)) for hour, (user, poi) in enumerate([("ann", "home"), ("bob", "work")] * 8)]
     rows = [*train, ("ann", "work", 17.0), ("ann", "home", 18.0), ("bob", "zoo", 19.0), ("cy", "home", 20.0)]
@@ -92,6 +94,24 @@ def test_held_out_rows_are_dropped_in_the_order_of_the_protocol() -> None:
     assert list(report.dropped.values())[3:] == [0, 1, 1], "users are looked at before POIs"
 
 
+def test_short_trajectories_stay_as_history() -> None:
+    """Twenty rows in hours 0 to 19, cut at 16 and 18. ann trains, then comes back a week later for two test rows.
+
+    Her walk of two is too short for cases. It stays as history, except the row at zoo, where training never was; under
+    ``cases_only`` both rows go. Training rows, and what cases are made of, are the same.
+    """
+    rows = [("ann", "home", float(hour)) for hour in range(18)] + [("ann", "home", 200.0), ("ann", "zoo", 201.0)]
+    every = LENIENT.model_copy(update={"min_trajectory_length": 3})
+    frame, report = clean_checkins(raw_table(rows), every)
+    assert frame[c.HISTORY_ONLY].tolist() == [False] * 18 + [True]
+    assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (18, 1, 1)
+    assert report.dropped["unseen_poi"] == 0
+
+    frame, report = clean_checkins(raw_table(rows), every.model_copy(update={"history": "cases_only"}))
+    assert c.HISTORY_ONLY not in frame
+    assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (18, 0, 2)
+
+
 def test_training_keeps_short_trajectories() -> None:
     """A lone training check-in is history for later cases."""
     rows = [("ann", "home", float(hour)) for hour in [0, 100, *range(200, 218)]]
@@ -110,8 +130,11 @@ def test_exact_duplicates_are_counted_and_dropped_only_on_request() -> None:
     assert 10 not in frame[c.SOURCE_ROW].tolist()
 
 
-def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int]] | None:
-    """(source row, split, trajectory) of the surviving rows by loops over Python lists; None where nothing is left."""
+def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int, bool]] | None:
+    """(source row, split, trajectory, history only) of the surviving rows by loops over Python lists.
+
+    None where no training case is left.
+    """
     alive = [(hour, i, user, poi) for i, (user, poi, hour) in enumerate(rows)]
     if config.drop_exact_duplicates:
         first: dict[Any, int] = {}
@@ -135,14 +158,16 @@ def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int]]
     def held_out(row: Any) -> bool:
         return split[row[1]] != c.TRAIN
 
-    alive = [r for r in alive if not held_out(r) or length[trajectory[r[1]]] >= config.min_trajectory_length]
+    short = {r[1] for r in alive if held_out(r) and length[trajectory[r[1]]] < config.min_trajectory_length}
+    if config.history == "cases_only":
+        alive = [row for row in alive if row[1] not in short]
     for key in (2, 3):
         seen = {row[key] for row in alive if not held_out(row)}
         alive = [row for row in alive if not held_out(row) or row[key] in seen]
     pairs = pairwise(alive)
     if not any(trajectory[a[1]] == trajectory[b[1]] and not held_out(b) for a, b in pairs):
         return None
-    return [(row[1], split[row[1]], trajectory[row[1]]) for row in alive]
+    return [(row[1], split[row[1]], trajectory[row[1]], row[1] in short) for row in alive]
 
 
 @given(raw_rows(), configs)
@@ -154,7 +179,8 @@ def test_equals_the_protocol_in_plain_python(rows: Rows, config: DataConfig) -> 
     except DataError:
         assert not expected
         return
-    assert expected == list(zip(frame[c.SOURCE_ROW], frame[c.SPLIT], frame[c.TRAJECTORY], strict=True))
+    found = zip(frame[c.SOURCE_ROW], frame[c.SPLIT], frame[c.TRAJECTORY], history_only(frame), strict=True)
+    assert expected == list(found)
 
 
 def cleaned(rows: Rows, config: DataConfig) -> pd.DataFrame:
@@ -176,15 +202,32 @@ def test_splits_are_disjoint_and_ordered_in_time(rows: Rows, config: DataConfig)
 
 @given(raw_rows(), configs)
 def test_every_row_is_accounted_for(rows: Rows, config: DataConfig) -> None:
-    """raw - sum(dropped) = check-ins, and kept = raw minus what the filters took."""
+    """raw = check-ins + history only + what was dropped, and kept = raw minus what the filters took."""
     try:
         frame, report = clean_checkins(raw_table(rows), config)
     except DataError:
         assume(False)
     assert report.raw == len(rows)
-    assert report.raw - sum(report.dropped.values()) == report.checkins == len(frame)
+    assert report.raw == report.checkins + report.history_only + sum(report.dropped.values())
+    assert report.history_only == history_only(frame).sum() and report.checkins == len(frame) - report.history_only
     filters = ("rare_poi", "rare_user", "exact_duplicate")
     assert report.kept == report.raw - sum(report.dropped[reason] for reason in filters)
+
+
+@given(raw_rows(), configs)
+def test_the_rule_of_history_changes_nothing_but_history(rows: Rows, config: DataConfig) -> None:
+    """Rows that cases are made of, their splits and the counts of the report agree; only whole rows are set aside."""
+    every = config.model_copy(update={"history": "every_checkin"})
+    only = config.model_copy(update={"history": "cases_only"})
+    cleaned(rows, config)
+    (full, full_report), (cases, cases_report) = (clean_checkins(raw_table(rows), it) for it in (every, only))
+    columns = [c.SOURCE_ROW, c.SPLIT, c.TRAJECTORY]
+    pd.testing.assert_frame_equal(full.loc[~history_only(full), columns], cases[columns])
+    assert (full.loc[history_only(full), c.SPLIT] != c.TRAIN).all()
+    assert full_report.checkins == cases_report.checkins
+    for reason, count in cases_report.dropped.items():
+        gone = full_report.dropped[reason]
+        assert gone == (count - full_report.history_only if reason == "short_trajectory" else count)
 
 
 @given(raw_rows(), configs, st.randoms(use_true_random=False))
