@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from recap.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from recap.console import JsonFlag, console, pairs_table, print_json, progress_console
+from recap.option_groups import with_option_groups
+from recap.protocol_options import ProtocolOptions
 from recap.reading_options import (
     BoxOption,
     DelimiterOption,
@@ -27,22 +29,14 @@ from recap.reading_options import (
 
 commands = typer.Typer()
 
-HistoryOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RULE",
-        help="What a case's history is made of: every-checkin (default) or cases-only, which leaves out check-ins of "
-        "short validation and test trajectories.",
-    ),
-]
-
 
 @commands.command()
+@with_option_groups
 def prepare(
     path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
+    protocol: ProtocolOptions,
     source_format: FormatOption = "auto",
-    preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca or default.")] = "default",
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     mapping: MapOption = None,
     timezone: ZoneOption = None,
@@ -53,9 +47,7 @@ def prepare(
     delimiter: DelimiterOption = None,
     multiline: MultilineOption = False,
     skip_bad_rows: SkipOption = False,
-    history: HistoryOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
-    assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Turn raw check-ins into one clean dataset: read, filter, split by time, account for every row."""
@@ -64,12 +56,10 @@ def prepare(
     from recap.data.preparation import prepare_dataset
     from recap.data.sources import read_checkins
     from recap.data.sources.account import REASONS
-    from recap.presets import data_preset
     from recap.sealed_folder import check_target
 
     started = time.perf_counter()
-    chosen = [f"history={history.replace('-', '_')}"] if history else []
-    config = data_preset(preset).override([*chosen, *(assignments or [])])
+    config = protocol.config()
     options = read_options(
         mapping=mapping,
         timezone=timezone,
@@ -90,7 +80,12 @@ def prepare(
     account = read.account
     with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
         dataset = prepare_dataset(
-            read.table, config, name=name or out.name, source_format=source_format, preset=preset, reading=account
+            read.table,
+            config,
+            name=name or out.name,
+            source_format=source_format,
+            preset=protocol.preset,
+            reading=account,
         )
     del read
     replaced = recorded_hash(out)
@@ -154,7 +149,9 @@ def prepare(
 def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
     source_format: FormatOption = "auto",
-    preset: Annotated[str, typer.Option(help="Data protocol of the preview: nyc, tky, ca or default.")] = "default",
+    preset: Annotated[
+        str, typer.Option(help="Data protocol of the preview: nyc, tky, ca, default or nyc_paper.")
+    ] = "default",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
     mapping: MapOption = None,
     timezone: ZoneOption = None,
@@ -202,7 +199,7 @@ def stats(
     data: Annotated[Path, typer.Argument(help="A dataset folder.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Show tail shares, evidence of the test cases, and what each further hop reaches."""
+    """Show tail shares, evidence of the test cases, the split's fingerprint, and what each further hop reaches."""
     from recap.data.dataset import Dataset
     from recap.statistics import dataset_statistics
 
@@ -212,7 +209,9 @@ def stats(
         print_json(statistics)
         return
     hops, sample = statistics.pop("hops"), statistics.pop("hop_sample", None)
+    found = statistics.pop("fingerprint")
     console.print(pairs_table(f"Transitions of {data}", statistics))
+    console.print(pairs_table("Fingerprint of the split (trajectory_last cases; graph over distinct sources)", found))
     table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
     for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
         table.add_column(heading, justify="right")

@@ -6,6 +6,7 @@ import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.fingerprint import fingerprint
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.visits import Visits
 
@@ -125,6 +126,7 @@ def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
         **evidence_shares(dataset, graph),
+        "fingerprint": fingerprint(dataset, graph, sample["sources"] if sample else None),
         "hops": hop_statistics(dataset, graph, max_hops),
         **({"hop_sample": sample} if sample else {}),
     }

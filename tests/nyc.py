@@ -30,11 +30,12 @@ needs_nyc = pytest.mark.skipif(
 def nyc_dataset(history: History = "every_checkin") -> Dataset:
     """The prepared file under a rule of history; takes a few seconds once."""
     config = data_preset("nyc").override([f"history={history}"])
-    return prepare_dataset(_raw(), config, name="nyc", source_format="foursquare")
+    return prepare_dataset(nyc_raw(), config, name="nyc", source_format="foursquare")
 
 
 @cache
-def _raw() -> pd.DataFrame:
+def nyc_raw() -> pd.DataFrame:
+    """The file's rows."""
     return read_raw(NYC_FILE, "foursquare")
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import MERGED, DataConfig
 from recap.data.sources.account import REASONS
 
 if TYPE_CHECKING:
@@ -18,10 +18,16 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
     short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
     if config.history == "every_checkin":
         short += ", of a user or at a POI without training check-ins"
+    merging = (
+        f"at most {config.merge_seconds} s after the user's last check-in kept"
+        if config.merge_by == "gap"
+        else f"in the same {config.merge_seconds} s of the clock as an earlier check-in of the user"
+    )
     return {
         "exact_duplicate": "same user, POI and second as an earlier row",
         "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
         "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
+        MERGED: f"{merging}, merged into the earlier one",
         "short_trajectory": short,
         "unseen_user": "validation or test check-in of a user without training check-ins",
         "unseen_poi": "validation or test check-in at a POI without training check-ins",
