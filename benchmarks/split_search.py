@@ -273,13 +273,14 @@ def _draw(rng: np.random.Generator, elite: list[Reading]) -> Reading:
 
 def _canonical(reading: Reading) -> str:
     """Equal for readings that differ only on an axis that does nothing."""
-    idle = {"none": {"merge_seconds": 0, "keep": "first"}, "repeat": {"merge_seconds": 0}}.get(reading["merge"], {})
-    scope = {"unseen_scope": "row"} if reading["unseen"] == "cases" else {}
-    inclusive = {"gap_inclusive": False} if reading["gap_hours"] == "day" else {}
+    idle: Reading = {} if reading["merge"] not in ("none", "repeat") else {"merge_seconds": 0}
+    idle |= {"keep": "first"} if reading["merge"] == "none" else {}
+    scope: Reading = {"unseen_scope": "row"} if reading["unseen"] == "cases" else {}
+    inclusive: Reading = {"gap_inclusive": False} if reading["gap_hours"] == "day" else {}
     return json.dumps(reading | idle | scope | inclusive, sort_keys=True)
 
 
-NAMED: Final = {
+NAMED: Final[dict[str, Reading]] = {
     "split by check-ins, 24 h (preset nyc)": {},
     "nyc_paper": {
         "merge": "clock",
@@ -347,10 +348,17 @@ def report(log: Path, shown: int) -> None:
     lines = [line for line in _read(log) if line["found"]]
     scored = [(distance(line["found"]), line) for line in lines]
     counts = {name: sum(name in met(line["found"]) for line in lines) for name in TARGETS}
-    full = [item for item in scored if item[0] < float("inf")]
-    print(json.dumps({"readings": len(lines), "with_graph": len(full), "met": counts, "cpu": lines[-1]["cpu"]}))
-    print(json.dumps({"most_met": max(len(met(line["found"])) for line in lines)}))
-    for score, line in sorted(full, key=lambda item: item[0])[:shown]:
+    # Readings that come to the same are one line.
+    full = {score: line for score, line in reversed(scored) if score < float("inf")}
+    total: dict[str, Any] = {"readings": len(lines), "with_graph": sum(score < float("inf") for score, _ in scored)}
+    print(json.dumps(total | {"different": len(full), "met": counts, "cpu": lines[-1]["cpu"]}))
+    most = max(len(met(line["found"])) for line in lines)
+    print(json.dumps({"most_met": most}))
+    best = sorted(full.items())[:shown]
+    best += sorted(
+        (score, line) for score, line in full.items() if len(met(line["found"])) == most and score > best[-1][0]
+    )
+    for score, line in best:
         changed = {name: value for name, value in line["reading"].items() if value != NYC[name]}
         print(json.dumps({"distance": round(score, 5), "met": met(line["found"]), "reading": changed, **line["found"]}))
 
