@@ -32,6 +32,9 @@ TRAJECTORY: Final = "trajectory"
 SPLIT: Final = "split"
 SOURCE_ROW: Final = "source_row"
 
+HISTORY_ONLY: Final = "history_only"
+"""Bool: the check-in is part of its user's history and opens no case; a table without such rows lacks the column."""
+
 # Split codes, in time order
 TRAIN: Final = 0
 VAL: Final = 1

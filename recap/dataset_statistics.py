@@ -6,6 +6,7 @@ import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.fingerprint import fingerprint
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.visits import Visits
 
@@ -62,6 +63,7 @@ class DatasetStatistics(TailShares, EvidenceShares):
 
     dataset_hash: str
     hops: list[HopStatistics]
+    fingerprint: dict[str, float | int]
     hop_sample: NotRequired[HopSample]
 
 
@@ -172,6 +174,7 @@ def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> DatasetStatistics
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
         **evidence_shares(dataset, graph),
+        "fingerprint": fingerprint(dataset, graph, sample["sources"] if sample else None),
         "hops": hop_statistics(dataset, graph, max_hops),
     }
     if sample is not None:

@@ -11,6 +11,7 @@ from recap import columns as c
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.dataset import Dataset, Manifest
 from recap.data.preparation import prepare_dataset
+from recap.data.splitting import SPLIT_BY
 
 START = pd.Timestamp("2012-04-02 08:00:00", tz="UTC")
 """A Monday. Hours in the tables below count from here."""
@@ -112,4 +113,9 @@ configs = st.builds(
     train_end=st.sampled_from([0.5, 0.8]),
     val_end=st.sampled_from([0.8, 0.9]),
     drop_exact_duplicates=st.booleans(),
+    history=st.sampled_from(["every_checkin", "cases_only"]),
+    merge_seconds=st.sampled_from([0, 0, 3600, 7200]),
+    merge_by=st.sampled_from(["gap", "clock"]),
+    split_by=st.sampled_from(SPLIT_BY),
+    removal_order=st.sampled_from(["short_first", "unseen_first"]),
 )

@@ -44,5 +44,5 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
         console.print(f"recap prepare would refuse: {preview.refusal}", markup=False)
     else:
         rows = {"check-ins kept": preview.checkins}
-        rows |= {f"dropped: {reason}": count for reason, count in preview_rows(inspection, config).items()}
+        rows |= preview_rows(inspection, config)
         console.print(pairs_table("What a dataset would keep", rows))

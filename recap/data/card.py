@@ -1,19 +1,32 @@
 """The page for people beside every dataset: what it is, what was left out and why."""
 
+from typing import Final
+
 from recap import columns as c
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import MERGED, DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.read_report import REASONS
 from recap.rendering import render
 
+HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test check-in in a short trajectory"
+
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
     """Reason -> sentence, for the keys of `CleaningReport.dropped`."""
+    short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
+    if config.history == "every_checkin":
+        short += ", of a user or at a POI without training check-ins"
+    merging = (
+        f"at most {config.merge_seconds} s after the user's last check-in kept"
+        if config.merge_by == "gap"
+        else f"in the same {config.merge_seconds} s of the clock as an earlier check-in of the user"
+    )
     return {
         "exact_duplicate": "same user, POI and second as an earlier row",
         "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
         "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
-        "short_trajectory": f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}",
+        MERGED: f"{merging}, merged into the earlier one",
+        "short_trajectory": short,
         "unseen_user": "validation or test check-in of a user without training check-ins",
         "unseen_poi": "validation or test check-in at a POI without training check-ins",
     }
@@ -25,6 +38,8 @@ def dataset_card(dataset: Dataset) -> str:
     first, last = dataset.checkins[c.TIME].min(), dataset.checkins[c.TIME].max()
     reasons = dropped_reasons(manifest.config)
     dropped = [(reasons[name], count) for name, count in report.dropped.items()]
+    if report.history_only:
+        dropped.append((HISTORY_ONLY_LABEL, report.history_only))
     return (
         render(
             "dataset_card.md.j2",

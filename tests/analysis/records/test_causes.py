@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.edited_case import build_edited_case, rank_of
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.records.causes import causes_of, count_causes, obstacles_of, recovered_by, removal_table
 from analysis.records.removals import COLUMNS, describe_removals, removed_totals
 from analysis.records.score_rows import EXACT_ROWS, OPAQUE_ROWS, ROWS, SOURCES
 from recap.errors import ConfigError
+from recap.evaluation.ranks import rank_of
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.recap import Recap

@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
+from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import inspect_checkins
+from recap.data.inspection import inspect_checkins, preview_rows
 from recap.data.inspection_page import inspection_page
 from recap.data.reading import SOURCE_FORMATS, ReadOptions
 from recap.geodesy import distance_km
-from tests.checkins import raw_table
+from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
 from tests.sources import write_source
 
@@ -123,6 +124,20 @@ def test_every_format_is_inspected_without_options(tmp_path: Path, source_format
     assert any("--timezone" in note for note in found.account.notes) == (options.timezone is not None)
     assert len(found.first_rows) == 5
     assert found.preview.checkins == 72 - sum(found.preview.dropped.values())
+
+
+def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:
+    """Ann's last walk of two opens no case and stays; under a protocol of cases only it would be dropped."""
+    rows = [("ann", "ab"[hour % 2], float(hour)) for hour in range(18)] + [("ann", "a", 200.0), ("ann", "b", 201.0)]
+    path = write_foursquare(tmp_path / "city.txt", rows)
+    config = DataConfig(min_poi_checkins=1, min_user_checkins=1)
+    found = inspect_checkins(path, "auto", ReadOptions(), config)
+    assert (found.preview.checkins, found.preview.history_only) == (18, 2)
+    assert preview_rows(found, config) == {HISTORY_ONLY_LABEL: 2}
+    only = config.model_copy(update={"history": "cases_only"})
+    found = inspect_checkins(path, "auto", ReadOptions(), only)
+    assert (found.preview.checkins, found.preview.history_only) == (18, 0)
+    assert preview_rows(found, only) == {"dropped: validation or test check-in in a trajectory shorter than 3": 2}
 
 
 def test_bad_rows_become_problems(tmp_path: Path) -> None:
