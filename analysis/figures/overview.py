@@ -8,6 +8,7 @@ from plotly.subplots import make_subplots
 
 from analysis.figures.charts import styled
 from analysis.figures.palette import Palette, mix
+from analysis.formatting import percent, signed
 from recap import columns as c
 
 PANELS = (("all", "All"), ("head", "Head"), ("tail", "Tail"))
@@ -81,15 +82,15 @@ def _add_lead(figure: go.Figure, column: int, rows: pd.DataFrame, palette: Palet
     leads = rows.dropna(subset="lead") if "lead" in rows else rows.iloc[:0]
     if len(leads):
         lead = leads.iloc[0]
-        words = f"{lead['lead']:+.3f} {'over' if lead['lead'] >= 0 else 'to'} the best"
-        span = f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]"
+        words = f"{signed(lead['lead'])} {'over' if lead['lead'] >= 0 else 'to'} the best"
+        span = f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]"
         figure.add_annotation(
             x=1.62,
             y=0.45,
             xanchor="right",
             yanchor="top",
             align="right",
-            text=f"{words}<br>{span}".replace("-", "−"),
+            text=f"{words}<br>{span}",
             showarrow=False,
             row=1,
             col=column,
@@ -147,7 +148,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
                 x=50 * (row["from_share"] + row["to_share"]),
                 y=1.0 if word == "once" else 0.3,
                 yanchor="bottom",
-                text=f"{word} {row['share']:.0%}".replace("%", " %"),
+                text=f"{word} {percent(row['share'])}",
                 showarrow=False,
                 font={"color": palette.quiet, "size": 13},
             )

@@ -14,7 +14,6 @@ from analysis import formatting
 from analysis.explain.contrast import PARTS
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.minimal_sets import describe_set
-from analysis.explain.paths import user_name
 from analysis.figures.case_layout import (
     PART_LABELS,
     part_is_active,
@@ -37,8 +36,8 @@ def _environment() -> Environment:
         "points": formatting.points,
         "signed": formatting.signed_points,
         "share": formatting.share,
-        "percent": formatting.percent,
-        "clock": formatting.clock,
+        "chance": formatting.chance,
+        "time_of_day": formatting.time_of_day,
         "set": describe_set,
     }
     return environment
@@ -94,7 +93,7 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "roles": dict(zip(("target", "rival"), explanation.roles, strict=True)),
         "a": a,
         "b": b,
-        "walker": user_name(explanation.user),
+        "walker": formatting.user_name(explanation.user),
         "now": explanation.revisits[0].now_time,
         "headline": headline(explanation),
         "waterfall": lambda entry: bars[entry.poi],

@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plot_hops, plot_lift
 from analysis.figures.overview import plot_ablations, plot_distribution
+from analysis.formatting import percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_selection import CaseSelection
@@ -171,7 +172,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
-        section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
+        section(f"{percent(share)} of distinct next steps are tail")
         st.plotly_chart(
             drawn(plot_distribution, distribution, eta=eta),
             theme=None,
@@ -179,11 +180,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             key="distribution",
             alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
         )
-        quiet(
-            f"Shares are over distinct test steps; over cases it is {over_cases:.0%}. Square-root scale.".replace(
-                "%", " %"
-            )
-        )
+        quiet(f"Shares are over distinct test steps; over cases it is {percent(over_cases)}. Square-root scale.")
     with halves.cell():
         show_lift(source)
     ablations = tables.ablations(source, metric)

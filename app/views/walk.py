@@ -3,10 +3,11 @@
 import numpy as np
 import streamlit as st
 
+from analysis.formatting import day, user_name
 from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.trajectory import Walk, read_trajectory, trajectories_of, users_of
-from app import state, words
+from app import state
 from app.cached import datasets
 from app.cached.records import read_records
 from app.components.empty import no_source
@@ -120,14 +121,14 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
         "Walker",
         users,
         key="walker",
-        format_func=words.walker,
+        format_func=user_name,
         label_visibility="collapsed",
         width=145,
         on_change=to_user,
     )
     table = trajectories_of(opened, np.union1d(numbers, walk.cases), walk.user)
     names = {
-        int(trajectory): f"{words.day(start)}, {stops} stops"
+        int(trajectory): f"{day(start)}, {stops} stops"
         for trajectory, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
     }
     st.session_state["trajectory"] = walk.trajectory

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from app.components.toolbar import to_csv
-from app.words import plain
+from app.markdown import escape
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
@@ -89,7 +89,7 @@ def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp
 @pytest.mark.parametrize("text", NASTY)
 def test_plain_text_stays_text(text: str) -> None:
     """Every character that Markdown reads is escaped."""
-    escaped = plain(text)
+    escaped = escape(text)
     for special in "*_[]()<>!`$:#|":
         assert all(escaped[i - 1] == "\\" for i, ch in enumerate(escaped) if ch == special)
 

@@ -5,7 +5,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, words
+from analysis.formatting import share, signed
+from app import markdown, state, words
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
@@ -82,7 +83,7 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
     try:
         changed = changed_cases(run, other)
     except RecapError as error:
-        quiet(words.plain(str(error)))
+        quiet(markdown.escape(str(error)))
         return
     counts = changed["change"].value_counts()
     right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
@@ -97,7 +98,7 @@ def _show_time_machine(run: RunFolder) -> None:
         try:
             history = read_case_history(run, int(case))
         except RecapError as error:
-            quiet(words.plain(str(error)))
+            quiet(markdown.escape(str(error)))
             return
         last = int(history["epoch"].iloc[-1])
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
@@ -106,10 +107,10 @@ def _show_time_machine(run: RunFolder) -> None:
             st.metric("Rank", words.ordinal(moment[c.RANK]), width="content")
             for part in PARTS:
                 on = part == "core" or moment[f"{part}_on"]
-                shown = words.signed(moment[c.part_column(part)], 2) if on else "inactive"
+                shown = signed(moment[c.part_column(part)], 2) if on else "inactive"
                 st.metric(part.capitalize(), shown, width="content")
         st.line_chart(history, x="epoch", y=[c.part_column(part) for part in PARTS])
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else share(value)

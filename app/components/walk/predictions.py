@@ -3,9 +3,10 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.formatting import day, signed
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Walk
-from app import words
+from app import markdown, words
 from app.cached import models
 from app.components.text import quiet
 from app.sources import Source
@@ -25,7 +26,7 @@ def show_predictions(
     case = prediction.case
     stop = walk.stop_of(int(case[c.CASE]))
     when = walk.stops["local_time"].iloc[stop - 1]
-    quiet(f"{words.day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
+    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
     markov = models.markov_rank(source, int(case[c.CASE]))
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", words.ordinal(prediction.target_rank) if show_truth else "?", width="content")
@@ -107,10 +108,10 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
         rows = table.head(1)
     row = rows.iloc[0]
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
-    terms = " ".join(f"{words.signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
+    terms = " ".join(f"{signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
     return (
-        words.plain(str(row["name"]))
+        markdown.escape(str(row["name"]))
         + ": "
-        + words.plain(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
+        + markdown.escape(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
         + ", rounded."
     )
