@@ -24,7 +24,7 @@ from analysis.figures.case_layout import (
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
-from recap.storage.atomic import new_file
+from recap.storage.atomic import write_text
 
 
 @cache
@@ -67,9 +67,7 @@ def write_page(explanations: list[FullExplanation], path: Path) -> None:
     Raises:
         RecapError: the disk refused.
     """
-    page = render_page(explanations)
-    with new_file(path, make_parents=True) as temporary:
-        temporary.write_bytes(page.encode())
+    write_text(path, render_page(explanations), make_parents=True)
 
 
 def _context(explanation: FullExplanation) -> dict[str, Any]:

@@ -119,18 +119,16 @@ def misses(
 ) -> None:
     """Why test cases are missed: exactly one label for each."""
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
-    from recap.errors import RecapError
     from recap.predictor import Predictor
+    from recap.storage.atomic import new_file
 
     predictor = Predictor.load(checkpoint, data)
     described = describe_misses(predictor, predictor.cases)
     labels = label_misses(described, k)
     counts = count_misses(labels)
     if out is not None:
-        try:
-            described.assign(miss=labels).to_csv(out, index=False)
-        except OSError as error:
-            raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
+        with new_file(out) as temporary:
+            described.assign(miss=labels).to_csv(temporary, index=False)
     missed = int(counts["n"].sum())
     if as_json:
         print_json({"k": k, "n": len(labels), "missed": missed, "labels": counts.to_dict(orient="records")})
