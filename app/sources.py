@@ -6,7 +6,7 @@ Only manifests are read here; content is verified when a source is opened.
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.settings import AppSettings
@@ -38,6 +38,11 @@ class Source:
     checkpoint_folder: Path | None = None
     checkpoint_hash: str | None = None
     bundle: Path | None = None
+
+    @property
+    def without_checkpoint(self) -> "Source":
+        """The dataset alone."""
+        return replace(self, checkpoint_folder=None, checkpoint_hash=None)
 
 
 def find_sources(settings: AppSettings) -> list[Source]:
