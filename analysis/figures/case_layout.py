@@ -114,7 +114,7 @@ def place_paths(paths: list[PathEvidence], limit: int = 8) -> list[PlacedPath]:
 
 
 def place_visits(evidence: RevisitEvidence) -> list[Dot]:
-    """Visits along real time from the walker's first check-in to now."""
+    """Visits along real time from the user's first check-in to now."""
     start, now = (
         datetime.fromisoformat(time) for time in (evidence.first_time or evidence.now_time, evidence.now_time)
     )

@@ -1,4 +1,4 @@
-"""The map of an explanation: where the walker is, the two places compared, and the two-hop paths between."""
+"""The map of an explanation: where the user is, the two places compared, and the two-hop paths between."""
 
 from typing import Any
 

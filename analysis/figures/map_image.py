@@ -11,12 +11,12 @@ from analysis.figures.walk_map import LARGEST_DISC_PX, disc_radius_px
 from analysis.geography import Camera
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
 
 
 def draw_walk_image(
     opened: LoadedDataset,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     *,
     camera: Camera,
@@ -33,7 +33,7 @@ def draw_walk_image(
         A PNG of 1520 x 1080 pixels.
     """
     image, draw = draw_ground(opened, camera, palette, basemap)
-    stops = walk.stops["poi"].to_numpy()[: walk.stop_of(int(prediction.case["case"]))]
+    stops = trajectory.stops["poi"].to_numpy()[: trajectory.stop_of(int(prediction.case["case"]))]
     path = pixels(camera, opened.latitude[stops], opened.longitude[stops])
     if len(path) > 1:
         draw.line(path, fill=palette.ink, width=5, joint="curve")

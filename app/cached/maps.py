@@ -17,14 +17,14 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.geography import Camera
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk, fit_trajectory
+from analysis.trajectories.trajectory import Trajectory, fit_trajectory
 from app.cached import datasets, models
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.sources import Source
 
 _GROUND_TYPE: Final = "application/json"
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
-    Walk: lambda walk: walk.trajectory,
+    Trajectory: lambda trajectory: trajectory.number,
     CasePrediction: lambda prediction: (int(prediction.case["case"]), len(prediction.candidates)),
 }
 """Within one model a trajectory is its number, and a prediction its case and how many places it lists."""
@@ -44,7 +44,7 @@ class DrawnDeck(pdk.Deck):
 
 def walk_map(
     source: Source,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     theme: Theme,
     *,
@@ -54,13 +54,13 @@ def walk_map(
 ) -> DrawnDeck:
     """The map of one case; kept, since stepping to and fro shows the same maps again."""
     ground = _ground(source, theme, online=online)  # every run of a page asks for it, so it is not kept with the deck
-    return _draw_walk_map(source, walk, prediction, ground, theme, show_truth, show_paths)
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
 def _draw_walk_map(
     source: Source,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     ground: str,
     theme: Theme,
@@ -69,9 +69,9 @@ def _draw_walk_map(
 ) -> DrawnDeck:
     deck = walk_deck(
         datasets.open_dataset(source),
-        walk,
+        trajectory,
         prediction,
-        camera=walk_camera(source, walk),
+        camera=walk_camera(source, trajectory),
         map_style=ground,
         palette=palette_of(theme),
         show_truth=show_truth,
@@ -94,20 +94,22 @@ def explain_image(source: Source, explanation: FullExplanation, theme: Theme) ->
 
 
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_CASE)
-def walk_camera(source: Source, walk: Walk) -> Camera:
+def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
     """The camera of a trajectory: its stops and the best predictions along it, the same at every step."""
-    best = models.best_places(source, walk.cases)
+    best = models.best_places(source, trajectory.cases)
     extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
-    return fit_trajectory(datasets.open_dataset(source), walk, extra)
+    return fit_trajectory(datasets.open_dataset(source), trajectory, extra)
 
 
-def walk_image(source: Source, walk: Walk, prediction: CasePrediction, theme: Theme, show_truth: bool) -> bytes:
+def walk_image(
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool
+) -> bytes:
     """The map of one case as a PNG, drawn when it is asked for."""
     return draw_walk_image(
         datasets.open_dataset(source),
-        walk,
+        trajectory,
         prediction,
-        camera=walk_camera(source, walk),
+        camera=walk_camera(source, trajectory),
         palette=palette_of(theme),
         basemap=read_basemap(source),
         show_truth=show_truth,

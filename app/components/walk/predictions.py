@@ -5,7 +5,7 @@ import streamlit as st
 
 from analysis.formatting import day, ordinal, signed, times
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
 from app import markdown
 from app.cached import models
 from app.components.text import quiet
@@ -19,13 +19,13 @@ EVIDENCE_HELP = (
 
 
 def show_predictions(
-    source: Source, walk: Walk, prediction: CasePrediction, picked: int | None, show_truth: bool
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> None:
     """Facts about the truth, the list, and the score parts of the place that was picked on the map or in the list."""
     case = prediction.case
-    stop = walk.stop_of(int(case["case"]))
-    when = walk.stops["local_time"].iloc[stop - 1]
-    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
+    stop = trajectory.stop_of(int(case["case"]))
+    when = trajectory.stops["local_time"].iloc[stop - 1]
+    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
     markov = models.markov_rank(source, int(case["case"]))
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")
