@@ -13,6 +13,7 @@ from analysis.explain.leave_one_out import LeftOut
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.types import CaseExplanation, ScoreDecomposition
 from analysis.formatting import adds_up, chance, days, ordinal, points, share, signed_points, times
+from analysis.glossary import PART_NAMES
 from recap.config import Config
 
 Register = Literal["researcher", "stakeholder"]
@@ -141,9 +142,12 @@ def _prior(told: SentenceInput) -> list[Sentence]:
     if not revisit.count:
         return [_sentence("visits", "The walker had not been there before, so the prior is 0.00.")]
     assert revisit.recency_steps is not None
-    terms = {"visit count": target.count, "recency": target.recency, "recent window": target.window}
-    off = {"visit count": "count", "recency": "recency", "recent window": "window"}
-    shown = [f"{name} {signed_points(value)}" for name, value in terms.items() if off[name] not in told.inactive]
+    terms = {"count": target.count, "recency": target.recency, "window": target.window}
+    shown = [
+        f"{PART_NAMES[name].lower()} {signed_points(value)}"
+        for name, value in terms.items()
+        if name not in told.inactive
+    ]
     visited = f"The walker had been there {times(revisit.count)}, last {_checkins(revisit.recency_steps)} ago"
     if not revisit.is_candidate:
         return [_sentence("visits", f"{visited}, beyond the kept candidates, so the prior is 0.00.")]

@@ -1,7 +1,6 @@
 """Where the marks of an explanation's figures go, in plain numbers: waterfall bars, path curves, timeline dots."""
 
 from datetime import datetime
-from typing import Final
 
 import networkx as nx
 
@@ -9,18 +8,8 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.paths import PathEvidence
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.types import ScoreDecomposition
+from analysis.glossary import PART_NAMES
 from recap.config import Config
-
-PART_LABELS: Final = {
-    "core": "Core",
-    "count": "Visit count",
-    "recency": "Recency",
-    "window": "Recent window",
-    "clip_loss": "Clip",
-    "correction": "Correction",
-    "evidence": "Evidence",
-}
-"""Rows of the ledger in order; the clip is shown only where it binds, evidence only where the model has some."""
 
 
 class Bar(Config):
@@ -52,14 +41,14 @@ class Dot(Config):
 
 
 def shown_parts(explanation: FullExplanation) -> list[str]:
-    """Parts shown for this case: terms inactive in the checkpoint stay, the clip only where it binds."""
+    """Rows of the decomposition: terms inactive in the checkpoint stay, the clip only where it binds."""
     sides = (explanation.contrast.a, explanation.contrast.b)
     left_out = set()
     if not any(side.is_clipped for side in sides):
         left_out.add("clip_loss")
     if not any(side.evidence_terms for side in sides) and "evidence" not in explanation.inactive_terms:
         left_out.add("evidence")
-    return [part for part in PART_LABELS if part not in left_out]
+    return [part for part in PART_NAMES if part not in left_out]
 
 
 def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[Bar]:
@@ -71,7 +60,7 @@ def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[B
         bars.append(
             Bar(
                 part=part,
-                label=PART_LABELS[part],
+                label=PART_NAMES[part],
                 value=value,
                 start=level,
                 end=level + value,

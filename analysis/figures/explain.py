@@ -5,10 +5,11 @@ from plotly.subplots import make_subplots
 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.types import ScoreDecomposition
-from analysis.figures.case_layout import PART_LABELS, part_is_active, place_paths, place_visits, shown_parts, waterfall
+from analysis.figures.case_layout import part_is_active, place_paths, place_visits, shown_parts, waterfall
 from analysis.figures.charts import styled
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
+from analysis.glossary import PART_NAMES
 
 _ROW_PX = 44
 _LONGEST_NAME = 24
@@ -105,7 +106,7 @@ def _waterfall_column(
 
 
 def _row_label(part: str, explanation: FullExplanation) -> str:
-    label = PART_LABELS[part]
+    label = PART_NAMES[part]
     return label if part_is_active(part, explanation) else f"{label} (inactive)"
 
 
@@ -240,6 +241,6 @@ def _short(name: str) -> str:
 def describe_score_parts(explanation: FullExplanation) -> str:
     """The waterfall in words, for those who cannot see it."""
     contrast = explanation.contrast
-    parts = ", ".join(f"{PART_LABELS[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
+    parts = ", ".join(f"{PART_NAMES[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
     text = f"{contrast.a.name} against {contrast.b.name}: {parts}; total difference {signed_points(contrast.margin)}"
     return text.replace(MINUS, "minus ")

@@ -21,6 +21,7 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
+from analysis.glossary import COMPONENT_NAMES
 from app import markdown, state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet, section
@@ -29,15 +30,6 @@ from recap.errors import RecapError
 
 _KEY = "edit_sequence"
 WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-COMPONENT_NAMES = {
-    "graph_token": "Graph token",
-    "prior": "Prior",
-    "correction": "Correction",
-    "count": "Visit count",
-    "recency": "Recency",
-    "window": "Recent window",
-    "evidence": "Evidence",
-}
 
 
 def current_edits(source: Source, case: int) -> EditSequence:

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.formatting import day, ordinal, signed, times
+from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import markdown
@@ -12,10 +13,7 @@ from app.components.text import quiet
 from app.sources import Source
 
 CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
-EVIDENCE_HELP = (
-    "Revisit: this walker was there before. 2 hops: exactly two training steps away, so in the graph token. "
-    "1 hop: in the candidate set by a direct training step alone, not in the token."
-)
+EVIDENCE_HELP = tooltip("revisit", "in_token", "within_two_hops")
 
 
 def show_predictions(
