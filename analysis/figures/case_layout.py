@@ -117,9 +117,3 @@ def place_visits(evidence: RevisitEvidence) -> list[Dot]:
         )
         for visit in evidence.visits
     ]
-
-
-def recent_window_start(explanation: FullExplanation) -> float | None:
-    """Where the band of the recent window begins on the timeline, 0 to 1; None where no visit tells."""
-    inside = [dot.x for evidence in explanation.revisits for dot in place_visits(evidence) if dot.in_recent_window]
-    return min(inside) if inside else None

@@ -120,13 +120,11 @@ def _range(figure: go.Figure, column: int) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None = None) -> go.Figure:
+def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
     placed = place_paths(explanation.path_evidence)
     figure = go.Figure()
     for item in placed:
-        is_cut = item.path.middle == cut
-        colour = palette.quiet if is_cut else palette.paths.fill
         figure.add_scatter(
             x=[0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
             y=[0.5, (0.5 + 3 * item.y) / 4, item.y, (0.5 + 3 * item.y) / 4, 0.5],
@@ -134,8 +132,8 @@ def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None =
             line={
                 "shape": "spline",
                 "width": 1.5 + 11 * item.path.share,
-                "color": translucent(colour, 0.45 if is_cut else 0.75),
-                "dash": "dot" if is_cut else "solid",
+                "color": translucent(palette.paths.fill, 0.75),
+                "dash": "solid",
             },
             hoverinfo="skip",
         )
