@@ -7,26 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from analysis.formatting import share
+from analysis.glossary import TERMS, tooltip_of_order
 from analysis.long_tail.misses import MISSES, STEP_BINS, count_misses, misses_by_step
 from app.cached import datasets, explanations
 from app.components.text import quiet, section
 from app.pages import WALK
 from app.sources import Source
 
-WHY_LABELS: Final = {
-    "no_evidence": "No evidence",
-    "outvoted_by_core": "Outvoted by core",
-    "gate_against": "Gate against it",
-    "clipped": "Clipped",
-    "near_miss": "Near miss, within 200 m",
-    "same_category": "Same category",
-    "other": "Other",
-}
-WHY_HELP: Final = (
-    "The first that applies: neither visited before nor within two hops; prior and correction alone would find it; "
-    "without its negative correction it would be found; without the clip it would; the first place lies within 200 m; "
-    "it has the truth's category."
-)
+WHY_LABELS: Final = {name: TERMS[name].word for name in MISSES}
+WHY_HELP: Final = tooltip_of_order(*(name for name in MISSES if name != "other"))
 
 
 def why_control(source: Source) -> None:
