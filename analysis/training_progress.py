@@ -105,7 +105,7 @@ def queue_table(rows: list[RunRow]) -> pd.DataFrame:
                 "what": row["title"],
                 "state": [row["state"]],
                 "progress": row["epoch"] / row["epochs"] if row["epochs"] else 0.0,
-                "hr20": "" if row["best"] is None else share(row["best"]["hr20"]),
+                "hr20": "" if row["best"] is None else share(row["best"]["hr20"] or 0.0),
                 "time": stopwatch(row["seconds"]),
                 "note": " ".join((row["error"] or row["notes"]).split()),
             }

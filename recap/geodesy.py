@@ -9,11 +9,7 @@ EARTH_RADIUS_KM: Final = 6371.0088
 
 
 def distance_km(
-    latitude: np.ndarray,
-    longitude: np.ndarray,
-    other_latitude: np.ndarray,
-    other_longitude: np.ndarray,
-    radius_km: float = EARTH_RADIUS_KM,
+    latitude: np.ndarray, longitude: np.ndarray, other_latitude: np.ndarray, other_longitude: np.ndarray
 ) -> np.ndarray:
     """Great-circle distances in km (haversine); arguments in degrees broadcast.
 
@@ -24,4 +20,4 @@ def distance_km(
     half_lat = (other_phi - phi) / 2
     half_lon = np.radians(np.asarray(other_longitude) - np.asarray(longitude)) / 2
     chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(other_phi) * np.sin(half_lon) ** 2
-    return 2 * radius_km * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
+    return 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))

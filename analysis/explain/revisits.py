@@ -1,4 +1,4 @@
-"""Revisit evidence: a walker's visits to a candidate, the statistics of Eqs. 9 and 20-23, and the gate."""
+"""Revisit evidence: a user's visits to a candidate, the statistics of Eqs. 9 and 20-23, and the gate."""
 
 from datetime import UTC, datetime
 
@@ -34,7 +34,7 @@ class RevisitEvidence(Config):
     in_recent_window: bool = Field(description="Last visit among the recent_window check-ins before the source.")
     recent_window: int
     history_length: int = Field(description="Check-ins before the source.")
-    first_time: str | None = Field(description="UTC time of the walker's first check-in: where a timeline starts.")
+    first_time: str | None = Field(description="UTC time of the user's first check-in: where a timeline starts.")
     now_time: str = Field(description="UTC time of the current check-in.")
     last_hour: float | None = Field(description="Local hour of the last visit, 0 to 24.")
     now_hour: float

@@ -72,7 +72,7 @@ def explain_edited_case(edited_case: EditedCase, *, top: int = 10, extra: Sequen
         two_step_walk=len(paths) > 0 if is_edited else bool(case[c.TWO_STEP_WALK]),
         inactive=[part for part in edited_case.inactive if part in ("graph_token", "prior", "correction", "evidence")],
         candidates=sorted(decompose_scores(edited_case, listed), key=lambda entry: entry.rank),
-        paths=[PathTerms.parse(path) for path in paths],
+        paths=[PathTerms(**path) for path in paths],
         a2_source_target=(
             sum(path["product"] for path in paths)
             if is_edited

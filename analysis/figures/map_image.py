@@ -11,13 +11,13 @@ from analysis.figures.walk_map import LARGEST_DISC_PX, disc_radius_px
 from analysis.geography import Camera
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
 from recap import columns as c
 
 
 def draw_walk_image(
     opened: LoadedDataset,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     *,
     camera: Camera,
@@ -34,7 +34,7 @@ def draw_walk_image(
         A PNG of 1520 x 1080 pixels.
     """
     image, draw = draw_ground(opened, camera, palette, basemap)
-    stops = walk.stops[c.POI].to_numpy()[: walk.stop_of(int(prediction.case[c.CASE]))]
+    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(prediction.case[c.CASE]))]
     path = pixels(camera, opened.latitude[stops], opened.longitude[stops])
     if len(path) > 1:
         draw.line(path, fill=palette.ink, width=5, joint="curve")

@@ -12,7 +12,7 @@ from analysis.formatting import percent, points
 from analysis.geography import Camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
 from recap import columns as c
 
 SMALLEST_DISC_PX = 9.0
@@ -22,7 +22,7 @@ NAMED_CANDIDATES = 3
 
 def walk_deck(
     opened: LoadedDataset,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     *,
     camera: Camera,
@@ -43,9 +43,9 @@ def walk_deck(
     discs = _discs(opened, shown)
     layers = [
         *(_path_layers(opened, prediction, shown, palette, show_truth) if show_paths else []),
-        *_walked_layers(opened, walk, int(prediction.case[c.CASE]), palette),
+        *_visited_layers(opened, trajectory, int(prediction.case[c.CASE]), palette),
         *_candidate_layers(discs, palette),
-        _source_layer(opened, walk, int(prediction.case[c.CASE]), palette),
+        _source_layer(opened, trajectory, int(prediction.case[c.CASE]), palette),
         *(_truth_layers(opened, prediction, discs, palette) if show_truth else []),
         _label_layer(opened, prediction, discs, camera, palette, show_truth),
     ]
@@ -129,9 +129,9 @@ def _truth_layers(
     return [_scatter("truth", table, fill=None, line=rgb(palette.truth.fill), line_px=3.0)]
 
 
-def _walked_layers(opened: LoadedDataset, walk: Walk, case: int, palette: Palette) -> list[pdk.Layer]:
+def _visited_layers(opened: LoadedDataset, trajectory: Trajectory, case: int, palette: Palette) -> list[pdk.Layer]:
     """The path so far: segments that darken towards now, and numbered stops."""
-    stops = walk.stops.iloc[: walk.stop_of(case)]
+    stops = trajectory.stops.iloc[: trajectory.stop_of(case)]
     at = _positions(opened, stops[c.POI].to_numpy())
     steps = len(stops) - 1
     segments = pd.DataFrame(
@@ -161,9 +161,9 @@ def _walked_layers(opened: LoadedDataset, walk: Walk, case: int, palette: Palett
     ]
 
 
-def _source_layer(opened: LoadedDataset, walk: Walk, case: int, palette: Palette) -> pdk.Layer:
-    """Where the walker is now: a full dot on top of everything but names."""
-    stop = walk.stops.iloc[[walk.stop_of(case) - 1]]
+def _source_layer(opened: LoadedDataset, trajectory: Trajectory, case: int, palette: Palette) -> pdk.Layer:
+    """Where the user is now: a full dot on top of everything but names."""
+    stop = trajectory.stops.iloc[[trajectory.stop_of(case) - 1]]
     table = pd.DataFrame({"at": _positions(opened, stop[c.POI].to_numpy()), "r": [8.0], "tip": _stop_tips(stop)})
     return _scatter("source", table, fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0)
 

@@ -172,13 +172,6 @@ def tail_share(distribution: pd.DataFrame, eta: int, column: str = "share") -> f
     return float(distribution.loc[distribution[c.TRANSITION_COUNT] <= eta, column].sum())
 
 
-def cases_in_bin(records: pd.DataFrame, by: By, low: int, high: int) -> np.ndarray:
-    """Case numbers of one bin of `accuracy_by_count`; ``high`` -1 is open."""
-    count = records[by].to_numpy(np.int64)
-    inside = (count >= low) & ((count <= high) | (high < 0))
-    return records[c.CASE].to_numpy(np.int64)[inside]
-
-
 def _grouped(
     records: pd.DataFrame,
     groups: np.ndarray,

@@ -16,6 +16,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from analysis.glossary import TERMS
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import obstacles_of
 from recap import columns as c
@@ -39,22 +40,7 @@ Miss = Literal[
     "other",
 ]
 MISSES: Final = get_args(Miss)
-MISS_LABELS: Final[dict[str, str]] = {
-    "outvoted_by_core": "Outvoted by core",
-    "outvoted_by_correction": "Outvoted by the correction",
-    "clipped": "Clipped",
-    "outvoted_by_two_hops": "Outvoted by two hops",
-    "outvoted_by_own_transitions": "Outvoted by own steps",
-    "outvoted_by_others_transitions": "Outvoted by others' steps",
-    "outvoted_by_hours": "Outvoted by hour and weekday",
-    "outvoted_by_popularity": "Outvoted by popularity",
-    "outvoted_by_distance": "Outvoted by distance",
-    "outvoted_by_own_revisits": "Outvoted by own visits",
-    "no_evidence": "No evidence",
-    "near_miss": "Near miss, within 200 m",
-    "same_category": "Same category",
-    "other": "Other",
-}
+MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
 """What people read and links carry."""
 
 MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {

@@ -100,10 +100,10 @@ def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
 
 
 def notable_cases(opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
-    """Up to three cases of different walkers: recovered by revisits, by two hops, and one without any evidence.
+    """Up to three cases of different users: recovered by revisits, by two hops, and one without any evidence.
 
-    The rescue that moves the truth from the lowest Markov rank to the best rank comes first; steps from a place to
-    itself are left out. Where the data shows no such case, it is missing.
+    The rescue that moves the truth from the lowest Markov rank to the best rank comes first; transitions from a place
+    to itself are left out. Where the data shows no such case, it is missing.
     """
     masks = filter_masks(records, markov)
     unseen = masks["unseen"] & (records[c.SOURCE] != records[c.TARGET]).to_numpy()
@@ -131,7 +131,7 @@ def notable_cases(opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataF
 
 
 def visits_before(opened: LoadedDataset, case: int) -> int:
-    """How often the walker had visited the case's target before its source."""
+    """How often the user had visited the case's target before its source."""
     chosen = opened.case(case)
     row, target = int(chosen[c.ROW]), int(chosen[c.TARGET])
     first = int(opened.visits.first_T[row])

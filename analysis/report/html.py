@@ -11,12 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis import formatting
-from analysis.explain.contrast import PARTS
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.minimal_sets import describe_set
 from analysis.figures.case_layout import (
-    PART_LABELS,
     part_is_active,
     place_paths,
     place_visits,
@@ -24,7 +22,8 @@ from analysis.figures.case_layout import (
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
-from recap.storage.atomic import new_file
+from analysis.glossary import PART_NAMES, SCORE_PARTS
+from recap.storage.atomic import write_text
 
 
 @cache
@@ -67,9 +66,7 @@ def write_page(explanations: list[FullExplanation], path: Path) -> None:
     Raises:
         RecapError: the disk refused.
     """
-    page = render_page(explanations)
-    with new_file(path, make_parents=True) as temporary:
-        temporary.write_bytes(page.encode())
+    write_text(path, render_page(explanations), make_parents=True)
 
 
 def _context(explanation: FullExplanation) -> dict[str, Any]:
@@ -92,13 +89,13 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "wide": lambda value: round(100 * abs(value) / span, 2),
         "rows": [
             {
-                "label": PART_LABELS[part],
+                "label": PART_NAMES[part],
                 "a": _signed_part(a, part),
                 "b": _signed_part(b, part),
                 "difference": explanation.contrast.parts[part],
                 "active": part_is_active(part, explanation),
             }
-            for part in PARTS
+            for part in SCORE_PARTS
             if part in shown_parts(explanation)
         ],
         "largest_residual": max(abs(entry.residual) for entry in explanation.candidates),

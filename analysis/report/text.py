@@ -7,8 +7,8 @@ from rich.markup import escape
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
-from analysis.figures.case_layout import PART_LABELS
 from analysis.formatting import signed, times
+from analysis.glossary import PART_NAMES
 
 MOST_LINES = 8
 """Of a list; what is left out is counted."""
@@ -76,7 +76,7 @@ def _left_out_lines(explanation: FullExplanation) -> list[str]:
 def _contrast_lines(explanation: FullExplanation) -> Iterator[str]:
     split = explanation.contrast
     parts = ", ".join(
-        f"{PART_LABELS[name].lower()} {signed(value, 2)}" for name, value in split.parts.items() if abs(value) >= 0.005
+        f"{PART_NAMES[name].lower()} {signed(value, 2)}" for name, value in split.parts.items() if abs(value) >= 0.005
     )
     margin = signed(split.margin, 2)
     yield f"{escape(split.a.name)} against {escape(split.b.name)}: {margin} = {parts or 'no difference'}"

@@ -1,4 +1,4 @@
-"""Walkers and their trajectories: what a person can choose in Walk, and the stops of one trajectory in time order."""
+"""Users and their trajectories: what a person can choose in Walk, and the stops of one trajectory in time order."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,17 +12,17 @@ from recap import columns as c
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class Trajectory:
     """One trajectory that holds test cases.
 
     Attributes:
-        user, trajectory: indices.
+        user, number: indices.
         stops: one row per check-in in time order: ``stop`` (from 1), ``poi, name, local_time`` and ``case`` (number of
             the test case that starts here, -1 where none does).
     """
 
     user: int
-    trajectory: int
+    number: int
     stops: pd.DataFrame
 
     @cached_property
@@ -35,7 +35,7 @@ class Walk:
         return int(self.stops.loc[self.stops[c.CASE] == case, "stop"].iloc[0])
 
 
-def read_trajectory(opened: LoadedDataset, case: int) -> Walk:
+def read_trajectory(opened: LoadedDataset, case: int) -> Trajectory:
     """The trajectory of a case.
 
     Raises:
@@ -58,7 +58,7 @@ def read_trajectory(opened: LoadedDataset, case: int) -> Walk:
             c.CASE: numbers,
         }
     )
-    return Walk(int(row[c.USER]), int(row[c.TRAJECTORY]), stops)
+    return Trajectory(int(row[c.USER]), int(row[c.TRAJECTORY]), stops)
 
 
 def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.DataFrame:
@@ -89,13 +89,15 @@ def users_of(opened: LoadedDataset, cases: np.ndarray) -> list[int]:
     return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
 
 
-def fit_trajectory(opened: LoadedDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
-    """The camera of a whole trajectory: the same at every step, so that the map never jumps.
+def fit_trajectory(
+    opened: LoadedDataset, trajectory: Trajectory, extra: np.ndarray | None = None, height_px: int = 540
+) -> Camera:
+    """The camera of a whole trajectory: the same at every transition, so that the map never jumps.
 
     Args:
         extra: further POIs to show, such as the best predictions along the way.
     """
-    poi = walk.stops[c.POI].to_numpy()
+    poi = trajectory.stops[c.POI].to_numpy()
     if extra is not None:
         poi = np.concatenate([poi, extra])
     return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=height_px)

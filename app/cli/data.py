@@ -168,7 +168,7 @@ def inspect(
     from app.cli.inspection_text import print_inspection
     from recap.data.inspection import inspect_checkins
     from recap.presets import data_preset
-    from recap.storage.artifacts import write_file
+    from recap.storage.atomic import write_text
 
     config = data_preset(preset)
     options = read_options(
@@ -186,7 +186,7 @@ def inspect(
     if html is not None:
         from recap.data.inspection_page import inspection_page
 
-        write_file(html, inspection_page(found, config))
+        write_text(html, inspection_page(found, config))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

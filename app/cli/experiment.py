@@ -116,9 +116,10 @@ def report(
 ) -> None:
     """Write a page of results from result files."""
     from analysis.experiments.tables import page
+    from recap.storage.atomic import write_text
 
     text = page(folder)
     if out is None:
         console.print(text, markup=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_text(out, text)

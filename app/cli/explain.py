@@ -1,5 +1,6 @@
 """Commands of the analysis layer: explain, misses, faithfulness."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from analysis.explain.edits import Edit
+    from analysis.explain.explanation import FullExplanation
     from recap.predictor import Predictor
 
 commands = typer.Typer()
@@ -24,89 +26,114 @@ commands.add_typer(long_tail_commands)
 
 CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
 DataOption = Annotated[Path, typer.Option("--data", help="The dataset it was trained on.")]
+CaseOption = Annotated[str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")]
+TopOption = Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")]
+SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
+EditOption = Annotated[
+    list[str] | None,
+    typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
+]
+AboutOption = Annotated[int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")]
+AgainstOption = Annotated[int | None, typer.Option(help="The place to hold it against.")]
+LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")]
+FullFlag = Annotated[
+    bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
+]
+SearchFlag = Annotated[
+    bool, typer.Option("--search", help="With --full or --html: the smallest edit that turns it, faithfulness.")
+]
+SetsOption = Annotated[
+    int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
+]
+HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Which cases, as edited, and which two places: what options or a link say."""
+
+    numbers: list[int]
+    about: int | None
+    against: int | None
+    edits: "tuple[Edit, ...]"
+    split: int
 
 
 @commands.command()
 def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
-    case: Annotated[
-        str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")] = 10,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
-    edit: Annotated[
-        list[str] | None,
-        typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
-    ] = None,
-    about: Annotated[
-        int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")
-    ] = None,
-    against: Annotated[int | None, typer.Option(help="The place to hold it against.")] = None,
-    link: Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
-    ] = False,
-    search: Annotated[
-        bool, typer.Option("--search", help="With --full or --html: the smallest edit that turns it, faithfulness.")
-    ] = False,
-    sets: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")] = None,
+    case: CaseOption = None,
+    top: TopOption = 10,
+    split: SplitOption = "test",
+    edit: EditOption = None,
+    about: AboutOption = None,
+    against: AgainstOption = None,
+    link: LinkOption = None,
+    full: FullFlag = False,
+    search: SearchFlag = False,
+    sets: SetsOption = None,
+    html: HtmlOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
     from analysis.explain.edits import parse_edit
-    from analysis.explain.score_parts import explain_case
     from recap.predictor import Predictor
 
     edits = tuple(parse_edit(text) for text in edit or [])
-    numbers = [] if case is None else _parse_cases(case)
-    chosen = _parse_split(split)
+    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
     predictor = Predictor.load(checkpoint, data)
     if link is not None:
-        numbers, about, against, edits, chosen = _follow(link, predictor, numbers, edits)
-    if not numbers:
+        asked = _follow(link, predictor, asked)
+    if not asked.numbers:
         raise CaseError("which case? give --case N, or --link")
-    if full or html is not None:
-        from analysis.explain.explanation import explain_fully
+    whole = _explain_fully(predictor, asked, top=top, search=search, sets=sets) if full or html is not None else []
+    if html is not None:
         from analysis.report.html import write_page
-        from analysis.report.text import describe_fully
 
-        whole = [
-            explain_fully(
-                predictor,
-                number,
-                top=top,
-                about=about,
-                against=against,
-                edits=edits,
-                split=chosen,
-                search=search,
-                sets_within=sets,
-            )
-            for number in numbers
-        ]
-        if html is not None:
-            write_page(whole, html)
-        explanations: list[CaseExplanation] = list(whole)
-    else:
-        extra = tuple(poi for poi in (about, against) if poi is not None)
-        explanations = [
-            explain_case(predictor, number, top=top, extra=extra, edits=edits, split=chosen) for number in numbers
-        ]
+        write_page(whole, html)
+    explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
         print_json(plain if len(plain) > 1 else plain[0])
         return
-    for explanation in explanations:
+    for at, explanation in enumerate(explanations):
         _print_explanation(explanation)
         if full:
-            for line in describe_fully(explanation):  # type: ignore[arg-type]  # --full builds full explanations only
-                console.print(line)
+            _print_rest(whole[at])
     if html is not None:
         console.print(f"Wrote {html}: open it in any browser, also offline.")
+
+
+def _explain_fully(
+    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None
+) -> "list[FullExplanation]":
+    from analysis.explain.explanation import explain_fully
+
+    return [
+        explain_fully(
+            predictor,
+            number,
+            top=top,
+            about=asked.about,
+            against=asked.against,
+            edits=asked.edits,
+            split=asked.split,
+            search=search,
+            sets_within=sets,
+        )
+        for number in asked.numbers
+    ]
+
+
+def _explain_briefly(predictor: "Predictor", asked: _Asked, top: int) -> list[CaseExplanation]:
+    from analysis.explain.score_parts import explain_case
+
+    extra = tuple(poi for poi in (asked.about, asked.against) if poi is not None)
+    return [
+        explain_case(predictor, number, top=top, extra=extra, edits=asked.edits, split=asked.split)
+        for number in asked.numbers
+    ]
 
 
 @commands.command()
@@ -127,7 +154,7 @@ def misses(
     )
     from analysis.records.loaded_dataset import LoadedDataset
     from app.cli.causes import removals
-    from recap.errors import RecapError
+    from recap.storage.atomic import new_file
 
     table = removals(checkpoint, data)
     opened = LoadedDataset.load(data)
@@ -136,10 +163,8 @@ def misses(
     negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
-        try:
-            described.assign(miss=labels).to_csv(out, index=False)
-        except OSError as error:
-            raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
+        with new_file(out) as temporary:
+            described.assign(miss=labels).to_csv(temporary, index=False)
     missed = int(counts["n"].sum())
     if as_json:
         rows = counts.to_dict(orient="records")
@@ -183,18 +208,16 @@ def _parse_split(name: str) -> int:
     return c.SPLIT_NAMES.index(name)
 
 
-def _follow(
-    link: str, predictor: "Predictor", numbers: list[int], edits: "tuple[Edit, ...]"
-) -> "tuple[list[int], int | None, int | None, tuple[Edit, ...], int]":
+def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
     """What a link asks for; --case and --edit are not given beside it."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
 
-    if numbers or edits:
+    if asked.numbers or asked.edits:
         raise CaseError("--link brings its own case and edits; leave --case and --edit out")
     meant = CaseLink.from_query(link)
     meant.check(predictor)
-    return [meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split
+    return _Asked([meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split)
 
 
 def _parse_cases(text: str) -> list[int]:
@@ -202,6 +225,13 @@ def _parse_cases(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise CaseError(f"--case expects numbers such as 5 or 5,17, got {text!r}") from None
+
+
+def _print_rest(explanation: "FullExplanation") -> None:
+    from analysis.report.text import describe_fully
+
+    for line in describe_fully(explanation):
+        console.print(line)
 
 
 def _print_explanation(explanation: CaseExplanation) -> None:
@@ -212,6 +242,18 @@ def _print_explanation(explanation: CaseExplanation) -> None:
     )
     if explanation.inactive:
         console.print(f"Inactive at this epoch: {', '.join(explanation.inactive)}")
+    console.print(_candidate_table(explanation))
+    if not explanation.paths:
+        console.print("No two-hop path leads to the truth.")
+        return
+    console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
+    for path in explanation.paths[:10]:
+        counts = f"{path.count_in} × {path.count_out} transitions"
+        console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}")
+
+
+def _candidate_table(explanation: CaseExplanation) -> Table:
+    """One row per candidate; the clip and additive evidence have columns only where there is any."""
     clipped = any(entry.clip_loss for entry in explanation.candidates)
     has_evidence = any(entry.evidence_terms for entry in explanation.candidates)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
@@ -243,11 +285,4 @@ def _print_explanation(explanation: CaseExplanation) -> None:
             *([signed(entry.evidence, 2)] if has_evidence else []),
             points(entry.total),
         )
-    console.print(table)
-    if explanation.paths:
-        console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
-        for path in explanation.paths[:10]:
-            counts = f"{path.count_in} × {path.count_out} transitions"
-            console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}")
-    else:
-        console.print("No two-hop path leads to the truth.")
+    return table

@@ -20,7 +20,7 @@ from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.counterfactual_search import show_counterfactual_search
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
-from app.components.explain.what_if import current_edits, tray
+from app.components.explain.what_if import current_edits, show_what_if
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
 from app.sources import Source
@@ -73,7 +73,7 @@ def view() -> None:
         show_score_parts(shown)
         show_left_out(shown)
     with grid.cell(), st.container(border=True):
-        tray(source, case, before, shown, sequence)
+        show_what_if(source, case, before, shown, sequence)
     halves = st.grid(2, min_column_width=480)
     with halves.cell():
         show_paths(source, shown)

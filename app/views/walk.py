@@ -6,7 +6,7 @@ import streamlit as st
 from analysis.formatting import day, user_name
 from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
 from analysis.records.case_selection import CaseSelection
-from analysis.trajectories.trajectory import Walk, read_trajectory, trajectories_of, users_of
+from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
 from app import state
 from app.cached import datasets
 from app.cached.records import read_records
@@ -35,7 +35,7 @@ def view() -> None:
         filters_changed()  # a link that names filters and no case opens the first case that passes
     case = state.current_case(len(opened.cases))
     with st.container(horizontal=True, vertical_alignment="center"):
-        walk_slot = st.container(horizontal=True, width="content")
+        trajectory_slot = st.container(horizontal=True, width="content")
         selection = current_selection()
         filter_controls(source, selection)
         st.space("stretch")
@@ -44,16 +44,16 @@ def view() -> None:
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)
-    walk = read_trajectory(opened, case)
-    with walk_slot:
-        pick_walk(source, walk, numbers)
+    trajectory = read_trajectory(opened, case)
+    with trajectory_slot:
+        pick_trajectory(source, trajectory, numbers)
     with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
     if len(numbers) == 0:
         st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
         quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
-    show_walk_player(source, walk)
+    show_walk_player(source, trajectory)
 
 
 def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
@@ -101,7 +101,7 @@ def clear_reason() -> None:
     filters_changed()
 
 
-def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
+def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray) -> None:
     """Choose a walker and one of their trajectories among those that pass the filters."""
     opened = datasets.open_dataset(source)
 
@@ -115,8 +115,8 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
         mine = numbers[opened.cases[c.TRAJECTORY].to_numpy()[numbers] == trajectory]
         state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.TRAJECTORY] == trajectory)[0]))
 
-    users = sorted({*users_of(opened, numbers), walk.user})
-    st.session_state["walker"] = walk.user
+    users = sorted({*users_of(opened, numbers), trajectory.user})
+    st.session_state["walker"] = trajectory.user
     st.selectbox(
         "Walker",
         users,
@@ -126,12 +126,12 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
         width=145,
         on_change=to_user,
     )
-    table = trajectories_of(opened, np.union1d(numbers, walk.cases), walk.user)
+    table = trajectories_of(opened, np.union1d(numbers, trajectory.cases), trajectory.user)
     names = {
         int(trajectory): f"{day(start)}, {stops} stops"
         for trajectory, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
     }
-    st.session_state["trajectory"] = walk.trajectory
+    st.session_state["trajectory"] = trajectory.number
     st.selectbox(
         "Trajectory",
         list(names),

@@ -19,7 +19,6 @@ LONG_GAP_HOURS: Final = 48.0
 MAX_ZONE_HOURS: Final = 4.5
 """Local clocks differ from the sun's by less, even in western China and Spain in summer."""
 EXAMPLES: Final = 3
-EARTH_KM: Final = 6371.0
 
 
 class Problem(Config):
@@ -87,7 +86,7 @@ def _ties(table: _Sorted) -> Iterator[Problem]:
 
 
 def _speeds(table: _Sorted) -> Iterator[Problem]:
-    km = distance_km(table.latitude[:-1], table.longitude[:-1], table.latitude[1:], table.longitude[1:], EARTH_KM)
+    km = distance_km(table.latitude[:-1], table.longitude[:-1], table.latitude[1:], table.longitude[1:])
     hours = np.diff(table.seconds) / 3600
     with np.errstate(divide="ignore", invalid="ignore"):
         kmh = np.where(hours > 0, km / hours, np.inf)
@@ -109,9 +108,7 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
 def _moving_places(table: _Sorted) -> Iterator[Problem]:
     place = pd.DataFrame({c.POI: table.poi, "lat": table.latitude, "lon": table.longitude}).groupby(c.POI)
     low, high = place.min(), place.max()
-    km = distance_km(
-        low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy(), EARTH_KM
-    )
+    km = distance_km(low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy())
     moving = np.flatnonzero(km > 0)
     if len(moving):
         worst = moving[np.argsort(-km[moving], kind="stable")]

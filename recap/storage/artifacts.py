@@ -1,7 +1,6 @@
 """Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
 
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -109,18 +108,3 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def write_file(target: Path, text: str) -> None:
-    """Write a text file whole or not at all; an older one stays until the new one is complete.
-
-    Raises:
-        RecapError: the disk refused.
-    """
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"cannot write {target}: {error.strerror or error}; nothing was kept") from error

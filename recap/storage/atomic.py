@@ -78,6 +78,16 @@ def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
     replace_bytes(path, text.encode(), durable=durable)
 
 
+def write_text(path: Path, text: str, *, make_parents: bool = False) -> None:
+    """`new_file` of UTF-8 text.
+
+    Raises:
+        RecapError: the disk refused, in one line.
+    """
+    with new_file(path, make_parents=make_parents) as temporary:
+        temporary.write_bytes(text.encode())
+
+
 def replace_json(path: Path, values: Any) -> None:
     """`replace_text` of values as JSON."""
     replace_text(path, json.dumps(values, indent=2) + "\n")

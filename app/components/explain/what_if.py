@@ -21,6 +21,7 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
+from analysis.glossary import COMPONENT_NAMES
 from app import markdown, state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet, section
@@ -29,15 +30,6 @@ from recap.errors import RecapError
 
 _KEY = "edit_sequence"
 WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-COMPONENT_NAMES = {
-    "graph_token": "Graph token",
-    "prior": "Prior",
-    "correction": "Correction",
-    "count": "Visit count",
-    "recency": "Recency",
-    "window": "Recent window",
-    "evidence": "Evidence",
-}
 
 
 def current_edits(source: Source, case: int) -> EditSequence:
@@ -59,10 +51,10 @@ def current_edits(source: Source, case: int) -> EditSequence:
     return sequence
 
 
-def change(source: Source, case: int, step: Callable[[EditSequence], EditSequence]) -> None:
-    """Apply one step to the sequence, unless the result does not fit the case."""
+def change_edits(source: Source, case: int, transform: Callable[[EditSequence], EditSequence]) -> None:
+    """Transform the sequence, unless the result does not fit the case."""
     _, sequence = st.session_state.get(_KEY, (None, EditSequence()))
-    changed = step(sequence)
+    changed = transform(sequence)
     try:
         build_edited_case(open_predictor(source), case, changed.done)
     except RecapError as error:
@@ -76,11 +68,13 @@ def _keep(owner: tuple[str, int], sequence: EditSequence) -> None:
     state.write_param("edits", write_edits(sequence.done) or None)
 
 
-def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence) -> None:
+def show_what_if(
+    source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence
+) -> None:
     """Controls, and what they did."""
 
     def add(edit: Edit) -> None:
-        change(source, case, lambda now: now.add(edit))
+        change_edits(source, case, lambda now: now.add(edit))
 
     section("What if")
     now = shown.revisits[0]
@@ -128,7 +122,7 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
             ("Redo", redo, EditSequence.redo),
             ("Reset", undo, EditSequence.reset),
         ):
-            st.button(label, disabled=not possible, on_click=change, args=(source, case, step))
+            st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
         number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if undo:
@@ -185,7 +179,7 @@ def _switch(source: Source, case: int, on: list[str]) -> None:
         switched = tuple(parse_edit(f"off:{name}") for name in off)
         return EditSequence(done=(*rest, *switched))
 
-    change(source, case, step)
+    change_edits(source, case, step)
 
 
 def _typed(source: Source, case: int) -> None:
@@ -198,12 +192,12 @@ def _typed(source: Source, case: int) -> None:
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
-    change(source, case, lambda now: now.add(edit))
+    change_edits(source, case, lambda now: now.add(edit))
 
 
 def cut_edge(source: Source, case: int, start: int, end: int) -> None:
     """Cut a path by removing its first edge (recounted)."""
-    change(source, case, lambda now: now.add(SetEdge(source=start, destination=end, count=0)))
+    change_edits(source, case, lambda now: now.add(SetEdge(source=start, destination=end, count=0)))
 
 
 def _effect(before: FullExplanation, shown: FullExplanation) -> None:

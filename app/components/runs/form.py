@@ -1,7 +1,6 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
 import shutil
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -66,7 +65,7 @@ def show_form(store: RunStore) -> None:
         "parent": parent,
     }
     try:
-        specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
+        specs = run_store.build_specs_of(by_hash[chosen], store.folder, **request)
     except RecapError as error:
         st.error(markdown.escape(str(error)))
         return
@@ -78,12 +77,6 @@ def show_form(store: RunStore) -> None:
         st.session_state["run"] = runs[0].id
         st.session_state["run_parent_done"] = True
         st.rerun()
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _checked(dataset_hash: str, folder: Path, runs_folder: Path, **request: Any) -> list[RunSpec]:
-    """The specs of a request; reading a large dataset anew at every keystroke would be felt."""
-    return build_specs(folder, store=RunStore(runs_folder), **request)
 
 
 def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:

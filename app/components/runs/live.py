@@ -84,7 +84,7 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
     metrics = described["metrics"]
     best = best_epoch(metrics)
     with st.container(horizontal=True):
-        st.metric("Best val HR@20", "–" if best is None else share(best["val"]["all"]["hr20"]), width="content")
+        st.metric("Best val HR@20", "–" if best is None else share(best["val"]["all"]["hr20"] or 0.0), width="content")
         st.metric("Train loss", f"{metrics[-1]['loss']['main']:.2f}" if metrics else "–", width="content")
         if described["state"] in ("running", "stopping"):
             st.metric("Time left", duration(seconds_left(run)), width="content")

@@ -4,8 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.formatting import day, ordinal, signed, times
+from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
 from app import markdown
 from app.cached import models
 from app.components.text import quiet
@@ -13,20 +14,17 @@ from app.sources import Source
 from recap import columns as c
 
 CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
-EVIDENCE_HELP = (
-    "Revisit: this walker was there before. 2 hops: exactly two training steps away, so in the graph token. "
-    "1 hop: in the candidate set by a direct training step alone, not in the token."
-)
+EVIDENCE_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
 
 
 def show_predictions(
-    source: Source, walk: Walk, prediction: CasePrediction, picked: int | None, show_truth: bool
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> None:
     """Facts about the truth, the list, and the score parts of the place that was picked on the map or in the list."""
     case = prediction.case
-    stop = walk.stop_of(int(case[c.CASE]))
-    when = walk.stops["local_time"].iloc[stop - 1]
-    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
+    stop = trajectory.stop_of(int(case[c.CASE]))
+    when = trajectory.stops["local_time"].iloc[stop - 1]
+    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
     markov = models.markov_rank(source, int(case[c.CASE]))
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")

@@ -75,7 +75,7 @@ def _why_stopped(run: RunFolder, received: list[int]) -> str | None:
 
 def _for_runs(message: str, run: RunFolder) -> str:
     message = message.replace("continue with --resume", f"continue with `recap runs resume {run.id}`")
-    remedy = f"when that is mended, continue with `recap runs resume {run.id}`"
+    remedy = f"when that is fixed, continue with `recap runs resume {run.id}`"
     return message if "recap runs" in message else f"{message}; {remedy}"
 
 

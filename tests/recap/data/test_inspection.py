@@ -174,4 +174,4 @@ def test_the_command(tmp_path: Path) -> None:
     text = recap("inspect", path)
     assert text.returncode == 0 and "Problems" in text.stdout and "no time zone" in text.stdout
     assert_refused(recap("inspect", tmp_path / "nowhere", "--json"), "does not exist")
-    assert_refused(recap("inspect", path, "--html", tmp_path / "no" / "page.html"), "cannot write")
+    assert_refused(recap("inspect", path, "--html", tmp_path / "no" / "page.html"), "writing", "nothing was kept")
