@@ -11,7 +11,7 @@ from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
 from app.components.explain.candidate_pair import find_place
 from app.components.misses import WHY_LABELS
-from app.settings import READ_ONLY_VARIABLE, Settings
+from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
 from recap.predictor import Predictor
@@ -73,9 +73,9 @@ def test_both_places_are_chosen_freely(predictor: Predictor) -> None:
     check_calm(app)
     assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.rival))
     name = predictor.dataset.poi_labels[usual.target]
-    found = find_place(find_sources(Settings.from_environment())[0], 3, f" {name.upper()} ", other)
+    found = find_place(find_sources(AppSettings.from_environment())[0], 3, f" {name.upper()} ", other)
     assert found is not None and predictor.dataset.poi_labels[found] == name
-    assert find_place(find_sources(Settings.from_environment())[0], 3, "no such place", other) is None
+    assert find_place(find_sources(AppSettings.from_environment())[0], 3, "no such place", other) is None
     app = app.selectbox(key="pair_about").set_value(usual.target).run()
     assert "about" not in app.query_params and not app.warning
 
