@@ -13,6 +13,7 @@ import psutil
 import torch
 from pydantic import Field
 
+from analysis.experiments.spec import Column
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
@@ -60,7 +61,7 @@ class ExperimentResult(Config):
     dataset_hash: str
     synthetic: bool
     seeds: tuple[int, ...]
-    columns: tuple[dict[str, Any], ...]
+    columns: tuple[Column, ...]
     average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arms: tuple[ArmResult, ...]
     comparisons: tuple[dict[str, Any], ...] = ()

@@ -190,7 +190,7 @@ def _result(
         dataset_hash=dataset.hash,
         synthetic=dataset.manifest.synthetic,
         seeds=spec.seeds,
-        columns=tuple(column.model_dump() for column in spec.columns),
+        columns=spec.columns,
         average_rank=spec.average_rank,
         arms=tuple(measured.result for measured in done),
         comparisons=tuple(_comparisons(spec, done)) if finished else (),

@@ -26,7 +26,7 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     for name in dict.fromkeys(arm.arm for arm in result.arms):
         runs = [arm for arm in result.arms if arm.arm == name]
         row: dict[str, Any] = {"arm": name, "label": runs[0].label, "seeds": len(runs)}
-        keys = {str(column["key"]) for column in result.columns}.union(*result.average_rank.values())
+        keys = {column.key for column in result.columns}.union(*result.average_rank.values())
         for key in sorted(keys):
             values = [value for run in runs if (value := value_at(run.values, key)) is not None]
             row[key] = float(np.mean(values)) if values else np.nan
@@ -93,18 +93,18 @@ def _how(result: ExperimentResult) -> list[str]:
 
 def _arms(result: ExperimentResult) -> Cells:
     table = result_table(result)
-    with_paper = [c["key"] for c in result.columns if table[f"paper:{c['key']}"].notna().any()]
+    with_paper = [column.key for column in result.columns if table[f"paper:{column.key}"].notna().any()]
     heads = []
     for column in result.columns:
-        heads.append(column["label"])
-        if column["key"] in with_paper:
+        heads.append(column.label)
+        if column.key in with_paper:
             heads.append("paper")
     heads += list(result.average_rank)
     rows = []
     for _, row in table.iterrows():
         cells = []
         for column in result.columns:
-            key, digits = column["key"], column["digits"]
+            key, digits = column.key, column.digits
             spread = row[f"spread:{key}"]
             cells.append(_number(row[key], digits) + ("" if np.isnan(spread) else f" ± {_number(spread, digits)}"))
             if key in with_paper:
