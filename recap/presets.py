@@ -14,7 +14,7 @@ DATA_PRESETS: Final = ("nyc", "tky", "ca", "default", "nyc_paper")
 def data_preset(name: str) -> DataConfig:
     """The data protocol of a named dataset; the paper treats NYC, TKY and CA alike.
 
-    ``nyc_paper`` is the reading of the paper's protocol whose cases come nearest to those of its NYC tables
+    ``nyc_paper`` is a reading of the paper's protocol whose cases come near those of its NYC tables, 961 of 958
     (docs/results.md): trajectories by gaps of 48 h, shared out by their end, same-minute check-ins merged.
 
     Raises:
