@@ -1,16 +1,4 @@
-"""Words and numbers as the app shows them; text from data is made harmless before it meets Markdown."""
-
-import re
-from typing import Final
-
-import pandas as pd
-
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'^=])")
-
-
-def plain(text: str) -> str:
-    """Text from data, escaped so that Markdown shows it as it is: no link, image, formula, badge or tag."""
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+"""Words and numbers as the app shows them."""
 
 
 def ordinal(rank: float) -> str:
@@ -26,25 +14,6 @@ def ordinal(rank: float) -> str:
     return f"{number:,}{ending}"
 
 
-def walker(user: int) -> str:
-    """A walker's pseudonym: the index, never the id."""
-    return f"Walker {user:03d}"
-
-
-def day(time: pd.Timestamp) -> str:
-    """A day: Tue 14 May."""
-    return f"{time:%a} {time.day} {time:%b}"
-
-
 def times(count: int) -> str:
     """A count as how often: 0 times, once, 2 times."""
     return "once" if count == 1 else f"{count:,} times"
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign, a true minus.
-
-    >>> signed(-0.1234)
-    '−0.123'
-    """
-    return f"{value:+.{digits}f}".replace("-", "−")

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.geography import distance_km
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
@@ -28,6 +27,7 @@ from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_raw
 from recap.data.synthetic import PINNED_SEED, build_demo_city, hash_checkins
 from recap.dataset_statistics import evidence_shares, hop_statistics, tail_shares
+from recap.geodesy import distance_km
 from recap.graph import TransitionGraph
 
 CUT_SEEDS = (1, 2, 3)

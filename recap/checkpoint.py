@@ -22,6 +22,7 @@ from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
+from recap.storage.atomic import replace_json, replace_text
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training_config import TrainConfig
 
@@ -192,9 +193,9 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
-    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    (folder / CARD).write_text(model_card(manifest, summary), encoding="utf-8")
-    (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    replace_json(folder / SUMMARY, summary)
+    replace_text(folder / CARD, model_card(manifest, summary))
+    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
     names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
     return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 

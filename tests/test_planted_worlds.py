@@ -123,7 +123,7 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
         batch_size=64,
         seed=seed,
         validate_every=epochs,
-        model=sizes | model,  # type: ignore[arg-type]  # pydantic builds it
+        model=sizes | model,
         curriculum=Curriculum(staged=False, warm_weight=0.0),
         optimiser=OptimiserConfig(learning_rate=5e-3, prior_learning_rate=5e-2),
     )

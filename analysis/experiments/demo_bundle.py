@@ -29,6 +29,7 @@ from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
+from recap.storage.atomic import replace_text
 from recap.training.run import train
 from recap.training_config import TrainConfig
 
@@ -72,7 +73,7 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     _copy_artifact(without_holdout.folder, out / "without-holdout")
     ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
-    (out / "MODEL_CARD.md").write_text(_card(dataset, full, ablations), encoding="utf-8")
+    replace_text(out / "MODEL_CARD.md", _card(dataset, full, ablations))
     log("Ranking the test cases for the app")
     ship_tables(out)
     return ablations
@@ -175,7 +176,7 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _write_json(path: Path, content: Any, *, compact: bool = False) -> None:
     text = json.dumps(content, separators=(",", ":")) if compact else json.dumps(content, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+    replace_text(path, text + "\n")
 
 
 def _card(dataset: Dataset, full: Checkpoint, ablations: dict[str, Any]) -> str:

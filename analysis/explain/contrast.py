@@ -15,7 +15,7 @@ from analysis.explain.types import ScoreDecomposition
 from recap.config import Config
 from recap.counterfactuals import COMPONENTS
 from recap.errors import CaseError
-from recap.history import SECONDS_PER_DAY
+from recap.history import SECONDS_PER_DAY, local_weekday
 
 PARTS: Final = ("core", "count", "recency", "window", "clip_loss", "correction", "evidence")
 """Rows of the split, in order; the clip's loss counts negatively."""
@@ -102,7 +102,7 @@ def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edi
         shift = abs(hour - local % SECONDS_PER_DAY / 3600)
         if hour != local % SECONDS_PER_DAY // 3600:
             yield SetHour(hour=hour), 1.0, min(shift, 24 - shift)
-    today = (local // SECONDS_PER_DAY + 3) % 7
+    today = local_weekday(local)
     for weekday in range(7):
         if weekday != today:
             yield SetWeekday(weekday=weekday), 1.0, 24.0 * min((weekday - today) % 7, (today - weekday) % 7)

@@ -6,11 +6,12 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from analysis.explain.edited_case import EditedCase, rank_of
+from analysis.explain.edited_case import EditedCase
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from recap.config import Config
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
 
 MAX_EXACT_ITEMS: Final = 12
 """Up to so many items every subset may be tried (4,096); beyond, sizes 1 and 2 are, and the rest is a bound."""

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.effects import Effect, effects
+from analysis.formatting import user_name
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
@@ -52,11 +53,6 @@ class PathEvidence(Config):
     )
     recounted_in: Effect | None = Field(description="Without the training transitions source -> middle.")
     recounted_out: Effect | None = Field(description="Without the training transitions middle -> candidate.")
-
-
-def user_name(user: int) -> str:
-    """A user's pseudonym: the index in the dataset, never an outside identifier."""
-    return f"Walker {user:03d}"
 
 
 def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from analysis.explain.evidence_items import evidence_label
 from analysis.explain.leave_one_out import LeftOut
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.types import CaseExplanation, ScoreDecomposition
-from analysis.formatting import adds_up, days, ordinal, percent, points, share, signed_points, times
+from analysis.formatting import adds_up, chance, days, ordinal, points, share, signed_points, times
 from recap.config import Config
 
 Register = Literal["researcher", "stakeholder"]
@@ -99,10 +99,10 @@ def _answer_points(told: SentenceInput) -> Sentence:
 
 
 def _answer_chance(told: SentenceInput) -> Sentence:
-    chance = f" of {told.num_places:,} places, with a chance of {percent(told.target.probability)}. "
-    rival = f" comes {ordinal(told.rival.rank)}, with {percent(told.rival.probability)}."
+    place = f" of {told.num_places:,} places, with a chance of {chance(told.target.probability)}. "
+    rival = f" comes {ordinal(told.rival.rank)}, with {chance(told.rival.probability)}."
     return _sentence(
-        "answer", told.target_name, f" comes {ordinal(told.target.rank)}{chance}", _upper(told.rival_name), rival
+        "answer", told.target_name, f" comes {ordinal(told.target.rank)}{place}", _upper(told.rival_name), rival
     )
 
 

@@ -10,6 +10,7 @@ from analysis.figures.charts import styled
 from analysis.figures.palette import Palette, contrast, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 from analysis.records.accuracy import METRIC_LABELS
+from recap import columns as c
 
 
 def plot_accuracy_by_count(
@@ -33,7 +34,7 @@ def plot_accuracy_by_count(
         titles: of the two panels.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, column_widths=[0.58, 0.42], horizontal_spacing=0.07)
-    panels = ((by_step, "transition_count", eta), (by_place, "destination_count", None))
+    panels = ((by_step, c.TRANSITION_COUNT, eta), (by_place, c.DESTINATION_COUNT, None))
     for column, (table, by, tail_up_to) in enumerate(panels, start=1):
         _add_bars(figure, column, table, by, metric, tail_up_to, reference, palette)
     names = ("Times this step occurred in training", "Times this place was visited in training")
@@ -147,7 +148,7 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
     figure = go.Figure()
     columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
     for row in table.to_dict(orient="records"):
-        x, y = columns[bool(row["in_history"])], rows[bool(row["within_two_hops"])]
+        x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
         share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
         ground = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
         ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
@@ -156,7 +157,7 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
             y=[y],
             mode="markers",
             marker={"symbol": "square", "size": 88, "color": ground, "opacity": 0},
-            customdata=[[bool(row["in_history"]), bool(row["within_two_hops"])]],
+            customdata=[[bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]],
             hovertext=f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if row["n"] else "no such case",
             hoverinfo="text",
         )

@@ -19,10 +19,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.geography import distance_km
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
+from recap.geodesy import distance_km
 from recap.graph import TAIL_MAX_COUNT
 
 EVIDENCE: Final = ("revisit", "two_hops", "two_steps", "own_step")
@@ -67,14 +67,14 @@ def evidence_lift(
     for evidence, weights in _blocks(opened, table):
         size = len(next(iter(evidence.values())))
         block = slice(start, start + size)
-        target_B = table["target"].to_numpy(np.int64)[block]
+        target_B = table[c.TARGET].to_numpy(np.int64)[block]
         for name, holds_BP in evidence.items():
             truth[name][block] = holds_BP[np.arange(size), target_B]
             for control, weight_BP in weights.items():
                 chance[name, control][block] = np.einsum("bp,bp->b", weight_BP, holds_BP)
         start += size
     visited = truth["revisit"] > 0
-    bootstrap = UserBootstrap(table["user"].to_numpy(), samples, seed)
+    bootstrap = UserBootstrap(table[c.USER].to_numpy(), samples, seed)
     result = []
     for name in EVIDENCE:
         for control in CONTROLS:
@@ -104,7 +104,7 @@ def evidence_lift(
 
 def _choose_cases(opened: LoadedDataset, group: str, max_cases: int, seed: int) -> np.ndarray:
     limit = {"all": np.iinfo(np.int64).max, "tail": TAIL_MAX_COUNT, "unseen": 0}[group]
-    rows = np.flatnonzero(opened.cases["transition_count"].to_numpy(np.int64) <= limit)
+    rows = np.flatnonzero(opened.cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= limit)
     if len(rows) > max_cases:
         rows = np.sort(np.random.default_rng(seed).choice(rows, max_cases, replace=False))
     return rows
@@ -119,7 +119,7 @@ def _blocks(
     adjacency = opened.graph.adjacency
     for start in range(0, len(table), _CASES_PER_BLOCK):
         block = table.iloc[start : start + _CASES_PER_BLOCK]
-        source_B = block["source"].to_numpy(np.int64)
+        source_B = block[c.SOURCE].to_numpy(np.int64)
         visits_BP, own_BP = _own_past(opened, block)
         reach = next(iter(opened.graph.reach_blocks(source_B, 2)))[1][1]
         two_BP = (adjacency[source_B] @ adjacency).toarray() > 0
@@ -145,7 +145,7 @@ def _own_past(opened: LoadedDataset, block: pd.DataFrame) -> tuple[np.ndarray, n
     poi, trajectory = opened.visits.poi_T, opened.dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)
     visits = np.zeros((len(block), opened.dataset.num_pois))
     steps = np.zeros_like(visits)
-    for i, (row, source) in enumerate(zip(block["row"].tolist(), block["source"].tolist(), strict=True)):
+    for i, (row, source) in enumerate(zip(block[c.ROW].tolist(), block[c.SOURCE].tolist(), strict=True)):
         first = int(opened.visits.first_T[row])
         visits[i] = np.bincount(poi[first:row], minlength=visits.shape[1])
         left = first + np.flatnonzero(poi[first:row] == source)

@@ -21,11 +21,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.geography import distance_km
 from analysis.records.case_selection import CaseSelection
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.ranks import rank_totals
+from recap.geodesy import distance_km
 from recap.predictor import Predictor
 
 Miss = Literal["no_evidence", "outvoted_by_core", "gate_against", "clipped", "near_miss", "same_category", "other"]
@@ -33,9 +34,9 @@ MISSES: Final = get_args(Miss)
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
 STEP_BINS: Final = {
-    "Step never seen": CaseSelection.of_bin("transition_count", 0, 0),
-    "Once": CaseSelection.of_bin("transition_count", 1, 1),
-    "More often": CaseSelection.of_bin("transition_count", 2, -1),
+    "Step never seen": CaseSelection.of_bin(c.TRANSITION_COUNT, 0, 0),
+    "Once": CaseSelection.of_bin(c.TRANSITION_COUNT, 1, 1),
+    "More often": CaseSelection.of_bin(c.TRANSITION_COUNT, 2, -1),
 }
 """How often the missed step occurred in training."""
 _BATCH: Final = 256
@@ -54,7 +55,7 @@ def describe_misses(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
         ``first_distance_m``, ``first_same_category``.
     """
     frames = [_describe(predictor, cases.iloc[at : at + _BATCH]) for at in range(0, len(cases), _BATCH)]
-    columns = ["case", "rank", "first", "has_evidence", "rank_by_evidence", "rank_without_correction"]
+    columns = [c.CASE, c.RANK, "first", "has_evidence", "rank_by_evidence", "rank_without_correction"]
     columns += ["rank_unclipped", "first_distance_m", "first_same_category"]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=pd.Index(columns))
 
@@ -98,7 +99,7 @@ def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
     if k < 1:
         raise ConfigError(f"K must be at least 1, got {k}")
     applies = {
-        HIT: described["rank"] <= k,
+        HIT: described[c.RANK] <= k,
         "no_evidence": ~described["has_evidence"].astype(bool),
         "outvoted_by_core": described["rank_by_evidence"] <= k,
         "gate_against": described["rank_without_correction"] <= k,
@@ -132,8 +133,8 @@ def misses_by_step(labels: pd.Series, cases: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
-    target = torch.tensor(cases["target"].to_numpy(np.int64))
-    batch = predictor.batch(cases["row"].tolist())
+    target = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
+    batch = predictor.batch(cases[c.ROW].tolist())
     scores = predictor.score(batch)
     state_BD, _ = predictor.core_scores(batch)
     revisit = predictor.revisit_parts(batch, state_BD)
@@ -159,10 +160,10 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
     goal = target.numpy()
     return pd.DataFrame(
         {
-            "case": cases["case"].to_numpy(),
-            "rank": rank,
+            c.CASE: cases[c.CASE].to_numpy(),
+            c.RANK: rank,
             "first": first,
-            "has_evidence": (cases["in_history"] | cases["within_two_hops"]).to_numpy(bool),
+            "has_evidence": (cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
             "rank_by_evidence": by_evidence,
             "rank_without_correction": ungated,
             "rank_unclipped": unclipped,
@@ -173,8 +174,7 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ranks(total_BP: torch.Tensor, target_B: torch.Tensor) -> np.ndarray:
-    own_B1 = total_BP.gather(1, target_B[:, None])
-    return ((total_BP > own_B1).sum(1) + ((total_BP == own_B1).sum(1) + 1) / 2).numpy()
+    return rank_totals(total_BP, target_B).mean_B.numpy()
 
 
 def _raised(total_BP: torch.Tensor, target_B: torch.Tensor, gain_B: torch.Tensor) -> torch.Tensor:

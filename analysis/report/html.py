@@ -14,7 +14,6 @@ from analysis import formatting
 from analysis.explain.contrast import PARTS
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.minimal_sets import describe_set
-from analysis.explain.paths import user_name
 from analysis.figures.case_layout import (
     PART_LABELS,
     part_is_active,
@@ -24,7 +23,7 @@ from analysis.figures.case_layout import (
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
-from recap.errors import RecapError
+from recap.storage.atomic import new_file
 
 
 @cache
@@ -37,8 +36,8 @@ def _environment() -> Environment:
         "points": formatting.points,
         "signed": formatting.signed_points,
         "share": formatting.share,
-        "percent": formatting.percent,
-        "clock": formatting.clock,
+        "chance": formatting.chance,
+        "time_of_day": formatting.time_of_day,
         "set": describe_set,
     }
     return environment
@@ -77,14 +76,9 @@ def write_page(explanations: list[FullExplanation], path: Path) -> None:
     Raises:
         RecapError: the disk refused.
     """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(render_page(explanations), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
+    page = render_page(explanations)
+    with new_file(path, make_parents=True) as temporary:
+        temporary.write_bytes(page.encode())
 
 
 def _context(explanation: FullExplanation) -> dict[str, Any]:
@@ -99,7 +93,7 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "roles": dict(zip(("target", "rival"), explanation.roles, strict=True)),
         "a": a,
         "b": b,
-        "walker": user_name(explanation.user),
+        "walker": formatting.user_name(explanation.user),
         "now": explanation.revisits[0].now_time,
         "headline": headline(explanation),
         "waterfall": lambda entry: bars[entry.poi],

@@ -20,6 +20,7 @@ from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Walk, fit_trajectory
 from app.cached import datasets, models
 from app.sources import Source
+from recap import columns as c
 
 _GROUND_TYPE: Final = "application/json"
 
@@ -47,7 +48,7 @@ def walk_map(
     show_paths: bool,
 ) -> DrawnDeck:
     """The map of one case; kept, since stepping to and fro shows the same maps again."""
-    shown = (int(prediction.case["case"]), len(prediction.candidates), theme, show_truth, show_paths)
+    shown = (int(prediction.case[c.CASE]), len(prediction.candidates), theme, show_truth, show_paths)
     ground = _ground(source, theme, online=online)
     return _walk_map(source.dataset_hash, datasets.model_key(source), shown, ground, source, walk, prediction)
 

@@ -8,6 +8,7 @@ from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from app.cached import datasets
 from app.sources import Source
+from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
 from recap.evaluation.scoring import rank_cases, score_cases
@@ -34,7 +35,7 @@ def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
 def best_places(source: Source, cases: list[int]) -> pd.Series:
     """The best places of each case, as in the records, without ranking any other case."""
     opened = datasets.open_dataset(source)
-    return score_cases(open_model(source).scorer, opened.cases.iloc[cases], opened.checkins)["top_pois"]
+    return score_cases(open_model(source).scorer, opened.cases.iloc[cases], opened.checkins)[c.TOP_POIS]
 
 
 def markov_rank(source: Source, case: int) -> float:
@@ -65,4 +66,4 @@ def _predict(dataset_hash: str, key: str, case: int, top: int, _source: Source) 
 def _markov_rank(dataset_hash: str, case: int, _source: Source) -> float:
     opened = datasets.open_dataset(_source)
     ranked = rank_cases(open_model(_source, "markov").scorer, opened.cases.iloc[[case]], opened.checkins)
-    return float(ranked["rank"].iloc[0])
+    return float(ranked[c.RANK].iloc[0])

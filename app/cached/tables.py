@@ -16,6 +16,7 @@ from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets
 from app.cached.records import read_records
 from app.sources import Source
+from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
@@ -128,4 +129,4 @@ def _notable(dataset: str, key: str, _source: Source) -> list[case_filters.Notab
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """The evaluation records without the columns that hold lists."""
-    return read_records(source, model).drop(columns=["top_pois", "top_scores"], errors="ignore")
+    return read_records(source, model).drop(columns=[c.TOP_POIS, c.TOP_SCORES], errors="ignore")

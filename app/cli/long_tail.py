@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from recap import columns as c
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def long_tail(
     beside = records_of(reference)
     options: Any = {"unit": unit, "reference": beside}
     tables = {
-        "by_transition_count": accuracy_by_count(records, "transition_count", metric, **options),
-        "by_destination_count": accuracy_by_count(records, "destination_count", metric, **options),
+        "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, **options),
+        "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, **options),
         "by_evidence": accuracy_by_evidence(records, metric, eta=eta, **options),
         "distribution": transition_distribution(opened.cases),
         "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
@@ -128,8 +129,8 @@ def cases(
     console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
     for case in found[:limit].tolist():
         row = records.iloc[case]
-        places = " → ".join(escape(opened.labels[int(row[name])]) for name in ("source", "target"))
-        console.print(f"  {case}: {places}, rank {row['rank']:g}, seen {row['transition_count']} times")
+        places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
+        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {row[c.TRANSITION_COUNT]} times")
 
 
 def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:

@@ -6,7 +6,7 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from app import words
+from app import markdown
 from recap.errors import RecapError
 
 P = ParamSpec("P")
@@ -20,6 +20,6 @@ def error_boundary(draw: Callable[P, None]) -> Callable[P, None]:
         try:
             draw(*args, **kwargs)
         except RecapError as error:
-            st.error(words.plain(str(error)))
+            st.error(markdown.escape(str(error)))
 
     return show

@@ -12,7 +12,7 @@ from analysis.explain.sentences import Sentence
 from analysis.explain.types import Role
 from analysis.formatting import ordinal, points
 from analysis.report.html import render_page
-from app import state, words
+from app import markdown, state
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
@@ -24,6 +24,7 @@ from app.components.explain.what_if import current_edits, tray
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
 from app.sources import Source
+from recap import columns as c
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
@@ -42,7 +43,7 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
-    truth = int(opened.case(case)["target"])
+    truth = int(opened.case(case)[c.TARGET])
     about, against = current_pair(case, truth, opened.dataset.num_pois)
     before = explanations.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -123,22 +124,22 @@ def _export(source: Source, shown: FullExplanation) -> None:
 def _answer(shown: FullExplanation, register: str) -> None:
     margin = shown.contrast.margin
     verdict = f"wins by {points(-margin)}" if margin < 0 else f"is behind by {points(margin)}"
-    target, rival = words.plain(shown.target_name), words.plain(shown.contrast.b.name)
+    target, rival = markdown.escape(shown.target_name), markdown.escape(shown.contrast.b.name)
     rank = f"comes {ordinal(shown.target_rank)} of {shown.num_places:,}"
     first, second = (_COLOURS[role] for role in shown.roles)
     st.title(f":{first}[{target}] {rank}. :{second}[{rival}] {verdict}.", anchor=False)
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
     if shown.truth not in (shown.target, shown.rival):
-        quiet(f"The true next place is :orange[{words.plain(shown.truth_name)}].")
+        quiet(f"The true next place is :orange[{markdown.escape(shown.truth_name)}].")
     if shown.inactive_terms:
         names = ", ".join(name.replace("_", " ") for name in shown.inactive_terms)
-        quiet(f"Inactive at this epoch or switched off: {words.plain(names)}.")
+        quiet(f"Inactive at this epoch or switched off: {markdown.escape(names)}.")
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:
     pieces = []
     for piece in sentence.pieces:
-        text = words.plain(piece.text)
+        text = markdown.escape(piece.text)
         lead, tail = (" " if piece.text[:1] == " " else ""), (" " if piece.text[-1:] == " " else "")
         colour = {"target": target, "rival": rival}.get(piece.kind)
         pieces.append(f"{lead}:{colour}[{text}]{tail}" if colour else f"{lead}{text}{tail}")

@@ -4,8 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.training_progress import headline, queue_table, stage_spans
-from app import words
+from analysis.training_progress import queue_table, run_headline, stage_spans
+from app import markdown
 from app.cached import run_store
 from app.components.error_boundary import error_boundary
 from app.components.runs.actions import show_actions, show_comparison
@@ -36,7 +36,7 @@ def view() -> None:
     st.title(_title(store, chosen), anchor=False)
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
-        st.warning(words.plain(refusal))
+        st.warning(markdown.escape(refusal))
     grid = st.grid(3, min_column_width=380)
     if not store.read_only:
         with grid.cell(), st.container(border=True):
@@ -97,7 +97,7 @@ def _title(store: RunStore, chosen: str | None) -> str:
         spans = stage_spans(run.read_spec().train_config())
     except RecapError:
         spans = []
-    return headline(described, spans)
+    return run_headline(described, spans)
 
 
 view()

@@ -3,10 +3,11 @@
 import numpy as np
 import streamlit as st
 
+from analysis.formatting import day, user_name
 from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.trajectory import Walk, read_trajectory, trajectories_of, users_of
-from app import state, words
+from app import state
 from app.cached import datasets
 from app.cached.records import read_records
 from app.components.empty import no_source
@@ -16,6 +17,7 @@ from app.components.text import quiet
 from app.components.toolbar import source_picker
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
+from recap import columns as c
 from recap.errors import ConfigError
 
 
@@ -105,13 +107,13 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
 
     def to_user() -> None:
         user = st.session_state["walker"]
-        mine = numbers[opened.cases["user"].to_numpy()[numbers] == user]
-        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases["user"] == user)[0]))
+        mine = numbers[opened.cases[c.USER].to_numpy()[numbers] == user]
+        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.USER] == user)[0]))
 
     def to_trajectory() -> None:
         trajectory = st.session_state["trajectory"]
-        mine = numbers[opened.cases["trajectory"].to_numpy()[numbers] == trajectory]
-        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases["trajectory"] == trajectory)[0]))
+        mine = numbers[opened.cases[c.TRAJECTORY].to_numpy()[numbers] == trajectory]
+        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.TRAJECTORY] == trajectory)[0]))
 
     users = sorted({*users_of(opened, numbers), walk.user})
     st.session_state["walker"] = walk.user
@@ -119,15 +121,15 @@ def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
         "Walker",
         users,
         key="walker",
-        format_func=words.walker,
+        format_func=user_name,
         label_visibility="collapsed",
         width=145,
         on_change=to_user,
     )
     table = trajectories_of(opened, np.union1d(numbers, walk.cases), walk.user)
     names = {
-        int(trajectory): f"{words.day(start)}, {stops} stops"
-        for trajectory, start, stops in zip(table["trajectory"], table["start"], table["stops"], strict=True)
+        int(trajectory): f"{day(start)}, {stops} stops"
+        for trajectory, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
     }
     st.session_state["trajectory"] = walk.trajectory
     st.selectbox(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
+from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
 MIN_JOURNEY_KM: Final = 5.0
@@ -37,18 +38,6 @@ def check_checkins(raw: pd.DataFrame) -> list[Problem]:
     return [problem for check in _CHECKS for problem in check(table)]
 
 
-def distance_km(
-    latitude: np.ndarray, longitude: np.ndarray, other_latitude: np.ndarray, other_longitude: np.ndarray
-) -> np.ndarray:
-    """Great-circle distance of points in degrees."""
-    a, b = np.radians(latitude), np.radians(other_latitude)
-    half = (
-        np.sin((b - a) / 2) ** 2
-        + np.cos(a) * np.cos(b) * np.sin(np.radians(np.asarray(other_longitude) - longitude) / 2) ** 2
-    )
-    return 2 * EARTH_KM * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
-
-
 class _Sorted:
     """A raw table by (user, time, file order), with what several checks need."""
 
@@ -73,7 +62,7 @@ class _Sorted:
 
 
 def _duplicates(table: _Sorted) -> Iterator[Problem]:
-    keys = pd.DataFrame({"user": table.user, "poi": table.poi, "seconds": table.seconds})
+    keys = pd.DataFrame({c.USER: table.user, c.POI: table.poi, "seconds": table.seconds})
     rows = np.flatnonzero(keys.duplicated().to_numpy())
     if len(rows):
         yield Problem(
@@ -98,7 +87,7 @@ def _ties(table: _Sorted) -> Iterator[Problem]:
 
 
 def _speeds(table: _Sorted) -> Iterator[Problem]:
-    km = distance_km(table.latitude[:-1], table.longitude[:-1], table.latitude[1:], table.longitude[1:])
+    km = distance_km(table.latitude[:-1], table.longitude[:-1], table.latitude[1:], table.longitude[1:], EARTH_KM)
     hours = np.diff(table.seconds) / 3600
     with np.errstate(divide="ignore", invalid="ignore"):
         kmh = np.where(hours > 0, km / hours, np.inf)
@@ -118,9 +107,11 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
 
 
 def _moving_places(table: _Sorted) -> Iterator[Problem]:
-    place = pd.DataFrame({"poi": table.poi, "lat": table.latitude, "lon": table.longitude}).groupby("poi")
+    place = pd.DataFrame({c.POI: table.poi, "lat": table.latitude, "lon": table.longitude}).groupby(c.POI)
     low, high = place.min(), place.max()
-    km = distance_km(low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy())
+    km = distance_km(
+        low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy(), EARTH_KM
+    )
     moving = np.flatnonzero(km > 0)
     if len(moving):
         worst = moving[np.argsort(-km[moving], kind="stable")]
@@ -136,8 +127,8 @@ def _moving_places(table: _Sorted) -> Iterator[Problem]:
 
 def _changing_categories(table: _Sorted) -> Iterator[Problem]:
     category, _ = pd.factorize(table.raw[c.CATEGORY_ID])
-    pairs = pd.DataFrame({"poi": table.poi, "category": category}).drop_duplicates()
-    several = np.flatnonzero(np.bincount(pairs["poi"]) > 1)
+    pairs = pd.DataFrame({c.POI: table.poi, c.CATEGORY: category}).drop_duplicates()
+    several = np.flatnonzero(np.bincount(pairs[c.POI]) > 1)
     if len(several):
         yield Problem(
             kind="changing_categories",
@@ -254,7 +245,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
                 examples=table.examples(rows),
                 advice="Training then sees the future of these cases; --set keep_given_split=false cuts by time.",
             )
-    keys = pd.DataFrame({"user": table.user, "poi": table.poi, "seconds": table.seconds})
+    keys = pd.DataFrame({c.USER: table.user, c.POI: table.poi, "seconds": table.seconds})
     known = pd.MultiIndex.from_frame(keys[train])
     rows = np.flatnonzero(~train)[pd.MultiIndex.from_frame(keys[~train]).isin(known)]
     if len(rows):
@@ -266,7 +257,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
             advice="The answer is in the training data: make the parts disjoint.",
         )
     if c.TRAJECTORY_ID in table.raw:
-        pairs = pd.DataFrame({"walk": table.raw[c.TRAJECTORY_ID].astype(str), "split": split}).drop_duplicates()
+        pairs = pd.DataFrame({"walk": table.raw[c.TRAJECTORY_ID].astype(str), c.SPLIT: split}).drop_duplicates()
         several = pairs["walk"].value_counts()
         several = several[several > 1]
         if len(several):

@@ -65,7 +65,7 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     user, _ = number_ids(raw[c.USER_ID])
     poi, _ = number_ids(raw[c.POI_ID])
     seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    is_duplicate = pd.DataFrame({"user": user, "poi": poi, "seconds": seconds}).duplicated().to_numpy()
+    is_duplicate = pd.DataFrame({c.USER: user, c.POI: poi, "seconds": seconds}).duplicated().to_numpy()
     dropped = dict.fromkeys(DROP_REASONS, 0)
 
     # Positions in raw; the user and POI codes are ranks of the ids as text, so row order of the file plays no part.

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from recap import columns as c
 from recap.evaluation.metrics import reciprocal_rank
-from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scorer, Scores
 
@@ -46,10 +47,10 @@ def score_cases(
         all_ranks.append(ranks)
         poi_BK, value_BK = top_pois(scores, LIST_LENGTH)
         values = {
-            "score": scores.total.gather(1, batch.target_B[:, None])[:, 0],
-            **{f"part_{name}": part_B for name, part_B in scores.parts_at(batch.target_B).items()},
-            "top_pois": poi_BK,
-            "top_scores": value_BK,
+            c.SCORE: scores.total.gather(1, batch.target_B[:, None])[:, 0],
+            **{c.part_column(name): part_B for name, part_B in scores.parts_at(batch.target_B).items()},
+            c.TOP_POIS: poi_BK,
+            c.TOP_SCORES: value_BK,
         }
         for name, value in values.items():
             columns.setdefault(name, []).append(value)
@@ -63,7 +64,7 @@ def score_cases(
 def _scored_batches(
     scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
-    rows = torch.tensor(cases["row"].to_numpy(np.int64), device=checkins.device)
+    rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     for start in range(0, len(rows), batch_size):
         batch = CaseBatch(checkins, rows[start : start + batch_size])
         scores = scorer.score(batch)
@@ -76,8 +77,10 @@ def _with_ranks(cases: pd.DataFrame, ranks: list[Ranks]) -> pd.DataFrame:
     num_better = torch.cat([r.num_better_B for r in ranks]).cpu().numpy() if ranks else empty
     num_tied = torch.cat([r.num_tied_B for r in ranks]).cpu().numpy() if ranks else empty
     return cases.assign(
-        num_better=num_better,
-        num_tied=num_tied,
-        rank=num_better + (num_tied + 1) / 2,
-        reciprocal_rank=reciprocal_rank(num_better, num_tied),
+        **{
+            c.NUM_BETTER: num_better,
+            c.NUM_TIED: num_tied,
+            c.RANK: mean_rank(num_better, num_tied),
+            c.RECIPROCAL_RANK: reciprocal_rank(num_better, num_tied),
+        }
     )

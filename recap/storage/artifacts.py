@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from recap.errors import ChecksumError, FolderInUseError, RecapError
+from recap.storage.atomic import replace_text
 
 SUMS: Final = "SHA256SUMS"
 DATASET_MANIFEST: Final = "dataset.json"
@@ -26,9 +27,7 @@ def write_sums(folder: Path, names: list[str]) -> str:
     """Write SHA256SUMS over ``names`` (``sha256sum -c`` reads it) and return the hash of that file's text."""
     text = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names))
     # The list is what makes a folder whole, so it appears whole itself.
-    temporary = folder / f".{SUMS}.part"
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(folder / SUMS)
+    replace_text(folder / SUMS, text)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

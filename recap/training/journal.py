@@ -13,6 +13,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from recap.checkpoint import library_versions
+from recap.storage.atomic import replace_json, replace_text
 from recap.training.metrics_file import METRICS, read_metrics
 
 ENVIRONMENT: Final = "env.json"
@@ -30,9 +31,7 @@ class Journal:
     def __init__(self, folder: Path, resume_after: int) -> None:
         self.path = folder / METRICS
         kept = [line for line in read_metrics(self.path) if line["epoch"] <= resume_after]
-        temporary = self.path.with_name(f".{METRICS}.part")
-        temporary.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-        temporary.replace(self.path)
+        replace_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
         self._events = SummaryWriter(str(folder / _EVENTS), purge_step=resume_after + 1)
 
@@ -61,7 +60,7 @@ def write_environment(folder: Path, device: torch.device) -> None:
         "recap": version("recap-mobility"),
         "commit": _commit(),
     }
-    (folder / ENVIRONMENT).write_text(json.dumps(environment, indent=2) + "\n", encoding="utf-8")
+    replace_json(folder / ENVIRONMENT, environment)
 
 
 def _commit() -> str | None:

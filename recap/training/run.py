@@ -29,6 +29,7 @@ from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapEr
 from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.model.recap import Recap, RecapScorer
 from recap.storage.artifacts import SUMS
+from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training.group import Group
 from recap.training.journal import write_environment
@@ -96,7 +97,7 @@ def train(
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
-        _write_identity(working / _CONFIG, identity)
+        replace_json(working / _CONFIG, identity)  # a cut-off file would stop every resume
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
@@ -157,16 +158,6 @@ def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
     changed = sorted(name for name in identity["train"] if identity["train"][name] != trained_with.get(name))
     if changed:
         raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
-
-
-def _write_identity(path: Path, identity: dict[str, Any]) -> None:
-    """Whole or not at all: a cut-off file would stop every resume."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_checkpoint(

@@ -157,4 +157,4 @@ def test_local_clock() -> None:
     """Monday 2 April 2012 18:00 local: three quarters of the day, weekday 0; before 1970 works too."""
     seconds = torch.tensor([1_333_389_600, -1])
     assert local_hour_fraction(seconds).tolist() == pytest.approx([0.75, 1 - 1 / 86_400])
-    assert local_weekday(seconds).tolist() == [0, 2]
+    assert local_weekday(seconds).tolist() == [local_weekday(int(second)) for second in seconds] == [0, 2]

@@ -8,7 +8,7 @@ from analysis.cases.library import MAX_NOTE, SavedCase, forget_case, save_case, 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.links import CaseLink
 from analysis.report.html import headline
-from app import state, words
+from app import markdown, state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet
 from app.settings import AppSettings
@@ -34,7 +34,7 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
             )
         refused = st.session_state.pop("save_refused", None)
         if refused:
-            st.warning(words.plain(refused))
+            st.warning(markdown.escape(refused))
         for case in cases[:_SHOWN]:
             _show(case, read_only)
         if len(cases) > _SHOWN:
@@ -43,9 +43,9 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
 
 def _show(case: SavedCase, read_only: bool) -> None:
     with st.container(border=True, gap="small"):
-        st.markdown(f"**Case {case.link.case}.** {words.plain(case.title)}")
+        st.markdown(f"**Case {case.link.case}.** {markdown.escape(case.title)}")
         if case.note:
-            quiet(words.plain(case.note))
+            quiet(markdown.escape(case.note))
         with st.container(horizontal=True):
             st.button("Open", key=f"open-{case.name}", on_click=open_case, args=(case.link,))
             if not read_only:

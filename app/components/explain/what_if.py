@@ -21,7 +21,7 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
-from app import state, words
+from app import markdown, state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet, section
 from app.sources import Source
@@ -51,7 +51,7 @@ def current_edits(source: Source, case: int) -> EditSequence:
             st.session_state[_KEY] = (owner, EditSequence(done=edits))
         except RecapError as error:
             st.session_state[_KEY] = (owner, EditSequence())
-            st.warning("The link's edits were left out: " + words.plain(str(error)))
+            st.warning("The link's edits were left out: " + markdown.escape(str(error)))
     kept, sequence = st.session_state.get(_KEY, (owner, EditSequence()))
     if kept != owner:
         sequence = EditSequence()
@@ -132,10 +132,10 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
         number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if undo:
-        quiet("Edits: " + words.plain(write_edits(undo)))
+        quiet("Edits: " + markdown.escape(write_edits(undo)))
     refused = st.session_state.pop("edit_refused", None)
     if refused:
-        st.warning(words.plain(refused))
+        st.warning(markdown.escape(refused))
 
 
 def _set_weekday(add: Callable[[Edit], None]) -> None:
@@ -149,7 +149,7 @@ def _visit_pills(
 ) -> None:
     """The last visits to both places; a click removes one."""
     visits = {
-        visit.visit: words.plain(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
+        visit.visit: markdown.escape(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
         for evidence in before.revisits
         for visit in evidence.visits[-4:]
     }
@@ -211,12 +211,12 @@ def _effect(before: FullExplanation, shown: FullExplanation) -> None:
     lead = shown.contrast.margin if shown.rival == before.rival else None
     with st.container(horizontal=True):
         st.metric(
-            f"Rank of {words.plain(shown.target_name)}",
+            f"Rank of {markdown.escape(shown.target_name)}",
             f"{ordinal(before.target_rank)} → {ordinal(shown.target_rank)}",
         )
         if lead is not None:
             st.metric(
-                f"Lead on {words.plain(shown.contrast.b.name)}",
+                f"Lead on {markdown.escape(shown.contrast.b.name)}",
                 signed_points(lead),
                 delta=f"was {signed_points(before.contrast.margin)}",
                 delta_color="off",

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.training_progress import duration, size
-from app import words
+from analysis.formatting import byte_size, duration
+from app import markdown
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
@@ -68,7 +68,7 @@ def show_form(store: RunStore) -> None:
     try:
         specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
     except RecapError as error:
-        st.error(words.plain(str(error)))
+        st.error(markdown.escape(str(error)))
         return
     _show_estimate(store, specs)
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"
@@ -93,7 +93,7 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     total = sum(known) if len(known) == len(guesses) else None
     with st.container(horizontal=True):
         st.metric("Time" if len(specs) == 1 else f"Time, all {len(specs)} runs", duration(total))
-        st.metric("GPU memory" if kind == "cuda" else "Memory", size(max(g.bytes or 0 for g in guesses) or None))
+        st.metric("GPU memory" if kind == "cuda" else "Memory", byte_size(max(g.bytes or 0 for g in guesses) or None))
     spread = max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses)
     basis = guesses[0].basis + (f" ± {duration(spread)}." if total else "")
     quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")

@@ -8,13 +8,14 @@ import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Walk
-from app import state, words
+from app import markdown, state
 from app.cached import datasets, maps, models
 from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
+from recap import columns as c
 
 MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
@@ -47,7 +48,7 @@ def _stage(source: Source, walk: Walk, playing: bool) -> None:
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
     show_truth = st.session_state.get("truth", True)
-    names = [words.plain(opened.labels[int(prediction.case[name])]) for name in ("source", "target")]
+    names = [markdown.escape(opened.labels[int(prediction.case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
     grid = st.grid(5, min_column_width=190)
     with grid.cell(column_span=3):
@@ -84,7 +85,7 @@ def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: boo
         alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
     )
     chosen = event["selection"]["objects"].get("candidates", []) if event else []
-    return int(chosen[0]["poi"]) if chosen else None
+    return int(chosen[0][c.POI]) if chosen else None
 
 
 def _controls(walk: Walk, case: int) -> None:
@@ -140,10 +141,10 @@ def _controls(walk: Walk, case: int) -> None:
 
 def _stop_labels(walk: Walk) -> dict[int, str]:
     """Local times of the cases; with the stop's number where two fall into one minute."""
-    stops = walk.stops[walk.stops["case"] >= 0]
+    stops = walk.stops[walk.stops[c.CASE] >= 0]
     times = stops["local_time"].dt.strftime("%H:%M")
     labels = times if times.is_unique else times + " (" + stops["stop"].astype(str) + ")"
-    return dict(zip(stops["case"].astype(int), labels, strict=True))
+    return dict(zip(stops[c.CASE].astype(int), labels, strict=True))
 
 
 def _toggle_playing(walk: Walk) -> None:
@@ -170,8 +171,8 @@ def _advance(walk: Walk) -> None:
 
 def _stops_table(walk: Walk) -> None:
     with st.popover("Table of stops", icon=":material/table_rows:", type="tertiary"):
-        table = walk.stops[["stop", "local_time", "name", "case"]].copy()
-        table["case"] = ["" if case < 0 else str(case) for case in table["case"]]
+        table = walk.stops[["stop", "local_time", "name", c.CASE]].copy()
+        table[c.CASE] = ["" if case < 0 else str(case) for case in table[c.CASE]]
         st.dataframe(
             table,
             hide_index=True,

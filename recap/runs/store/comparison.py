@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
 from recap.evaluation.records import read_records, records_file
@@ -56,12 +57,12 @@ def changed_cases(run: RunFolder, other: RunFolder, within: int = 20) -> pd.Data
     if run.read_spec().dataset_hash != other.read_spec().dataset_hash:
         raise RecapError(f"runs {other.id} and {run.id} used different datasets: their cases cannot be matched")
     before, after = _records(other), _records(run)
-    table = after[["case", "source", "target", "transition_count", "rank"]].assign(rank_before=before["rank"])
-    right, was_right = table["rank"] <= within, table["rank_before"] <= within
+    table = after[[c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.RANK]].assign(rank_before=before[c.RANK])
+    right, was_right = table[c.RANK] <= within, table["rank_before"] <= within
     table["change"] = "same"
     table.loc[right & ~was_right, "change"] = "newly right"
     table.loc[~right & was_right, "change"] = "newly wrong"
-    return table[table["change"] != "same"].sort_values(["change", "rank"], ignore_index=True)
+    return table[table["change"] != "same"].sort_values(["change", c.RANK], ignore_index=True)
 
 
 def _records(run: RunFolder) -> pd.DataFrame:

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.explain.edited_case import build_edited_case, rank_of
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.minimal_sets import minimal_sets, smallest_set
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
 from tests.analysis.planted import small_predictor
 
 

@@ -32,7 +32,7 @@ def test_lift_of_a_single_case() -> None:
 def test_lift_given_own_visits_is_one_where_only_visits_speak() -> None:
     """Revisit evidence is implied by the walker's own visits, so that cell is empty, not one."""
     table = evidence_lift(LoadedDataset.of(small_city()), group="all", samples=20).set_index(["evidence", "control"])
-    assert np.isnan(table.loc[("revisit", "own_visits"), "lift"])
+    assert table["lift"].isna()[("revisit", "own_visits")]
     assert (table["n"] > 0).all()
 
 

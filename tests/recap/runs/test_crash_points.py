@@ -115,10 +115,10 @@ def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pyt
     make_reserve(tmp_path)
     write = files._write
 
-    def no_new_files(target: Path, payload: bytes, mode: str, durable: bool = True) -> None:
+    def no_new_files(target: Path, payload: bytes, mode: str) -> None:
         if mode == "wb":
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(target, payload, mode, durable)
+        write(target, payload, mode)
 
     monkeypatch.setattr(files, "_write", no_new_files)
     with pytest.raises(OSError, match="No space left"):

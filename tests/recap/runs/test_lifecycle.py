@@ -25,6 +25,7 @@ from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import RunState
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
 from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch, wait_until_over, walking_dataset
@@ -155,7 +156,7 @@ def test_a_training_survives_its_runner_and_is_taken_over(
     wait_for_epoch(run, 1)
     first = wait_for(lambda: runner_process(store), "a runner")
     trainer = run.read_state().process
-    assert first.send(signal.SIGKILL)
+    assert first is not None and first.send(signal.SIGKILL)
     wait_for(lambda: not runner_works(store), "the lock to fall", 5)
     assert trainer is not None and trainer.is_alive()
     assert ensure_runner(store)
@@ -289,7 +290,7 @@ def test_a_full_disk_fails_the_run_and_keeps_what_was_there(store: RunStore, dat
 
 
 @pytest.mark.slow
-def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -> None:
+def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five hundred waiting runs behind one that works: all stay queued, and none is read twice."""
     store.add([tiny_spec(dataset_folder)] * 500)
     write_json(store.folder / "settings.json", {"poll_seconds": 0.05})
@@ -298,12 +299,15 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -
         identity = ProcessIdentity.current()
         run.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
     assert runner.tick()
-    reads = []
+    reads: list[str] = []
     original = RunFolder.repair_state
-    RunFolder.repair_state = lambda run: reads.append(run.id) or original(run)  # type: ignore[method-assign,func-returns-value]
-    try:
+
+    def counted(run: RunFolder) -> RunState:
+        reads.append(run.id)
+        return original(run)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "repair_state", counted)
         assert runner.tick()
-    finally:
-        RunFolder.repair_state = original  # type: ignore[method-assign]
     assert reads == []
     assert sum(run.read_state().state == "queued" for run in store.runs()) == 499
