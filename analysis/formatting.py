@@ -8,13 +8,13 @@ MINUS: Final = "−"
 
 
 def ordinal(rank: float) -> str:
-    """A rank as a word; a mean rank of two tied places names both.
+    """A rank as a word; a mean over ties keeps its half, since any number of places may be tied.
 
     >>> [ordinal(rank) for rank in (1, 2, 3, 11, 22, 1204, 2.5)]
-    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2nd or 3rd']
+    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2.5']
     """
     if rank != int(rank):
-        return f"{ordinal(int(rank))} or {ordinal(int(rank) + 1)}"
+        return f"{rank:,.1f}"
     number = int(rank)
     suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{suffix}"
@@ -49,9 +49,13 @@ def signed(value: float, digits: int = 3) -> str:
     return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
-def share(value: float) -> str:
-    """A share or probability: three decimals."""
-    return f"{value:.3f}"
+def share(value: float | None) -> str:
+    """A share or probability: three decimals; an empty group has none.
+
+    >>> share(0.25), share(None)
+    ('0.250', '–')
+    """
+    return "–" if value is None else f"{value:.3f}"
 
 
 def chance(probability: float) -> str:

@@ -9,6 +9,8 @@ from analysis.formatting import byte_size, share, stopwatch
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.state import Lease
+from recap.runs.store.types import RunDescription, RunReference, RunRow
+from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
 
 Meaning = Literal["core", "paths", "revisits", "model"]
@@ -51,9 +53,10 @@ def stage_spans(config: TrainConfig) -> list[StageSpan]:
     return spans
 
 
-def run_headline(described: dict[str, Any], spans: list[StageSpan]) -> str:
+def run_headline(described: RunDescription, spans: list[StageSpan]) -> str:
     """A run's finding in one or two sentences."""
-    name, state, epoch, epochs = (described[key] for key in ("id", "state", "epoch", "epochs"))
+    name, state = described["id"], described["state"]
+    epoch, epochs = described["epoch"], described["epochs"]
     if state == "queued":
         return f"Run {name} waits for its turn."
     if state in ("running", "stopping"):
@@ -68,7 +71,7 @@ def run_headline(described: dict[str, Any], spans: list[StageSpan]) -> str:
     return f"Run {name} {words[state]} after {epoch} of {epochs or '?'} epochs."
 
 
-def curve_table(metrics: list[dict[str, Any]], curve: Curve) -> pd.DataFrame:
+def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
     """One row for each epoch and series: ``epoch, series, value``; epochs without validation are absent."""
     rows: list[dict[str, Any]] = []
     for line in metrics:
@@ -84,7 +87,7 @@ def curve_table(metrics: list[dict[str, Any]], curve: Curve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def reference_value(reference: dict[str, Any], curve: Curve) -> float | None:
+def reference_value(reference: RunReference, curve: Curve) -> float | None:
     """What counting alone reaches over all validation cases; None where a curve has no such level."""
     if curve not in ("hr20", "mrr") or not reference:
         return None
@@ -92,7 +95,7 @@ def reference_value(reference: dict[str, Any], curve: Curve) -> float | None:
     return None if value is None else float(value)
 
 
-def queue_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def queue_table(rows: list[RunRow]) -> pd.DataFrame:
     """The list of runs, the youngest first: ``run, what, state`` (a list of one, shown as a chip), ``progress`` (share
     of epochs), ``hr20, time, note``."""
     table = pd.DataFrame(

@@ -32,8 +32,6 @@ TRAJECTORY: Final = "trajectory"
 SPLIT: Final = "split"
 SOURCE_ROW: Final = "source_row"
 
-CHECKIN_COLUMNS: Final = (USER, POI, TIME, TZ_OFFSET_MINUTES, TRAJECTORY, SPLIT, SOURCE_ROW)
-
 # Split codes, in time order
 TRAIN: Final = 0
 VAL: Final = 1

@@ -16,7 +16,7 @@ from recap.ragged import expand_ranges
 
 @dataclass(frozen=True, eq=False)
 class CaseBatch:
-    """Prediction steps of a check-in table.
+    """Cases of a check-in table.
 
     Attributes:
         checkins: the table that holds each case's history, source and target.

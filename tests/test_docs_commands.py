@@ -18,9 +18,8 @@ import pytest
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_store import RunStore
-from tests.background import new_store, wait_for, wait_until_over
+from tests.background import new_store, runner_process, wait_for, wait_until_over
 from tests.shell import RECAP
 
 ROOT = Path(__file__).parents[1]
@@ -119,7 +118,7 @@ class Workplace:
                 wait_for(lambda: server.poll() is not None or answers(port), command, 120)
                 assert server.poll() is None, server.communicate()
             finally:
-                server.terminate()
+                server.kill()  # a Streamlit that nobody has visited yet lets SIGTERM wait
 
     def follow(self, command: str) -> None:
         """Start a command that goes on until something ends; wait for its first line."""

@@ -129,7 +129,7 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
     )
     checkpoint = train(dataset, config, folder, device=torch.device("cpu"))
     assert checkpoint is not None
-    summary = checkpoint.read_summary()
+    summary: Any = checkpoint.read_summary()
     return {"recap": summary["test"]["all"], **{name: groups["all"] for name, groups in summary["baselines"].items()}}
 
 

@@ -1,4 +1,4 @@
-"""A sealed checkpoint without a training: the preset's starting values, whose prior already ranks by revisits."""
+"""A complete checkpoint without a training: the preset's starting values, whose prior already ranks by revisits."""
 
 from pathlib import Path
 

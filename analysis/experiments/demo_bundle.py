@@ -10,10 +10,11 @@ import pandas as pd
 import torch
 
 from analysis.long_tail.comparison import compare_records
-from analysis.long_tail.misses import describe_misses, misses_key
+from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
+from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
@@ -80,7 +81,7 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
 
 
 def ship_tables(bundle: Path) -> None:
-    """Put the tables that views read into a bundle: records of the model and of the counting baselines, miss labels.
+    """Put the tables that views read into a bundle: records of the model and of the counting baselines, and removals.
 
     The app makes them itself where they are missing; shipped ones save the first visitor the wait.
     """
@@ -93,8 +94,8 @@ def ship_tables(bundle: Path) -> None:
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
     predictor = Predictor(checkpoint, opened.dataset)
-    key = misses_key(opened.dataset.hash, checkpoint.hash)
-    write_records(describe_misses(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
+    key = removals_key(opened.dataset.hash, checkpoint.hash)
+    write_records(describe_removals(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
@@ -126,7 +127,7 @@ def _trained(dataset: Dataset, config: TrainConfig, folder: Path, log: Log) -> C
 
 
 def _copy_artifact(source: Path, target: Path) -> None:
-    """Copy a sealed checkpoint and its metrics.jsonl, without the resume state and event files."""
+    """Copy a finished checkpoint and its metrics.jsonl, without the resume state and event files."""
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(TRAINING_FOLDER, ".lock"))

@@ -103,7 +103,7 @@ def _train(
     stop: StopRequest,
     label: str,
 ) -> Checkpoint | None:
-    """The sealed training, run or continued where it is not there yet; None if stopped."""
+    """The finished training, run or continued where it is not there yet; None if stopped."""
     if (folder / SUMS).is_file():
         return Checkpoint.load(folder)
     log(f"{label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
@@ -137,7 +137,7 @@ def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
 def _measure_training(
     arm: Arm, checkpoint: Checkpoint, digest: str, dataset: Dataset, graph: TransitionGraph
 ) -> _Measured:
-    """Measure a sealed training, or read what was measured before."""
+    """Measure a finished training, or read what was measured before."""
     working = checkpoint.folder / TRAINING_FOLDER
     train_config, summary = checkpoint.manifest.train, checkpoint.read_summary()
     described = {

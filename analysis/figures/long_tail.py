@@ -259,7 +259,13 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
     Args:
         table: from `analysis.long_tail.lift.evidence_lift`.
     """
-    marks = {"uniform": "circle-open", "popularity": "square-open", "distance": "diamond-open", "own_visits": "circle"}
+    marks = {
+        "uniform": "circle-open",
+        "popularity": "square-open",
+        "distance": "diamond-open",
+        "own_visits": "circle",
+        "unvisited": "triangle-up",
+    }
     hues = {
         "revisit": palette.revisits.fill,
         "two_hops": palette.paths.fill,
@@ -269,7 +275,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
     figure = go.Figure()
     for offset, control in enumerate(CONTROLS):
         rows = table[(table["control"] == control) & table["lift"].notna()]
-        at = [len(EVIDENCE) - EVIDENCE.index(name) + 0.24 - 0.16 * offset for name in rows["evidence"]]
+        at = [len(EVIDENCE) - EVIDENCE.index(name) + 0.28 - 0.14 * offset for name in rows["evidence"]]
         figure.add_scatter(
             x=rows["lift"],
             y=at,
@@ -303,7 +309,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
         title_text="times as often as by chance",
         showgrid=True,
         gridcolor=palette.grid,
-        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100],
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     )
     names = [EVIDENCE_LABELS[name] for name in EVIDENCE]
     figure.update_yaxes(

@@ -8,6 +8,7 @@ import pydeck as pdk
 
 from analysis.figures.labels import place_labels
 from analysis.figures.palette import Palette, rgb
+from analysis.formatting import percent, points
 from analysis.geography import Camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
@@ -71,7 +72,10 @@ def _discs(opened: LoadedDataset, shown: pd.DataFrame) -> pd.DataFrame:
     has_probability = shown["probability"].notna().all()
     weight = shown["probability"].to_numpy() if has_probability else 1.0 / shown[c.RANK].to_numpy()
     poi = shown[c.POI].to_numpy()
-    facts = shown["probability"].map("{:.1%}".format) if has_probability else shown[c.SCORE].map("score {:.2f}".format)
+    if has_probability:
+        facts = shown["probability"].map(lambda probability: percent(probability, 1))
+    else:
+        facts = shown[c.SCORE].map(lambda score: f"score {points(score)}")
     tips = shown[c.RANK].map("{:g}. ".format) + shown["name"] + ": " + facts
     tips += ", " + shown["distance_km"].map("{:.1f} km".format)
     return pd.DataFrame(

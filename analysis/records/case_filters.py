@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.formatting import times
 from analysis.records.accuracy import is_hit
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
@@ -140,7 +141,7 @@ def visits_before(opened: LoadedDataset, case: int) -> int:
 def _reason(opened: LoadedDataset, kind: str, case: int) -> str:
     if kind == "history":
         visits = visits_before(opened, case)
-        return f"A new step, yet this walker had been there {'once' if visits == 1 else f'{visits} times'}."
+        return f"A new step, yet this walker had been there {times(visits)}."
     if kind == "hops":
         chosen = opened.case(case)
         paths = opened.graph.two_hop_paths(int(chosen[c.SOURCE]), int(chosen[c.TARGET]))

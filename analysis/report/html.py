@@ -13,6 +13,7 @@ from markupsafe import Markup
 from analysis import formatting
 from analysis.explain.contrast import PARTS
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.headline import headline
 from analysis.explain.minimal_sets import describe_set
 from analysis.figures.case_layout import (
     PART_LABELS,
@@ -43,16 +44,6 @@ def _environment() -> Environment:
     return environment
 
 
-def headline(explanation: FullExplanation) -> str:
-    """The finding in one line, such as ``Ferry Terminal comes 2nd of 1,204; Tideline Bakery wins by 0.32.``"""
-    margin = explanation.contrast.margin
-    verdict = f"wins by {formatting.points(-margin)}" if margin < 0 else f"is behind by {formatting.points(margin)}"
-    place = (
-        f"{explanation.target_name} comes {formatting.ordinal(explanation.target_rank)} of {explanation.num_places:,}"
-    )
-    return f"{place}; {explanation.contrast.b.name} {verdict}."
-
-
 def render_body(explanation: FullExplanation) -> str:
     """The explanation as one HTML element with its own style."""
     style = _environment().get_template("style.css.j2").render(light=LIGHT, dark=DARK)
@@ -66,7 +57,7 @@ FullExplanation.html_body = staticmethod(render_body)
 def render_page(explanations: list[FullExplanation]) -> str:
     """A whole page with one or several explanations."""
     bodies = [Markup(render_body(explanation)) for explanation in explanations]  # noqa: S704 - our own escaped output
-    title = headline(explanations[0]) if explanations else "No case"
+    title = headline(explanations[0]).text if explanations else "No case"
     return _environment().get_template("page.html.j2").render(title=title, bodies=bodies)
 
 
@@ -95,7 +86,7 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "b": b,
         "walker": formatting.user_name(explanation.user),
         "now": explanation.revisits[0].now_time,
-        "headline": headline(explanation),
+        "headline": headline(explanation).text,
         "waterfall": lambda entry: bars[entry.poi],
         "at": lambda value: round(100 * (value - low) / span, 2),
         "wide": lambda value: round(100 * abs(value) / span, 2),

@@ -5,7 +5,8 @@ import streamlit as st
 
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.long_tail.misses import label_misses, miss_table
+from analysis.long_tail.misses import describe_misses, label_misses
+from analysis.records.causes import removal_table
 from app.cached import datasets
 from app.settings import AppSettings
 from app.sources import Source
@@ -74,11 +75,13 @@ def _search(
 
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model")
 def _describe_misses(checkpoint_hash: str, _source: Source) -> pd.DataFrame:
-    return miss_table(
+    opened = datasets.open_dataset(_source)
+    removals = removal_table(
         _source.dataset_hash,
         checkpoint_hash,
         lambda: open_predictor(_source),
-        rows=len(datasets.open_dataset(_source).cases),
+        rows=len(opened.cases),
         keep=not AppSettings.from_environment().read_only,
         bundle=_source.bundle,
     )
+    return describe_misses(opened.dataset, opened.cases, removals)

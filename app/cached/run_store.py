@@ -1,7 +1,7 @@
 """The runs as the app sees them: a read-only app only shows them, and its server refuses every change."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from recap.runs.store.description import describe_briefly
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
+from recap.runs.store.types import RunRow
 
 _LATEST_RUNS: Final = 20
 
@@ -23,7 +24,7 @@ def open_store() -> RunStore:
     return RunStore.of_user(read_only=AppSettings.from_environment().read_only)
 
 
-def list_rows(store: RunStore) -> list[dict[str, Any]]:
+def list_rows(store: RunStore) -> list[RunRow]:
     """All runs, brief, by number; also brings back a runner that is needed and gone."""
     ensure_runner(store)
     return [describe_briefly(run) for run in store.runs()]

@@ -200,8 +200,9 @@ def stats(
     if as_json:
         print_json(statistics)
         return
-    hops, sample = statistics.pop("hops"), statistics.pop("hop_sample", None)
-    console.print(pairs_table(f"Transitions of {data}", statistics))
+    hops, sample = statistics["hops"], statistics.get("hop_sample")
+    shares = {name: value for name, value in statistics.items() if name not in ("hops", "hop_sample")}
+    console.print(pairs_table(f"Transitions of {data}", shares))
     table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
     for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
         table.add_column(heading, justify="right")

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
+from analysis.formatting import percent, points, signed, times
 from app.cli.console import JsonFlag, console, print_json
 from app.cli.long_tail import commands as long_tail_commands
 from recap import columns as c
@@ -116,14 +117,23 @@ def misses(
     out: Annotated[Path | None, typer.Option(help="Also write one row per test case as CSV.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Why test cases are missed: exactly one label for each."""
-    from analysis.long_tail.misses import count_misses, describe_misses, label_misses
+    """Why test cases are missed: exactly one label for each, by the removal that would have found it."""
+    from analysis.long_tail.misses import (
+        MISS_LABELS,
+        count_misses,
+        describe_misses,
+        label_misses,
+        negative_gate_share,
+    )
+    from analysis.records.loaded_dataset import LoadedDataset
+    from app.cli.causes import removals
     from recap.errors import RecapError
-    from recap.predictor import Predictor
 
-    predictor = Predictor.load(checkpoint, data)
-    described = describe_misses(predictor, predictor.cases)
+    table = removals(checkpoint, data)
+    opened = LoadedDataset.load(data)
+    described = describe_misses(opened.dataset, opened.cases, table)
     labels = label_misses(described, k)
+    negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
         try:
@@ -132,15 +142,19 @@ def misses(
             raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
     missed = int(counts["n"].sum())
     if as_json:
-        print_json({"k": k, "n": len(labels), "missed": missed, "labels": counts.to_dict(orient="records")})
+        rows = counts.to_dict(orient="records")
+        print_json({"k": k, "n": len(labels), "missed": missed, "labels": rows, "negative_gate_share": negative})
         return
-    table = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
-    table.add_column("why")
-    table.add_column("cases", justify="right")
-    table.add_column("share", justify="right")
+    shown = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
+    shown.add_column("why")
+    shown.add_column("cases", justify="right")
+    shown.add_column("share", justify="right")
     for row in counts.itertuples():
-        table.add_row(str(row.label).replace("_", " "), f"{row.n:,}", f"{row.share:.3f}")
-    console.print(table)
+        shown.add_row(MISS_LABELS[str(row.label)], f"{row.n:,}", f"{row.share:.3f}")
+    console.print(shown)
+    console.print("Outvoted by X: without X, for all places, it would be found.")
+    if negative is not None:
+        console.print(f"The gate is negative for {negative:.1%} of all candidates.")
 
 
 @commands.command()
@@ -193,7 +207,7 @@ def _parse_cases(text: str) -> list[int]:
 def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(
         f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {explanation.target_rank:g}, seen {explanation.transition_count} times in training",
+        f"rank {explanation.target_rank:g}, seen {times(explanation.transition_count)} in training",
         style="bold",
     )
     if explanation.inactive:
@@ -202,7 +216,7 @@ def _print_explanation(explanation: CaseExplanation) -> None:
     has_evidence = any(entry.evidence_terms for entry in explanation.candidates)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True, min_width=3)
-    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 66))
+    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 67))
     for heading in (
         "prob.",
         "core",
@@ -221,20 +235,19 @@ def _print_explanation(explanation: CaseExplanation) -> None:
         table.add_row(
             f"{entry.rank:g}",
             marker + escape(entry.name),
-            f"{entry.probability:.1%}",
-            *(f"{value:.2f}" for value in (entry.core, entry.count, entry.recency, entry.window)),
-            *([f"{-entry.clip_loss:.2f}"] if clipped else []),
-            "" if entry.gate is None else f"{entry.gate:+.2f}",
-            f"{entry.correction:+.2f}",
-            *([f"{entry.evidence:+.2f}"] if has_evidence else []),
-            f"{entry.total:.2f}",
+            percent(entry.probability, 1),
+            *map(points, (entry.core, entry.count, entry.recency, entry.window)),
+            *([points(-entry.clip_loss)] if clipped else []),
+            "" if entry.gate is None else signed(entry.gate, 2),
+            signed(entry.correction, 2),
+            *([signed(entry.evidence, 2)] if has_evidence else []),
+            points(entry.total),
         )
     console.print(table)
     if explanation.paths:
         console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
         for path in explanation.paths[:10]:
-            console.print(
-                f"  via {escape(path.name)}: {path.count_in} × {path.count_out} transitions, share {path.share:.0%}"
-            )
+            counts = f"{path.count_in} × {path.count_out} transitions"
+            console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}")
     else:
         console.print("No two-hop path leads to the truth.")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.app import commands as app_commands
+from app.cli.causes import commands as causes_commands
 from app.cli.data import commands as data_commands
 from app.cli.demo import commands as demo_commands
 from app.cli.evaluate import commands as evaluate_commands
@@ -24,6 +25,7 @@ app.add_typer(train_commands)
 app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
+app.add_typer(causes_commands)
 app.add_typer(demo_commands)
 app.add_typer(experiment_commands)
 app.add_typer(app_commands)

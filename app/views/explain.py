@@ -8,9 +8,9 @@ import streamlit as st
 
 from analysis.explain.edits import write_edits
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import Role
-from analysis.formatting import ordinal, points
 from analysis.report.html import render_page
 from app import markdown, state
 from app.cached import datasets, explanations, maps
@@ -122,12 +122,8 @@ def _export(source: Source, shown: FullExplanation) -> None:
 
 
 def _answer(shown: FullExplanation, register: str) -> None:
-    margin = shown.contrast.margin
-    verdict = f"wins by {points(-margin)}" if margin < 0 else f"is behind by {points(margin)}"
-    target, rival = markdown.escape(shown.target_name), markdown.escape(shown.contrast.b.name)
-    rank = f"comes {ordinal(shown.target_rank)} of {shown.num_places:,}"
     first, second = (_COLOURS[role] for role in shown.roles)
-    st.title(f":{first}[{target}] {rank}. :{second}[{rival}] {verdict}.", anchor=False)
+    st.title(_coloured(headline(shown), first, second), anchor=False)
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
     if shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown.escape(shown.truth_name)}].")

@@ -25,6 +25,11 @@ from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
+LIFT_RIVALS = {
+    "unseen": "Rivals are places that, like the truth, training never reached from the same source",
+    "tail": "Rivals are places that, like the truth, training reached at most once from the same source",
+    "all": "Rivals are all places",
+}
 
 
 @error_boundary
@@ -178,7 +183,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             theme=None,
             config=PLOT_CONFIG,
             key="distribution",
-            alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+            alt=f"Training counts of the distinct test steps, most frequent first; {percent(share)} are tail",
         )
         quiet(f"Shares are over distinct test steps; over cases it is {percent(over_cases)}. Square-root scale.")
     with halves.cell():
@@ -217,7 +222,8 @@ def show_lift(source: Source) -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    lift = tables.lift(source, group or "unseen")
+    group = group or "unseen"
+    lift = tables.lift(source, group)
     st.plotly_chart(
         drawn(plot_lift, lift),
         theme=None,
@@ -225,8 +231,15 @@ def show_lift(source: Source) -> None:
         key="lift",
         alt="How many times as often each evidence holds for the truth as by chance, raw and controlled",
     )
-    legend("○ :gray[any place]", "□ :gray[given popularity]", "◇ :gray[and distance]", "● :gray[given own visits]")
+    legend(
+        "○ :gray[any rival]",
+        "□ :gray[given popularity]",
+        "◇ :gray[and distance]",
+        "● :gray[given own visits]",
+        "▲ :gray[new to the walker, given popularity and distance]",
+    )
     quiet(headlines.lift_finding(lift))
+    quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
     chart_table({"Lift": lift}, "lift")
 
 

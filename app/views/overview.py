@@ -5,11 +5,11 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.overview import plot_distribution, plot_lollipops
-from analysis.formatting import percent
+from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_filters import NotableCase
-from app import markdown, state, words
+from app import markdown, state
 from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.components.card import model_card
@@ -92,7 +92,7 @@ def show_distribution(distribution: pd.DataFrame) -> None:
         theme=None,
         config=PLOT_CONFIG,
         key="distribution",
-        alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+        alt=f"Training counts of the distinct test steps, most frequent first; {percent(share)} are tail",
     )
     over_cases = tail_share(distribution, 1, "case_share")
     quiet(f"Shares are over distinct steps, {percent(over_cases)} over cases. Square-root scale.")
@@ -125,8 +125,8 @@ def show_card(source: Source, notable: NotableCase) -> None:
     places = [markdown.escape(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
-        st.metric("Markov", words.ordinal(notable.markov_rank), width=150)
-        st.metric(datasets.model_label(source), words.ordinal(notable.rank), width=150)
+        st.metric("Markov", ordinal(notable.markov_rank), width=150)
+        st.metric(datasets.model_label(source), ordinal(notable.rank), width=150)
     quiet(markdown.escape(notable.reason))
 
 

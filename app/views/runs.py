@@ -16,6 +16,7 @@ from recap.errors import RecapError
 from recap.runs.store.description import describe_run
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
+from recap.runs.store.types import RunRow
 
 STATE_COLOURS: Final = {
     "running": "blue",
@@ -51,7 +52,7 @@ def view() -> None:
         show_comparison(store, rows, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
-def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
+def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
     """All runs; picking one shows it."""
     section("Queue")
     table, colours = queue_table(rows), list(STATE_COLOURS.values())
@@ -78,11 +79,12 @@ def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
     show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
-def _chosen(rows: list[dict]) -> str | None:
+def _chosen(rows: list[RunRow]) -> str | None:
     numbers = [row["id"] for row in rows]
     asked = st.session_state.get("run", st.query_params.get("run"))
     active = [row["id"] for row in rows if row["state"] in ACTIVE and row["state"] != "queued"]
-    chosen = asked if asked in numbers else (active or numbers or [None])[-1]
+    latest: list[str | None] = [None, *numbers, *active]
+    chosen = asked if asked in numbers else latest[-1]
     if chosen is not None:
         st.query_params["run"] = chosen
     return chosen

@@ -1,4 +1,4 @@
-"""Blemishes of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
+"""Issues of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -23,7 +23,7 @@ EARTH_KM: Final = 6371.0
 
 
 class Problem(Config):
-    """One kind of blemish."""
+    """One kind of issue."""
 
     kind: str = Field(description="Short name for programs.")
     title: str = Field(description="What is wrong, for people.")
@@ -257,8 +257,10 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
             advice="The answer is in the training data: make the parts disjoint.",
         )
     if c.TRAJECTORY_ID in table.raw:
-        pairs = pd.DataFrame({"walk": table.raw[c.TRAJECTORY_ID].astype(str), c.SPLIT: split}).drop_duplicates()
-        several = pairs["walk"].value_counts()
+        pairs = pd.DataFrame(
+            {c.TRAJECTORY_ID: table.raw[c.TRAJECTORY_ID].astype(str), c.SPLIT: split}
+        ).drop_duplicates()
+        several = pairs[c.TRAJECTORY_ID].value_counts()
         several = several[several > 1]
         if len(several):
             yield Problem(

@@ -91,7 +91,7 @@ def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
     return row
 
 
-def _reading_problems(account: ReadReport) -> list[Problem]:
+def _reading_problems(report: ReadReport) -> list[Problem]:
     return [
         Problem(
             kind=reason,
@@ -102,7 +102,7 @@ def _reading_problems(account: ReadReport) -> list[Problem]:
             if reason in HARMLESS
             else "`recap prepare` refuses the file at the first; --skip-bad-rows leaves them out and counts them.",
         )
-        for reason, item in account.reported.items()
+        for reason, item in report.reported.items()
     ]
 
 

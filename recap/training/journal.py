@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from recap.checkpoint import library_versions
 from recap.storage.atomic import replace_json, replace_text
-from recap.training.metrics_file import METRICS, read_metrics
+from recap.training.metrics_file import METRICS, EpochLine, read_metrics
 
 ENVIRONMENT: Final = "env.json"
 _EVENTS: Final = "tensorboard"
@@ -35,7 +36,7 @@ class Journal:
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
         self._events = SummaryWriter(str(folder / _EVENTS), purge_step=resume_after + 1)
 
-    def write(self, line: dict[str, Any]) -> None:
+    def write(self, line: EpochLine) -> None:
         """Record one epoch; nested numbers become TensorBoard scalars named by their path."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -73,7 +74,7 @@ def _commit() -> str | None:
     return answer.stdout.strip() or None
 
 
-def _scalars(values: dict[str, Any], prefix: str = "") -> list[tuple[str, float]]:
+def _scalars(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, float]]:
     found: list[tuple[str, float]] = []
     for name, value in values.items():
         if isinstance(value, dict):

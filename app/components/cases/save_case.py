@@ -6,8 +6,8 @@ import streamlit as st
 
 from analysis.cases.library import MAX_NOTE, SavedCase, forget_case, save_case, saved_cases
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
-from analysis.report.html import headline
 from app import markdown, state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet
@@ -30,7 +30,11 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
             link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
             st.text_input("Note", key="case_note", max_chars=MAX_NOTE, placeholder="Why it is worth keeping")
             st.button(
-                "Save", icon=":material/bookmark_add:", key="save", on_click=_save, args=(link, headline(shown)[:300])
+                "Save",
+                icon=":material/bookmark_add:",
+                key="save",
+                on_click=_save,
+                args=(link, headline(shown).text[:300]),
             )
         refused = st.session_state.pop("save_refused", None)
         if refused:

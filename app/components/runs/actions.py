@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import share, signed
-from app import markdown, state, words
+from analysis.formatting import ordinal, share, signed
+from app import markdown, state
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
@@ -19,9 +19,10 @@ from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES
 from recap.runs.store.state import RESUMABLE
+from recap.runs.store.types import RunComparison, RunRow
 
 
-def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
+def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
     """Buttons under the queue; a read-only app has those that change nothing."""
     with st.container(horizontal=True):
         if not store.read_only:
@@ -43,7 +44,7 @@ def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
             st.rerun()
 
 
-def show_comparison(store: RunStore, rows: list[dict[str, Any]], run: RunFolder, row: dict[str, Any]) -> None:
+def show_comparison(store: RunStore, rows: list[RunRow], run: RunFolder, row: RunRow) -> None:
     """The run beside others, the cases that changed sides against one of them, and its time machine."""
     others = [other["id"] for other in rows if other["id"] != run.id]
     default = [row["parent"]] if row["parent"] in others else []
@@ -65,7 +66,7 @@ def _act(label: str, icon: str, possible: bool, act: Any) -> None:
         st.rerun()
 
 
-def _show_table(compared: dict[str, Any]) -> None:
+def _show_table(compared: RunComparison) -> None:
     columns = {}
     for entry in compared["runs"]:
         best = (entry["val"] or {}).get("all") or {}
@@ -103,7 +104,7 @@ def _show_time_machine(run: RunFolder) -> None:
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
         moment = history[history["epoch"] <= epoch].iloc[-1]
         with st.container(horizontal=True):
-            st.metric("Rank", words.ordinal(moment[c.RANK]), width="content")
+            st.metric("Rank", ordinal(moment[c.RANK]), width="content")
             for part in PARTS:
                 on = part == "core" or moment[f"{part}_on"]
                 shown = signed(moment[c.part_column(part)], 2) if on else "inactive"

@@ -1,7 +1,5 @@
 """One run as it goes: numbers, curves over the curriculum, log; polled only while something runs."""
 
-from typing import Any
-
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
@@ -18,6 +16,7 @@ from recap.runs.store.estimates import seconds_left
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
+from recap.runs.store.types import RunDescription, RunRow
 
 POLL_SECONDS = 1.0
 GPU_SECONDS = 2.0
@@ -30,7 +29,7 @@ def show_live(store: RunStore, run_id: str) -> None:
     st.fragment(_draw, run_every=POLL_SECONDS if seen[0] in ACTIVE else None)(store, run_id, seen)
 
 
-def show_gpus(store: RunStore, rows: list[dict[str, Any]]) -> None:
+def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
     """Every GPU of this machine, its load and its runs; read again every few seconds while something runs."""
     active = [row["id"] for row in rows if row["state"] in ACTIVE]
     st.fragment(_draw_gpus, run_every=GPU_SECONDS if active and run_store.gpus() else None)(store, active)
@@ -57,7 +56,7 @@ def _draw_gpus(store: RunStore, active: list[str]) -> None:
     )
 
 
-def _moment(described: dict[str, Any]) -> tuple[str, int]:
+def _moment(described: RunDescription) -> tuple[str, int]:
     """What the whole page depends on: its heading and the queue change with state and epoch only."""
     return described["state"], described["epoch"]
 
@@ -81,7 +80,7 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         st.code(text or "Nothing written yet.", language=None, height=220)
 
 
-def _show_numbers(run: RunFolder, described: dict[str, Any]) -> None:
+def _show_numbers(run: RunFolder, described: RunDescription) -> None:
     metrics = described["metrics"]
     best = best_epoch(metrics)
     with st.container(horizontal=True):
@@ -101,7 +100,7 @@ def _show_numbers(run: RunFolder, described: dict[str, Any]) -> None:
             st.metric("Device", "CPU" if described["device"] else "–", width="content")
 
 
-def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
+def _show_curves(run: RunFolder, described: RunDescription) -> None:
     curve = st.segmented_control(
         "Curve",
         list(CURVES),

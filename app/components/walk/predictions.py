@@ -3,10 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import day, signed
+from analysis.formatting import day, ordinal, signed, times
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Walk
-from app import markdown, words
+from app import markdown
 from app.cached import models
 from app.components.text import quiet
 from app.sources import Source
@@ -29,11 +29,9 @@ def show_predictions(
     quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
     markov = models.markov_rank(source, int(case[c.CASE]))
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Rank", words.ordinal(prediction.target_rank) if show_truth else "?", width="content")
-        st.metric("Markov rank", words.ordinal(markov) if show_truth else "?", width="content")
-        st.metric(
-            "Seen in training", words.times(int(case[c.TRANSITION_COUNT])) if show_truth else "?", width="content"
-        )
+        st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")
+        st.metric("Markov rank", ordinal(markov) if show_truth else "?", width="content")
+        st.metric("Seen in training", times(int(case[c.TRANSITION_COUNT])) if show_truth else "?", width="content")
     listed = prediction.candidates
     if not show_truth:
         listed = listed[~listed["truth"] | (listed[c.RANK] <= len(listed) - 1)]

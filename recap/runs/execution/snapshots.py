@@ -85,15 +85,6 @@ def read_case_history(run: RunFolder, case: int) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("epoch", ignore_index=True)
 
 
-def read_scalars(run: RunFolder) -> pd.DataFrame:
-    """The prior's learned numbers after each kept epoch, one row an epoch; empty without snapshots."""
-    rows = []
-    for path in sorted((run.path / SNAPSHOTS).glob("epoch-*.parquet")):
-        metadata = pq.read_schema(path).metadata
-        rows.append({"epoch": int(metadata[b"epoch"]), **json.loads(metadata[b"scalars"])})
-    return pd.DataFrame(rows)
-
-
 def _read_case(path: Path, case: int, run: RunFolder) -> dict[str, Any]:
     table = pq.read_table(path, filters=[(c.CASE, "==", case)])
     if table.num_rows != 1:

@@ -57,7 +57,7 @@ def catch_signals() -> list[int]:
 
 
 def _train(run: RunFolder, spec: RunSpec, attempt: int, received: list[int]) -> bool:
-    if spec.processes > 1 and not run.is_sealed:
+    if spec.processes > 1 and not run.has_checkpoint:
         from recap.runs.execution.launcher import train_with_several_processes
 
         return train_with_several_processes(run, spec, attempt, received)

@@ -6,7 +6,8 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from analysis.long_tail.misses import MISSES, label_misses, miss_table
+from analysis.long_tail.misses import MISSES, describe_misses, label_misses
+from analysis.records.causes import removal_table
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
@@ -40,7 +41,7 @@ def test_shipped_records_are_fresh(name: str) -> None:
 
 
 def test_shipped_labels_account_for_every_miss() -> None:
-    """One label for every missed case of the shipped records."""
+    """One label for every missed case of the shipped records; the removals' ranks are theirs."""
     opened = LoadedDataset.load(BUNDLE / "dataset")
     checkpoint = Checkpoint.load(BUNDLE / "checkpoint").hash
     rows = len(opened.cases)
@@ -48,9 +49,10 @@ def test_shipped_labels_account_for_every_miss() -> None:
     def missing() -> NoReturn:
         raise AssertionError("the bundle ships none")
 
-    table = miss_table(opened.dataset.hash, checkpoint, missing, rows=rows, bundle=BUNDLE)
+    table = removal_table(opened.dataset.hash, checkpoint, missing, rows=rows, bundle=BUNDLE)
     records = kept_table(records_key(opened.dataset.hash, checkpoint), missing, rows=rows, bundle=BUNDLE)
-    labels = label_misses(table, 20)
+    labels = label_misses(describe_misses(opened.dataset, opened.cases, table), 20)
+    assert table["rank"].equals(records["rank"])
     assert (labels.isin(MISSES) == (records["rank"] > 20)).all()
 
 

@@ -1,7 +1,6 @@
 """`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
 
 import json
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,8 @@ from typing import Any
 import pytest
 
 from app.cli.main import run as run_command
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_store import RunStore
-from tests.background import recap, recap_json, wait_for, wait_for_epoch, wait_until_over
+from tests.background import kill, recap, recap_json, runner_process, wait_for, wait_for_epoch, wait_until_over
 
 Command = Callable[..., tuple[int, str, str]]
 DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
@@ -86,7 +84,7 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     (row,) = recap_json(home, "runs", "list")["runs"]
     assert (row["state"], row["epochs"], row["dataset"]) == ("running", 5, "Saltmere") and row["epoch"] >= 1
     trainer, killed = run.read_state().process, runner_process(store)
-    assert trainer is not None and killed is not None and killed.send(signal.SIGKILL)
+    assert trainer is not None and killed is not None and kill(killed)
     shown = recap_json(home, "runs", "show", "1")
     assert shown["state"] == "running" and shown["pid"] == trainer.pid, "the training goes on without its runner"
     again = wait_for(lambda: runner_process(store), "a command to bring a runner back")

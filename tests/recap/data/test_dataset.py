@@ -64,7 +64,7 @@ def test_hash_depends_on_content_alone(rows: Rows, config: DataConfig, random: A
         a, b = small_dataset(rows, config), small_dataset(shuffled, config)
     except DataError:
         assume(False)
-    columns = [name for name in c.CHECKIN_COLUMNS if name != c.SOURCE_ROW]
+    columns = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT]
     assert hash_tables(a.checkins[columns], a.pois, a.users) == hash_tables(b.checkins[columns], b.pois, b.users)
 
 
@@ -157,11 +157,11 @@ def test_a_failed_save_leaves_the_old_dataset(tmp_path: Path, monkeypatch: pytes
     assert [path.name for path in tmp_path.iterdir()] == ["city"]
 
 
-def edit_manifest(folder: Path, change: dict[str, Any], *, reseal: bool) -> None:
+def edit_manifest(folder: Path, change: dict[str, Any], *, relist: bool) -> None:
     manifest = json.loads((folder / "dataset.json").read_text())
     manifest |= change
     (folder / "dataset.json").write_text(json.dumps(manifest))
-    if reseal:
+    if relist:
         write_sums(folder, [path.name for path in folder.iterdir() if path.name != "SHA256SUMS"])
 
 
@@ -185,10 +185,10 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
     with pytest.raises(ChecksumError, match=r"users\.parquet is missing"):
         Dataset.load(missing)
 
-    unsealed = folder("unsealed")
-    (unsealed / "SHA256SUMS").unlink()
+    unfinished = folder("unfinished")
+    (unfinished / "SHA256SUMS").unlink()
     with pytest.raises(ChecksumError, match="has no SHA256SUMS"):
-        Dataset.load(unsealed)
+        Dataset.load(unfinished)
 
     unlisted = folder("unlisted")
     write_sums(unlisted, ["dataset.json", "pois.parquet", "users.parquet"])
@@ -202,22 +202,22 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
         Dataset.load(outside)
 
     renamed = folder("renamed")
-    edit_manifest(renamed, {"name": "another"}, reseal=False)
+    edit_manifest(renamed, {"name": "another"}, relist=False)
     with pytest.raises(ChecksumError, match=r"dataset\.json was changed"):
         Dataset.load(renamed)
 
     newer = folder("newer")
-    edit_manifest(newer, {"format_version": 99}, reseal=True)
+    edit_manifest(newer, {"format_version": 99}, relist=True)
     with pytest.raises(DatasetError, match=r"format 99.*update recap"):
         Dataset.load(newer)
 
     odd = folder("odd")
-    edit_manifest(odd, {"format_version": "one"}, reseal=True)
+    edit_manifest(odd, {"format_version": "one"}, relist=True)
     with pytest.raises(DatasetError, match="format"):
         Dataset.load(odd)
 
     unknown = folder("unknown")
-    edit_manifest(unknown, {"colour": "red"}, reseal=True)
+    edit_manifest(unknown, {"colour": "red"}, relist=True)
     with pytest.raises((ConfigError, DatasetError), match="colour"):
         Dataset.load(unknown)
 
@@ -226,11 +226,11 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="manifest"):
         Dataset.load(noise)
 
-    resealed = folder("resealed")
-    (resealed / "checkins.parquet").write_bytes(b"PAR1 not really PAR1")
-    write_sums(resealed, [path.name for path in resealed.iterdir() if path.name != "SHA256SUMS"])
+    relisted = folder("relisted")
+    (relisted / "checkins.parquet").write_bytes(b"PAR1 not really PAR1")
+    write_sums(relisted, [path.name for path in relisted.iterdir() if path.name != "SHA256SUMS"])
     with pytest.raises(DatasetError, match="recap prepare"):
-        Dataset.load(resealed)
+        Dataset.load(relisted)
 
     swapped = folder("swapped")
     pd.DataFrame({"nothing": [1]}).to_parquet(swapped / "checkins.parquet")
@@ -242,7 +242,7 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
         Dataset.load(tmp_path / "nowhere")
 
 
-def test_a_resealed_table_with_other_content_is_refused(tmp_path: Path) -> None:
+def test_a_newly_listed_table_with_other_content_is_refused(tmp_path: Path) -> None:
     """Someone who edits a table and its SHA256SUMS still meets the content hash of the manifest."""
     dataset = small_dataset(ROWS)
     dataset.save(tmp_path / "city")

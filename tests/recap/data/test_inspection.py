@@ -1,4 +1,4 @@
-"""Inspection: each blemish on a table small enough to see it, the page, and the command that writes nothing."""
+"""Inspection: each issue on a table small enough to see it, the page, and the command that writes nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def problems(raw: pd.DataFrame) -> dict[str, int]:
 
 
 def clean(**changes: Any) -> pd.DataFrame:
-    """Four check-ins without a blemish, hours apart, in New York; columns may be replaced."""
+    """Four check-ins without an issue, hours apart, in New York; columns may be replaced."""
     raw = raw_table([("ann", "home", 0.0), ("ann", "work", 3.0), ("ann", "home", 9.0), ("bob", "home", 1.0)])
     return raw.assign(**changes)
 

@@ -1,6 +1,5 @@
 """Several processes share a training and come to one process's numbers; a stop and a kill leave nobody behind."""
 
-import signal
 from pathlib import Path
 
 import psutil
@@ -10,7 +9,7 @@ from recap.checkpoint import Checkpoint
 from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from recap.storage.tensors import load_tensors
-from tests.background import tiny_spec, wait_for, wait_for_epoch, wait_until_over
+from tests.background import kill, tiny_spec, wait_for, wait_for_epoch, wait_until_over
 
 DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3", "model.graph_dropout=0.1"]
 
@@ -54,6 +53,6 @@ def test_a_shared_run_stops_resumes_and_leaves_nobody_behind(store: RunStore, da
     assert first is not None
     ranks = psutil.Process(first.pid).children(recursive=True)
     assert len(ranks) >= 3, "the launcher and two processes"
-    assert first.send(signal.SIGKILL)
+    assert kill(first)
     assert wait_until_over(run, 20) == "failed"
     wait_for(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in ranks), "all to end", 20)

@@ -1,0 +1,26 @@
+"""Pages and cards from the templates in ``recap/templates``; what goes into HTML is escaped."""
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("recap"),
+        autoescape=select_autoescape(enabled_extensions=("html.j2",), default=False),
+        undefined=StrictUndefined,
+    )
+    environment.filters["thousands"] = "{:,}".format
+    return environment
+
+
+def render(template: str, **values: Any) -> str:
+    """The text of a template such as ``model_card.md.j2``, without a line end at its end.
+
+    Raises:
+        jinja2.UndefinedError: the template uses a value that was not given.
+    """
+    return _environment().get_template(template).render(**values)
