@@ -83,7 +83,7 @@ def wait_for_epoch(run: RunFolder, epoch: int, seconds: float = 90.0) -> None:
 def recap(home: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     """Run the real console script with its own user folder."""
     environment = os.environ | {"RECAP_HOME": str(home), "OMP_NUM_THREADS": "1"}
-    command = [RECAP, *map(str, arguments)]
+    command = [str(RECAP), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
 
 

@@ -76,7 +76,7 @@ def split_dataset(walks: list[tuple[int, list[tuple[int, int]]]], num_pois: int)
 
 def foursquare_lines(rows: list[tuple[str, str, float]]) -> list[str]:
     """The same rows as lines of a TSMC2014 file."""
-    table = raw_table(rows)
+    rows_of_table: list[Any] = list(raw_table(rows).itertuples())
     return [
         FOURSQUARE_LINE.format(
             user=row.user_id,
@@ -85,7 +85,7 @@ def foursquare_lines(rows: list[tuple[str, str, float]]) -> list[str]:
             longitude=row.longitude,
             time=row.time.strftime("%a %b %d %H:%M:%S +0000 %Y"),
         )
-        for row in table.itertuples()
+        for row in rows_of_table
     ]
 
 

@@ -73,7 +73,7 @@ def test_the_columns_on_disk(tmp_path: Path) -> None:
 def test_california_and_the_options() -> None:
     """The named box's numbers, and every option of `recap prepare` that concerns reading."""
     numbers = f"{CALIFORNIA.west},{CALIFORNIA.south},{CALIFORNIA.east},{CALIFORNIA.north}"
-    assert numbers in TEXT and CALIFORNIA.timezone in TEXT
+    assert numbers in TEXT and str(CALIFORNIA.timezone) in TEXT
     help_text = recap("prepare", "--help").stdout
     for option in (
         "map",

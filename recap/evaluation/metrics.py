@@ -35,7 +35,7 @@ def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
 def ndcg(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
     """Expected 1 / log2(1 + rank) if rank <= k, else 0 (one relevant POI, so the ideal DCG is 1).
 
-    >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).tolist()
+    >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).round(9).tolist()
     [1.0, 0.5]
     """
     gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])

@@ -50,7 +50,10 @@ def change_to_poles(raw: pd.DataFrame) -> None:
     raw[c.LATITUDE] = np.where(np.arange(len(raw)) % 2 == 0, 90.0, -90.0)
 
 
-def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: list[tuple[str, str, float]]) -> Dataset:
+Rows = list[tuple[str, str, float]]
+
+
+def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: Rows) -> Dataset:
     """The rows as a dataset, with some columns made nasty."""
     raw = raw_table(rows)
     if change is not None:
@@ -58,7 +61,7 @@ def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: list[tu
     return prepare_dataset(raw, LENIENT, name="<b>nasty</b> ![x](https://evil.example/a.png)", source_format="test")
 
 
-CASES = {
+CASES: dict[str, tuple[Callable[[pd.DataFrame], None] | None, Rows]] = {
     "names that are markup": (change_names, habit_rows()),
     "all at one point": (change_to_one_point, habit_rows()),
     "no categories": (change_to_no_category, habit_rows()),

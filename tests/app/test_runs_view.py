@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,11 +123,16 @@ def test_stages_curves_and_words() -> None:
         ("+ Revisit prior", 80, 119),
         ("+ Correction + Warm holdout", 120, 130),
     ]
-    facts = {"id": "3", "state": "running", "epoch": 64, "epochs": 130}
+    facts: Any = {"id": "3", "state": "running", "epoch": 64, "epochs": 130}
     assert run_headline(facts, spans) == "Run 3 is at epoch 64 of 130. Graph token is on."
     assert run_headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 130."
     assert run_headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 64 of 130 epochs."
-    line = {"epoch": 1, "loss": {"main": 2.0, "warm": 0.0}, "stage": {"warm_weight": 0.0}, "learning_rate": {"a": 0.1}}
+    line: Any = {
+        "epoch": 1,
+        "loss": {"main": 2.0, "warm": 0.0},
+        "stage": {"warm_weight": 0.0},
+        "learning_rate": {"a": 0.1},
+    }
     assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]
     assert curve_table([line], "hr20").empty
 

@@ -44,7 +44,9 @@ OVERRIDES = ["validate_every=1000", "save_every_seconds=0.5"]
 def start_app(store: RunStore) -> ProcessIdentity:
     """An app-like process in a session of its own, as a terminal would start it."""
     process = subprocess.Popen([sys.executable, "-c", APP, str(store.folder)], start_new_session=True)
-    return wait_for(lambda: ProcessIdentity.of(process.pid), "the app")
+    identity = wait_for(lambda: ProcessIdentity.of(process.pid), "the app")
+    assert identity is not None
+    return identity
 
 
 def is_true(run: RunFolder) -> bool:

@@ -40,7 +40,7 @@ class Server:
     def start(self) -> None:
         """Start and wait until it answers."""
         environment = os.environ | {"RECAP_HOME": str(self.home), "OMP_NUM_THREADS": "1"}
-        command = [RECAP, "app", "--port", str(self.port)]
+        command = [str(RECAP), "app", "--port", str(self.port)]
         with (self.home / "app.log").open("ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
         wait_for(self.answers, "the server", 120)

@@ -13,7 +13,8 @@ POINTS = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 
 
 def km(one: tuple[float, float], other: tuple[float, float]) -> float:
-    return float(distance_km(*(np.array(value) for value in (*one, *other))))
+    a, b, c, d = (np.array(value) for value in (*one, *other))
+    return float(distance_km(a, b, c, d))
 
 
 def test_known_arcs() -> None:

@@ -1,6 +1,7 @@
 """Counterfactuals by laws: switches equal stages, masks equal shorter inputs, cuts equal changed matrices."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,11 @@ from tests.analysis.sentence_reader import check
 def test_parts_off_equal_other_stages() -> None:
     """Each component off in a variant scores as a stage without it does in the batched evaluation."""
     predictor = small_predictor()
-    changes = {"graph_token": {"graph_weight": 0.0}, "prior": {"prior": False}, "correction": {"correction": False}}
+    changes: dict[str, dict[str, Any]] = {
+        "graph_token": {"graph_weight": 0.0},
+        "prior": {"prior": False},
+        "correction": {"correction": False},
+    }
     for number in range(8):
         edited_case = build_edited_case(predictor, number)
         for part, update in changes.items():
@@ -70,7 +75,7 @@ def test_a_masked_checkin_no_longer_speaks() -> None:
     poi_H[at] = (poi_H[at] + 1) % predictor.dataset.num_pois
     other = replace(edited_case.variant, history=replace(history, poi_H=poi_H))
     for masked, same in ((frozenset({slot}), True), (frozenset[int](), False)):
-        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]  # type: ignore[arg-type]
+        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]
         first, second = predictor.score_counterfactuals(variants)
         assert torch.allclose(first, second, rtol=0, atol=1e-12) == same
 

@@ -62,7 +62,7 @@ def test_they_are_visits_that_can_be_removed() -> None:
     left_out = leave_one_out(edited_case, edited_case.target)
     assert left_out, "removing visits one by one works with them too"
     # An explanation starts from what the batched evaluation ranks by.
-    assert predictor().score_variants([edited_case.variant])[0].numpy() == pytest.approx(
+    assert predictor().score_counterfactuals([edited_case.variant])[0].numpy() == pytest.approx(
         predictor().score(predictor().batch([edited_case.row])).total[0].numpy()
     )
 
@@ -76,4 +76,4 @@ def test_walks_lead_through_cases_only() -> None:
         assert aside.isdisjoint(trajectories_of(opened, numbers, user)["trajectory"].tolist())
     for number in cases_with_set_aside():
         walk = read_trajectory(opened, number)
-        assert walk.trajectory not in aside and number in walk.cases
+        assert walk.number not in aside and number in walk.cases

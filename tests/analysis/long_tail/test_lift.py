@@ -1,5 +1,7 @@
 """The lift of evidence on worlds small enough for a pencil, and the cases that filters and cards choose."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,7 +33,7 @@ HABIT: Walks = [
 ]
 
 
-def lift_of(dataset: Dataset, group: str) -> pd.DataFrame:
+def lift_of(dataset: Dataset, group: str) -> Any:
     """The table by evidence and control, with few bootstrap samples."""
     return evidence_lift(LoadedDataset.of(dataset), group=group, samples=20).set_index(["evidence", "control"])
 

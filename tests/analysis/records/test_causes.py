@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -140,7 +141,7 @@ def test_recovered_means_found_with_and_lost_without() -> None:
     assert obstacles["core"].tolist() == [False, False, True, False]
     assert not causes["distance"].any() and not obstacles["distance"].any()
     assert recovered_by(TABLE, "two_hops", 5).tolist() == causes["two_hops"].tolist()
-    counts = count_causes(TABLE, 5).set_index("source")
+    counts: Any = count_causes(TABLE, 5).set_index("source")
     assert counts.loc["core"].tolist() == [True, 1, 1] and counts.loc["distance"].tolist() == [False, 0, 0]
     assert causes_of(TABLE, 9)["core"].tolist() == [False, False, False, True]
     with pytest.raises(ConfigError, match="at least 1, got 0"):

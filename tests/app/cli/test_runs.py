@@ -63,13 +63,13 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     assert from_json(here("compare", "1", "2", "--json"))["differing"] == ["batch_size", "seed"]
     assert from_json(here("rm", "2", "--json")) == {"id": "2", "state": "removed"}
     assert [entry["id"] for entry in from_json(here("list", "--json"))["runs"]] == ["1", "3"]
-    for words, part in (
+    for shorter, part in (
         (("list",), "tiny, batch_size=32"),
         (("show", "1"), "finished"),
         (("compare", "1", "3"), "batch_size"),
         (("logs", "1"), "epoch 1 of 4"),
     ):
-        code, out, _ = here(*words)
+        code, out, _ = here(*shorter)
         assert code == 0 and part in out
 
 
@@ -104,8 +104,8 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     case = recap_json(home, "explain", finished["checkpoint"], "--data", DEMO, "--case", "0")
     assert case["case"] == 0 and len(case["candidates"]) > 0
 
-    words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
-    assert recap_json(home, "runs", "submit", DEMO, *words)["id"] == "2"
+    child = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
+    assert recap_json(home, "runs", "submit", DEMO, *child)["id"] == "2"
     recap_json(home, "runs", "stop", "2")
     assert wait_until_over(store.get("2")) == "stopped"
     assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]

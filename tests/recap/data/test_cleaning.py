@@ -42,7 +42,7 @@ def test_a_gap_of_exactly_the_limit_does_not_cut() -> None:
 
 def test_same_second_rows_keep_file_order() -> None:
     """Two check-ins of one second stay in the order of the file, also across the cut between splits."""
-    rows = [("ann", poi, hour) for poi, hour in zip("hwhwhwhhwh", [0, 1, 2, 3, 4, 5, 6, 7, 7, 8], strict=True)]
+    rows = [("ann", poi, hour) for poi, hour in zip("hwhwhwhhwh", [0.0, 1, 2, 3, 4, 5, 6, 7, 7, 8], strict=True)]
     frame, _ = clean_checkins(raw_table(rows), LENIENT)
     assert "".join(frame[c.POI_ID]) == "hwhwhwhhwh"
     assert frame[c.SPLIT].tolist() == [0] * 8 + [1, 2]

@@ -142,11 +142,13 @@ def test_history_only_rows_are_part_of_the_dataset_and_of_its_hash(tmp_path: Pat
     loaded = Dataset.load(tmp_path / "full")
     pd.testing.assert_frame_equal(loaded.checkins, full.checkins, check_dtype=False)
     assert full.hash != hash_tables(full.checkins.drop(columns=c.HISTORY_ONLY), full.pois, full.users)
-    assert "| kept as history, opens no case: validation or test check-in in a short trajectory | 2 |" in full.card()
+    assert "| kept as history, opens no case: validation or test check-in in a short trajectory | 2 |" in dataset_card(
+        full
+    )
     assert (
-        "**18**" in full.card()
-        and "18 check-ins of 1 users" in full.card()
-        and "2 more are history only" in full.card()
+        "**18**" in dataset_card(full)
+        and "18 check-ins of 1 users" in dataset_card(full)
+        and "2 more are history only" in dataset_card(full)
     )
 
     cases = small_dataset(WALKED, config.model_copy(update={"history": "cases_only"}))
@@ -167,7 +169,7 @@ def test_datasets_written_before_the_rule_had_a_name_load(tmp_path: Path) -> Non
     dataset.save(tmp_path / "old")
     manifest = json.loads((tmp_path / "old" / "dataset.json").read_text())
     del manifest["config"]["history"], manifest["report"]["history_only"]
-    edit_manifest(tmp_path / "old", manifest | {"format_version": 1}, reseal=True, whole=True)
+    edit_manifest(tmp_path / "old", manifest | {"format_version": 1}, relist=True, whole=True)
     loaded = Dataset.load(tmp_path / "old")
     assert loaded.manifest.config.history == "cases_only"
     assert loaded.hash == dataset.hash and not history_only(loaded.checkins).any()

@@ -43,7 +43,8 @@ def test_repeats_and_ties() -> None:
 
 def test_impossible_speed() -> None:
     """111 km in an hour is fine, 1,112 km is not; at one instant 11 km is not; 4 km in a second is rounding."""
-    assert distance_km(*(np.array([x]) for x in (0, 0, 10, 0)))[0] == pytest.approx(1111.9, abs=0.1)
+    zero, ten = np.array([0.0]), np.array([10.0])
+    assert distance_km(zero, zero, ten, zero)[0] == pytest.approx(1111.9, abs=0.1)
     hours = [("ann", "a", 0.0), ("ann", "b", 1.0)]
     for degrees, expected in ((1.0, {}), (10.0, {"impossible_speed": 1})):
         assert problems(raw_table(hours).assign(**{c.LATITUDE: [40.0, 40 + degrees]})) == expected
@@ -57,7 +58,7 @@ def test_impossible_speed() -> None:
 def test_places_that_move_or_change() -> None:
     """home stands twice 1.1 km apart, and once as another category."""
     raw = clean()
-    raw.loc[2, c.LATITUDE] += 0.01
+    raw[c.LATITUDE] += [0.0, 0.0, 0.01, 0.0]
     (problem,) = check_checkins(raw)
     assert (problem.kind, problem.count) == ("moving_places", 1)
     assert "1 of them more than 200 m" in problem.title and problem.examples == ["home spreads over 1.11 km"]
@@ -87,7 +88,7 @@ def test_gaps_where_the_file_is_dense() -> None:
 def test_zones_dates_and_zeros() -> None:
     """New York with Tokyo's clock; midnights; latitude and longitude 0."""
     assert problems(clean(**{c.TZ_OFFSET_MINUTES: [540, -240, -240, -240]})) == {"odd_zone": 1}
-    midnight = pd.to_datetime(["2012-04-02", "2012-04-03", "2012-04-04", "2012-04-05"], utc=True)
+    midnight: Any = pd.to_datetime(["2012-04-02", "2012-04-03", "2012-04-04", "2012-04-05"], utc=True)
     assert problems(clean(**{c.TIME: midnight})) == {"dates_only": 4}
     nowhere = clean(**{c.LATITUDE: 0.0, c.LONGITUDE: 0.0, c.TZ_OFFSET_MINUTES: 0})
     assert problems(nowhere) == {"null_island": 4}
@@ -96,7 +97,8 @@ def test_zones_dates_and_zeros() -> None:
 def test_leaks_of_a_given_split() -> None:
     """Test before training ends, the same check-in in both, a trajectory across, a place and a user unknown."""
     rows = [("ann", "home", 0.0), ("ann", "work", 1.0), ("ann", "home", 5.0), ("ann", "work", 6.0)]
-    good = raw_table(rows).assign(**{c.SPLIT: [0, 0, 1, 2], c.TRAJECTORY_ID: ["a", "a", "b", "c"]})
+    given: dict[str, Any] = {c.SPLIT: [0, 0, 1, 2], c.TRAJECTORY_ID: ["a", "a", "b", "c"]}
+    good = raw_table(rows).assign(**given)
     assert problems(good) == {}
     assert problems(good.assign(**{c.SPLIT: [0, 1, 0, 2]})) == {
         "split_not_in_time": 1,

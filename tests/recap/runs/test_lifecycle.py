@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -26,6 +27,7 @@ from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import RunState
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
 from tests.background import (
@@ -104,7 +106,7 @@ def test_a_run_finishes_with_everything_beside_it(
 
     varied = submit(store, dataset_folder, parent=run.id, overrides=["model.use_history=false"])
     assert wait_until_over(varied) == "finished", varied.log.read_text()
-    compared = compare_runs([run, varied])
+    compared: Any = compare_runs([run, varied])
     assert compared["differing"] == ["model.use_history"]
     assert [row["test"]["all"]["n"] for row in compared["runs"]] == [96, 96]
     changed = changed_cases(varied, run, within=1)
@@ -167,7 +169,7 @@ def test_a_training_survives_its_runner_and_is_taken_over(
     wait_for_epoch(run, 1)
     first = wait_for(lambda: runner_process(store), "a runner")
     trainer = run.read_state().process
-    assert kill(first)
+    assert first is not None and kill(first)
     wait_for(lambda: not runner_works(store), "the lock to fall", 5)
     assert trainer is not None and trainer.is_alive()
     assert ensure_runner(store)
@@ -301,7 +303,7 @@ def test_a_full_disk_fails_the_run_and_keeps_what_was_there(store: RunStore, dat
 
 
 @pytest.mark.slow
-def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -> None:
+def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five hundred waiting runs behind one that works: all stay queued, and none is read twice."""
     store.add([tiny_spec(dataset_folder)] * 500)
     write_json(store.folder / "settings.json", {"poll_seconds": 0.05})
@@ -310,12 +312,15 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -
         identity = ProcessIdentity.current()
         run.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
     assert runner.tick()
-    reads = []
+    reads: list[str] = []
     original = RunFolder.repair_state
-    RunFolder.repair_state = lambda run: reads.append(run.id) or original(run)  # type: ignore[method-assign,func-returns-value]
-    try:
+
+    def counted(run: RunFolder) -> RunState:
+        reads.append(run.id)
+        return original(run)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "repair_state", counted)
         assert runner.tick()
-    finally:
-        RunFolder.repair_state = original  # type: ignore[method-assign]
     assert reads == []
     assert sum(run.read_state().state == "queued" for run in store.runs()) == 499
