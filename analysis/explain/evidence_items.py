@@ -53,6 +53,11 @@ class EvidenceItem(Config):
     visit: int | None = Field(None, description="Number of a check-in, as edits name it.")
     poi: int | None = Field(None, description="Place of a check-in or of a path's middle.")
 
+    @property
+    def set_label(self) -> str:
+        """What is taken away where only the token is masked; a check-in stays in history and evidence there."""
+        return f"the token of {self.label}" if self.kind == "checkin" else self.label
+
 
 def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool = False) -> list[EvidenceItem]:
     """The items that act on a candidate here: window check-ins (newest first), user, graph token, revisit terms, paths.

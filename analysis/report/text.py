@@ -69,6 +69,7 @@ def _visit_lines(explanation: FullExplanation) -> list[str]:
 def _left_out_lines(explanation: FullExplanation) -> list[str]:
     return [
         f"{escape(entry.item.label)}: rank {entry.outcome.rank:g}, score {signed(entry.outcome.logit_change, 2)}"
+        + (f" (its token alone masked: rank {entry.masked.rank:g})" if entry.masked is not None else "")
         for entry in explanation.leave_one_out or []
     ]
 

@@ -167,11 +167,15 @@ def show_left_out(shown: FullExplanation) -> None:
             "Score": signed_points(entry.outcome.logit_change),
             "Chance": chance(entry.outcome.probability),
             "Rank": _moved(shown, entry.outcome.rank),
+            "Token alone masked": "" if entry.masked is None else _moved(shown, entry.masked.rank),
         }
         for entry in shown.leave_one_out or []
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, height=300)
-    quiet("Each row is a forward pass without that item alone; the changes need not add up.")
+    quiet(
+        "Each row is a forward pass without that item alone, an earlier check-in as if it had not happened; the "
+        "changes need not add up."
+    )
 
 
 def show_map(source: Source, shown: FullExplanation) -> None:

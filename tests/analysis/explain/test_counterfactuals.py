@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from analysis.explain.contrast import contrast
-from analysis.explain.edited_case import apply_edit, build_edited_case
+from analysis.explain.edited_case import apply_edit, build_edited_case, rank_of
 from analysis.explain.edits import RemoveVisit, SetEdge, parse_edits
 from analysis.explain.effects import effects
 from analysis.explain.evidence_items import evidence_items, without
@@ -18,6 +18,7 @@ from analysis.explain.paths import cut_variants, path_evidence, two_hop_paths
 from analysis.explain.score_parts import explain_case
 from recap.counterfactuals import History
 from recap.errors import CaseError
+from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions
 from recap.model.recap import RecapScorer
@@ -129,6 +130,29 @@ def test_leave_one_out_is_sorted_and_signed() -> None:
         assert entry.outcome.logit == pytest.approx(
             float(edited_case.total_P[edited_case.target]) + entry.outcome.logit_change
         )
+
+
+def test_without_a_visit_means_everywhere() -> None:
+    """An earlier check-in leaves history, evidence and window, as the edit does; masking is told beside it."""
+    predictor = small_predictor(evidence=EvidenceConfig())
+    differs = 0
+    for number in range(0, len(predictor.cases), 4):
+        edited_case = build_edited_case(predictor, number)
+        target, current = edited_case.target, len(edited_case.variant.history) - 2
+        told = [entry for entry in leave_one_out(edited_case, target) if entry.item.kind == "checkin"]
+        for entry in told:
+            visit = entry.item.visit
+            assert visit is not None and (entry.removal == "everywhere") == (visit != current)
+            masked_P = predictor.score_counterfactuals([without(edited_case, target, [entry.item])])[0]
+            if visit == current:
+                assert entry.masked is None and entry.outcome.logit == pytest.approx(float(masked_P[target]))
+                continue
+            gone = apply_edit(edited_case, RemoveVisit(visit=visit))
+            assert entry.outcome.logit == pytest.approx(float(gone.total_P[target]), abs=1e-9)
+            assert entry.outcome.rank == rank_of(gone.total_P, target)
+            assert entry.masked is not None and entry.masked.logit == pytest.approx(float(masked_P[target]), abs=1e-9)
+            differs += abs(entry.masked.logit - entry.outcome.logit) > 1e-3
+    assert differs > 5
 
 
 def dense_g(adjacency: np.ndarray, embedding: np.ndarray, hops: int) -> np.ndarray:

@@ -28,7 +28,10 @@ def test_every_part_is_there_with_its_numbers() -> None:
     assert f"first half recounted {path.recounted_in.rank:g}" in cut
     assert f"{len(path.rows_in.times) + len(path.rows_out.times)} training rows" in cut
     assert any(f"last {last.local_time.replace('T', ' ')}, {last.steps_ago} check-ins ago" in line for line in lines)
-    assert f"  {first.item.label}: rank {first.outcome.rank:g}, score {signed(first.outcome.logit_change, 2)}" in lines
+    without = f"  {first.item.label}: rank {first.outcome.rank:g}, score {signed(first.outcome.logit_change, 2)}"
+    if first.masked is not None:
+        without += f" (its token alone masked: rank {first.masked.rank:g})"
+    assert without in lines
     assert f"  and {len(told.leave_one_out) - MOST_LINES} more; --json has them all" in lines
     split = told.contrast
     assert any(
