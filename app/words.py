@@ -1,16 +1,13 @@
 """Words and numbers as the app shows them; text from data is made harmless before it meets Markdown."""
 
-import re
-from typing import Final
-
 import pandas as pd
 
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'^=])")
+from recap.printable import markdown_text
 
 
 def plain(text: str) -> str:
-    """Text from data, escaped so that Markdown shows it as it is: no link, image, formula, badge or tag."""
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+    """Text from data, escaped so that Streamlit's Markdown shows it as it is, see `recap.printable.markdown_text`."""
+    return markdown_text(text)
 
 
 def ordinal(rank: float) -> str:

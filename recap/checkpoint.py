@@ -21,6 +21,7 @@ from recap.errors import CheckpointError, FormatVersionError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
+from recap.printable import markdown_text
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training_config import TrainConfig
@@ -208,7 +209,7 @@ def model_card(manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
     origin = "a synthetic city; no real person is in it" if manifest.synthetic else "real check-ins: sensitive"
     inactive = best.stage.inactive_parts(train.model)
     lines = [
-        f"# Model card: RECAP on {manifest.dataset_name}",
+        f"# Model card: RECAP on {markdown_text(manifest.dataset_name)}",
         "",
         f"Trained on {origin}. Dataset `{manifest.dataset_hash}`.",
         "",

@@ -4,6 +4,7 @@ from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.read_report import REASONS
+from recap.printable import markdown_text
 
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
@@ -30,10 +31,10 @@ def dataset_card(dataset: Dataset) -> str:
     rows = [*_reading_rows(dataset), ("raw", report.raw)]
     reasons = dropped_reasons(config)
     rows += [(reasons[name], count) for name, count in report.dropped.items()]
-    notes = "".join(f"- {note}\n" for note in (manifest.reading.notes if manifest.reading else []))
+    notes = "".join(f"- {markdown_text(note)}\n" for note in (manifest.reading.notes if manifest.reading else []))
     cases = [(name, len(dataset.cases(split))) for split, name in enumerate(c.SPLIT_NAMES)]
     return (
-        f"# Dataset card: {manifest.name}\n\n{origin}\n\n"
+        f"# Dataset card: {markdown_text(manifest.name)}\n\n{origin}\n\n"
         f"{len(dataset.checkins):,} check-ins of {dataset.num_users:,} users at {dataset.num_pois:,} POIs, "
         f"{first:%-d %B %Y} to {last:%-d %B %Y} (UTC). Source format `{manifest.source_format}`, "
         f"preset `{manifest.preset}`.\n\n"
@@ -51,7 +52,7 @@ def _reading_rows(dataset: Dataset) -> list[tuple[str, int]]:
     if reading is None or not reading.reported:
         return []
     reported = [(f"not read: {REASONS.get(reason, reason)}", item.rows) for reason, item in reading.reported.items()]
-    return [(f"in {', '.join(reading.files)}", reading.rows_in), *reported]
+    return [(f"in {', '.join(map(markdown_text, reading.files))}", reading.rows_in), *reported]
 
 
 def _table(heading: str, rows: list[tuple[str, int]]) -> str:
