@@ -32,6 +32,15 @@ def markdown_text(text: str) -> str:
     return _MARKUP.sub(r"\\\1", _REPLACED.sub(_JOINER, one_line(text)))
 
 
+def escape_json(text: str) -> str:
+    """JSON text whose characters that `visible` would show are ``\\uXXXX``; what it means stays the same.
+
+    >>> escape_json('"a\\x9bb"')
+    '"a\\\\u009bb"'
+    """
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
 def _escape(found: re.Match[str]) -> str:
     code = ord(found.group())
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

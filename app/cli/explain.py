@@ -105,7 +105,7 @@ def explain(
             for line in describe_fully(explanation):  # type: ignore[arg-type]  # --full builds full explanations only
                 console.print(line)
     if html is not None:
-        console.print(f"Wrote {html}: open it in any browser, also offline.")
+        console.print(f"Wrote {html}: open it in any browser, also offline.", markup=False)
 
 
 @commands.command()
