@@ -158,7 +158,7 @@ def test_a_split_of_ones_own(tmp_path: Path) -> None:
 def test_quotes_line_breaks_and_encodings(tmp_path: Path) -> None:
     """Quoted commas stay; line breaks in quotes need --multiline; UTF-16 and marks are told, Latin-1 must be named."""
     text = 'user,poi,time,lat,lon,category\n1,"a, ""b""",1719835200,1,1,Café\n'
-    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
         row = read_checkins(csv(tmp_path / "a.csv", text, encoding), "csv", ZONE).table.iloc[0]
         assert (row[c.POI_ID], row[c.CATEGORY]) == ('a, "b"', "Café")
     latin = csv(tmp_path / "l.csv", text, "latin-1")
