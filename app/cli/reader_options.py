@@ -23,7 +23,7 @@ MapOption = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=COLUMN,…",
-        help="Columns of your own table. Fields: user, poi, time, lat, lon, category, category_id, name, tz, split, "
+        help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, split, "
         "trajectory.",
     ),
 ]

@@ -300,8 +300,8 @@ class TextTable:
             if self.num_wrong > MOST_WRONG_LINES:
                 line, count = self.wrong_columns[0]
                 raise DataError(
-                    f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the first "
-                    f"is line {line} with {count}; name the --format or the --delimiter"
+                    f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
+                    f"first is line {line} with {count}; name the --format or the --delimiter"
                 ) from error
             if "Empty CSV" not in str(error):
                 raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
