@@ -4,7 +4,6 @@ Only manifests are read here; content is verified when a source is opened.
 """
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from app.settings import AppSettings
 from recap.errors import RecapError
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
+from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
 
 TOKEN_LENGTH = 12
@@ -176,7 +176,7 @@ def _subfolders(folder: Path) -> list[Path]:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = read_json(path)
     except (OSError, ValueError):
         return None
     return values if isinstance(values, dict) else None

@@ -1,7 +1,6 @@
 """A trained model on disk: safetensors, JSON, Parquet, SHA256SUMS and a model card; nothing is ever unpickled."""
 
 import hashlib
-import json
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from pydantic import Field
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, FormatVersionError, VocabularyError
+from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
 from recap.evaluation.metrics import MetricsByGroup
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
@@ -25,6 +24,7 @@ from recap.model.recap import Recap, RecapScorer
 from recap.rendering import render
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
+from recap.storage.json_text import read_json
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training_config import TrainConfig
 
@@ -111,8 +111,10 @@ class Checkpoint:
         if not manifest_file.is_file():
             raise CheckpointError(f"{folder} holds no {MANIFEST}: make a checkpoint with `recap train`")
         try:
-            values = json.loads(manifest_file.read_text(encoding="utf-8"))
-            version = int(values["format_version"])
+            values = read_json(manifest_file)
+            version = values["format_version"]
+            if not isinstance(version, int):
+                raise ValueError(f"format_version must be a whole number, got {version!r}")
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{manifest_file} is not a checkpoint manifest ({error})") from error
         if version > FORMAT_VERSION:
@@ -147,8 +149,8 @@ class Checkpoint:
         if dataset.hash == self.manifest.dataset_hash:
             return
         try:
-            vocabulary = pq.read_table(self.folder / VOCABULARY).to_pandas()
-        except (OSError, pa.ArrowException) as error:
+            vocabulary = pq.read_table(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
+        except (OSError, KeyError, pa.ArrowException) as error:
             raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
         if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:
             detail = (
@@ -183,10 +185,22 @@ class Checkpoint:
             MissingTensorError: weights and configuration do not fit.
         """
         self.check_dataset(dataset)
-        model = Recap.for_dataset(self.manifest.train.model, dataset, graph, dtype)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
+        self._check_sizes(tensors)
+        model = Recap.for_dataset(self.manifest.train.model, dataset, graph, dtype)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
+
+    def _check_sizes(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Refuse a configuration far larger than its weights before memory is taken for it."""
+        size = self.manifest.train.model
+        layer = size.hidden_dim * (4 * size.hidden_dim + 2 * size.feedforward_dim)
+        held = sum(tensor.numel() for tensor in tensors.values())
+        if size.num_layers * layer > held:
+            raise MissingTensorError(
+                f"{self.folder.name}/{WEIGHTS} holds {held:,} numbers, too few for {size.num_layers} layers of width "
+                f"{size.hidden_dim}; it was written for another configuration or is damaged"
+            )
 
     def scorer(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> RecapScorer:
         """The trained model as a scorer at its kept stage."""
@@ -194,7 +208,13 @@ class Checkpoint:
 
     def read_summary(self) -> TrainingSummary:
         """Training time, memory, test metrics and the counting baselines beside them."""
-        summary: TrainingSummary = json.loads((self.folder / SUMMARY).read_text(encoding="utf-8"))
+        path = self.folder / SUMMARY
+        try:
+            summary: TrainingSummary = read_json(path)
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"{path} cannot be read ({error})") from error
+        if not isinstance(summary, dict):
+            raise CheckpointError(f"{path} must hold one object")
         return summary
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib.metadata
-import json
 import os
 import platform
 import shutil
@@ -20,6 +19,7 @@ from recap.config import Config
 from recap.errors import ConfigError, RecapError
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
 from recap.storage.installed import bundles_folder
+from recap.storage.json_text import read_json
 from recap.storage.user_folder import HOME_VARIABLE, user_folder
 
 DISTRIBUTION: Final = "recap-mobility"
@@ -214,12 +214,25 @@ def _verify(kind: str, folder: Path, manifest: str) -> Check:
     ].format
     try:
         verify_sums(folder, [manifest])
-        values = json.loads((folder / manifest).read_text(encoding="utf-8"))
+        _open(kind, folder)
+        values = read_json(folder / manifest)
         name = values.get("name") or values.get("dataset_name") or folder.name
         digest = str(values.get("dataset_hash", ""))[:12]
         return Check(name=kind, status="ok", found=f"{name} ({digest}…) in {folder}")
-    except (RecapError, ValueError, AttributeError, OSError) as error:
+    except (RecapError, ValueError, AttributeError, OSError, MemoryError) as error:
         return Check(name=kind, status="missing", found=str(error), mend=again(os.fspath(folder)))
+
+
+def _open(kind: str, folder: Path) -> None:
+    """Read it as every command does; here and not above, so that the doctor speaks where a library is missing."""
+    if kind == "dataset":
+        from recap.data.dataset import Dataset
+
+        Dataset.load(folder)
+    else:
+        from recap.checkpoint import Checkpoint
+
+        Checkpoint.load(folder)
 
 
 def _gb(size: int) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from recap.printable import markdown_text
+
 
 @cache
 def _environment() -> Environment:
@@ -13,7 +15,7 @@ def _environment() -> Environment:
         autoescape=select_autoescape(enabled_extensions=("html.j2",), default=False),
         undefined=StrictUndefined,
     )
-    environment.filters["thousands"] = "{:,}".format
+    environment.filters |= {"thousands": "{:,}".format, "markdown_text": markdown_text}
     return environment
 
 

@@ -246,6 +246,15 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
     return replace(edited_case, edits=edits, variant=variant, visit_H=visit_H)
 
 
+def without_visits(edited_case: EditedCase, visits: list[int]) -> list[Counterfactual]:
+    """One variant per visit number, each without that visit (window and history)."""
+    history = edited_case.variant.history
+    return [
+        replace(edited_case.variant, history=_drop(history, int(np.flatnonzero(edited_case.visit_H == visit)[0])))
+        for visit in visits
+    ]
+
+
 def _position(edited_case: EditedCase, visit: int, edit: Edit) -> int:
     found = np.flatnonzero(edited_case.visit_H == visit)
     last = len(edited_case.visit_H) - 2

@@ -21,9 +21,14 @@ def run_app(
     address: Annotated[
         str, typer.Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")
     ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A further name by which browsers call it; repeatable."),
+    ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
     """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
+    from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
     from app.streamlit_options import streamlit_flags
     from recap.errors import CheckpointError, DatasetError
@@ -40,7 +45,9 @@ def run_app(
 
     from streamlit.web import bootstrap
 
-    bootstrap.load_config_options(streamlit_flags(server_port=port, server_address=address))
+    hosts = allowed_hosts(address, allow_host or [])
+    ask_nobody_outside()
+    bootstrap.load_config_options(streamlit_flags(server_port=port, server_address=address, server_allowedHosts=hosts))
     threading.Thread(target=_warm_up, daemon=True).start()
     bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 

@@ -143,7 +143,9 @@ def prepare(
         console.print(f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False)
-    console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")
+    console.print(
+        f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT", markup=False
+    )
 
 
 @commands.command()

@@ -102,7 +102,7 @@ def explain(
         if full:
             _print_rest(whole[at])
     if html is not None:
-        console.print(f"Wrote {html}: open it in any browser, also offline.")
+        console.print(f"Wrote {html}: open it in any browser, also offline.", markup=False)
 
 
 def _explain_fully(

@@ -29,7 +29,7 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
     table = Table(title="First rows, as understood", title_justify="left")
     shown = [name for name in inspection.first_rows[0] if name not in (c.CATEGORY_ID, c.TRAJECTORY_ID)]
     for name in shown:
-        table.add_column(_HEADINGS.get(name, name), overflow="fold")
+        table.add_column(escape(_HEADINGS.get(name, name)), overflow="fold")
     for row in inspection.first_rows:
         values = (row[name] for name in shown)
         table.add_row(*(f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in values))

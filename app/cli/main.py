@@ -16,6 +16,7 @@ from app.cli.machine import commands as machine_commands
 from app.cli.runs import commands as runs_commands
 from app.cli.train import commands as train_commands
 from recap.errors import RecapError
+from recap.printable import one_line
 
 app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
@@ -70,5 +71,5 @@ def run() -> None:
 
 def refuse(message: str) -> None:
     """Print one line on stderr and leave with exit code 2."""
-    print("recap: " + " ".join(message.split()), file=sys.stderr)
+    print("recap: " + one_line(message), file=sys.stderr)
     sys.exit(2)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
 from recap.errors import ConfigError
+from recap.printable import visible
 
 commands = typer.Typer()
 runs_commands = typer.Typer(help="Trainings in the background: submit, watch, stop, resume, compare.")
@@ -84,7 +85,7 @@ def list_runs(as_json: JsonFlag = False) -> None:
     if as_json:
         print_json({"runs": rows})
         return
-    table = Table(title=f"Runs in {store.folder}", title_justify="left")
+    table = Table(title=escape(f"Runs in {store.folder}"), title_justify="left")
     for heading in ("run", "what", "data", "state", "epoch", "val HR@20", "notes"):
         table.add_column(heading, justify="right" if heading in ("run", "epoch", "val HR@20") else "left")
     for row in rows:
@@ -124,7 +125,7 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
         facts |= {f"best epoch {best['epoch']}, val {name}": val[name] for name in ("hr1", "hr20", "mrr")}
     spec = described["spec"] or {}
     facts |= {name: spec[name] for name in ("preset", "seed", "notes") if spec.get(name)}
-    console.print(pairs_table(f"Run {run.id}", {name: _safe(value) for name, value in facts.items()}))
+    console.print(pairs_table(f"Run {run.id}", facts))
 
 
 @runs_commands.command()
@@ -148,10 +149,10 @@ def logs(
     if as_json:
         print_json({"id": run.id, "state": run.read_state().state, "lines": text.splitlines()})
         return
-    print(text, end="", flush=True)
+    print(visible(text), end="", flush=True)
     if follow:
         for piece in follow_log(run, offset, lambda: time.sleep(_FOLLOW_SECONDS)):
-            print(piece, end="", flush=True)
+            print(visible(piece), end="", flush=True)
         progress_console.print(f"Run {run.id} is {run.read_state().state}.")
 
 
@@ -220,10 +221,6 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
         return
     for row in done:
         console.print(f"Run {row['id']}: {row['state']}")
-
-
-def _safe(value: Any) -> Any:
-    return escape(value) if isinstance(value, str) else value
 
 
 def _cell(value: Any) -> str:

@@ -70,7 +70,7 @@ def train(
             dataset, config, out, device=chosen, resume=resume, watch=watch, stop=lambda: bool(stopped)
         )
     if checkpoint is None:
-        progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).")
+        progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).", markup=False)
         raise typer.Exit(130)
     summary = checkpoint.read_summary()
     line = {

@@ -12,7 +12,7 @@ from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import Role
 from analysis.report.html import render_page
-from app import markdown, state
+from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
@@ -25,6 +25,7 @@ from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
 from app.sources import Source
 from recap import columns as c
+from recap.printable import markdown_text
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
@@ -126,16 +127,16 @@ def _answer(shown: FullExplanation, register: str) -> None:
     st.title(_coloured(headline(shown), first, second), anchor=False)
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
     if shown.truth not in (shown.target, shown.rival):
-        quiet(f"The true next place is :orange[{markdown.escape(shown.truth_name)}].")
+        quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
         names = ", ".join(name.replace("_", " ") for name in shown.inactive_terms)
-        quiet(f"Inactive at this epoch or switched off: {markdown.escape(names)}.")
+        quiet(f"Inactive at this epoch or switched off: {markdown_text(names)}.")
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:
     pieces = []
     for piece in sentence.pieces:
-        text = markdown.escape(piece.text)
+        text = markdown_text(piece.text)
         lead, tail = (" " if piece.text[:1] == " " else ""), (" " if piece.text[-1:] == " " else "")
         colour = {"target": target, "rival": rival}.get(piece.kind)
         pieces.append(f"{lead}:{colour}[{text}]{tail}" if colour else f"{lead}{text}{tail}")

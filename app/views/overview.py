@@ -9,7 +9,7 @@ from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_filters import NotableCase
-from app import markdown, state
+from app import state
 from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.components.card import model_card
@@ -21,6 +21,7 @@ from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
+from recap.printable import markdown_text
 
 BADGES = {
     "history": ":violet-badge[Recovered by revisits]",
@@ -122,12 +123,12 @@ def show_card(source: Source, notable: NotableCase) -> None:
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):
             st.switch_page(WALK.path, query_params={"case": str(notable.case)})
-    places = [markdown.escape(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
+    places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         st.metric("Markov", ordinal(notable.markov_rank), width=150)
         st.metric(datasets.model_label(source), ordinal(notable.rank), width=150)
-    quiet(markdown.escape(notable.reason))
+    quiet(markdown_text(notable.reason))
 
 
 view()

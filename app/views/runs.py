@@ -5,7 +5,6 @@ from typing import Final
 import streamlit as st
 
 from analysis.training_progress import queue_table, run_headline, stage_spans
-from app import markdown
 from app.cached import run_store
 from app.components.error_boundary import error_boundary
 from app.components.runs.actions import show_actions, show_comparison
@@ -13,6 +12,7 @@ from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
 from recap.errors import RecapError
+from recap.printable import markdown_text
 from recap.runs.store.description import describe_run
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
@@ -37,7 +37,7 @@ def view() -> None:
     st.title(_title(store, chosen), anchor=False)
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
-        st.warning(markdown.escape(refusal))
+        st.warning(markdown_text(refusal))
     grid = st.grid(3, min_column_width=380)
     if not store.read_only:
         with grid.cell(), st.container(border=True):

@@ -6,6 +6,7 @@ from recap import columns as c
 from recap.data.cleaning import MERGED, DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.read_report import REASONS
+from recap.printable import markdown_text
 from recap.rendering import render
 
 HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test check-in in a short trajectory"
@@ -60,4 +61,4 @@ def _reading_rows(dataset: Dataset) -> list[tuple[str, int]]:
     if reading is None or not reading.reported:
         return []
     reported = [(f"not read: {REASONS.get(reason, reason)}", item.rows) for reason, item in reading.reported.items()]
-    return [(f"in {', '.join(reading.files)}", reading.rows_in), *reported]
+    return [(f"in {', '.join(map(markdown_text, reading.files))}", reading.rows_in), *reported]

@@ -190,6 +190,9 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     difference = np.abs((offset - table.longitude / 15 + 12) % 24 - 12)
     rows = np.flatnonzero(difference > MAX_ZONE_HOURS)
     if len(rows):
+        # With the two turned round the clocks would fit, and both stay in their ranges.
+        turned = np.abs((offset[rows] - table.latitude[rows] / 15 + 12) % 24 - 12)
+        swapped = ((turned <= MAX_ZONE_HOURS) & (np.abs(table.longitude[rows]) <= 90)).mean() > 0.9
         yield Problem(
             kind="odd_zone",
             title=f"check-ins have a local clock more than {MAX_ZONE_HOURS:g} h off the sun",
@@ -198,7 +201,8 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
                 f"{table.describe(int(row))}: longitude {table.longitude[row]:.1f}, UTC{offset[row]:+g} h"
                 for row in rows[:EXAMPLES]
             ],
-            advice="Wrong zone, wrong coordinates, or offsets with the wrong sign; hours of the day will mislead.",
+            advice=("Latitude and longitude look swapped: turned round, the clocks would fit." if swapped else "")
+            or "Wrong zone, wrong coordinates, or offsets with the wrong sign; hours of the day will mislead.",
         )
 
 

@@ -18,8 +18,10 @@ from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
+from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError, RecapError
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
+from recap.storage.json_text import read_json
 
 FORMAT_VERSION: Final = 2
 """2: check-ins may be marked as history only, and the configuration says by which rule."""
@@ -119,14 +121,15 @@ class Dataset:
         """Read a dataset folder and check it against its hashes.
 
         Raises:
-            DatasetError: not a dataset, written by a newer version, or its tables are not the recorded ones.
+            DatasetError: not a dataset, written by a newer version, its tables are not the recorded ones, or no tables
+                that `recap prepare` writes (see `recap.data.schema`).
             ChecksumError: a file was changed by hand.
         """
         manifest_file = folder / MANIFEST
         if not manifest_file.is_file():
             raise DatasetError(f"{folder} holds no {MANIFEST}: make a dataset with `recap prepare`")
         try:
-            values = json.loads(manifest_file.read_text(encoding="utf-8"))
+            values = read_json(manifest_file)
             version = values["format_version"]
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"{manifest_file} is not a dataset manifest ({error})") from error
@@ -142,8 +145,7 @@ class Dataset:
         except ConfigError as error:
             raise DatasetError(f"{manifest_file}: {error}; run `recap prepare` again") from error
         try:
-            tables = {name: pq.read_table(folder / f"{name}.parquet").to_pandas() for name in TABLES}
-            tables["checkins"][c.TIME] = tables["checkins"][c.TIME].astype("datetime64[s, UTC]")
+            tables = {name: read_table(folder, name) for name in TABLES}
             content = hash_tables(*(tables[name] for name in TABLES))
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
@@ -152,6 +154,7 @@ class Dataset:
                 f"{folder}: the tables' content is not what {MANIFEST} recorded "
                 f"({content[:12]}… instead of {manifest.dataset_hash[:12]}…); run `recap prepare` again"
             )
+        check_tables(**tables, where=str(folder))
         return cls(**tables, manifest=manifest)
 
 
@@ -199,6 +202,6 @@ def check_same_dataset(expected: str, dataset: Dataset, what: str) -> None:
 def recorded_hash(folder: Path) -> str:
     """The hash that a dataset folder says of itself, unverified; empty where there is none."""
     try:
-        return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["dataset_hash"])
+        return str(read_json(folder / MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

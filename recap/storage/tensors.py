@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from recap.errors import CheckpointError, MissingTensorError, RecapError
 from recap.storage.atomic import replacing
+from recap.storage.json_text import parse_json
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, Any] | None = None) -> None:
@@ -38,7 +39,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = json.loads((file.metadata() or {}).get("json", "{}"))
+            metadata = parse_json((file.metadata() or {}).get("json", "{}"))
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read as safetensors ({error})") from error

@@ -8,12 +8,13 @@ from analysis.cases.library import MAX_NOTE, SavedCase, forget_case, save_case, 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
-from app import markdown, state
+from app import state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
+from recap.printable import markdown_text
 
 _SHOWN = 12
 
@@ -38,7 +39,7 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
             )
         refused = st.session_state.pop("save_refused", None)
         if refused:
-            st.warning(markdown.escape(refused))
+            st.warning(markdown_text(refused))
         for case in cases[:_SHOWN]:
             _show(case, read_only)
         if len(cases) > _SHOWN:
@@ -47,9 +48,9 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
 
 def _show(case: SavedCase, read_only: bool) -> None:
     with st.container(border=True, gap="small"):
-        st.markdown(f"**Case {case.link.case}.** {markdown.escape(case.title)}")
+        st.markdown(f"**Case {case.link.case}.** {markdown_text(case.title)}")
         if case.note:
-            quiet(markdown.escape(case.note))
+            quiet(markdown_text(case.note))
         with st.container(horizontal=True):
             st.button("Open", key=f"open-{case.name}", on_click=open_case, args=(case.link,))
             if not read_only:

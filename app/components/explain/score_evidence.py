@@ -9,11 +9,12 @@ from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import describe_score_parts, plot_paths, plot_score_parts, plot_visits
 from analysis.formatting import chance, ordinal, share, signed_points, time_of_day
-from app import markdown, state
+from app import state
 from app.cached import maps
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
 from app.components.text import quiet, section
 from app.sources import Source
+from recap.printable import markdown_text
 
 
 def show_score_parts(shown: FullExplanation) -> None:
@@ -28,7 +29,7 @@ def show_score_parts(shown: FullExplanation) -> None:
     )
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
-    clip = f"Clipped: {markdown.escape(', '.join(clipped))}." if clipped else "Prior not clipped."
+    clip = f"Clipped: {markdown_text(', '.join(clipped))}." if clipped else "Prior not clipped."
     more = " + evidence" if "evidence" in shown_parts(shown) else ""
     identity = f"Total = core + prior + correction{more}, rounded; largest residual {residual:.0e}."
     quiet(f"{identity} {clip} The graph acts inside core.")
@@ -51,7 +52,7 @@ def _evidence_terms(shown: FullExplanation) -> None:
         for name in names
     ]
     with st.expander("The evidence, feature by feature", icon=":material/table_rows:"):
-        first, second = (markdown.escape(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
+        first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
         quiet(f"A is {first}, B is {second}. The terms add up.")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
 
@@ -105,7 +106,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
 def _cut_card(source: Source, shown: FullExplanation, middle: int) -> None:
     """What one clicked path rests on, and a way to cut it for good."""
     path = next(item for item in shown.path_evidence if item.middle == middle)
-    with st.expander(f"Through {markdown.escape(path.name)}: training rows", expanded=True):
+    with st.expander(f"Through {markdown_text(path.name)}: training rows", expanded=True):
         for rows, title in ((path.rows_in, "Into it"), (path.rows_out, "Out of it")):
             quiet(title)
             table = pd.DataFrame({"Walker": rows.walkers, "Trajectory": rows.trajectories, "Time (UTC)": rows.times})

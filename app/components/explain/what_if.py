@@ -22,11 +22,12 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
 from analysis.glossary import COMPONENT_NAMES
-from app import markdown, state
+from app import state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
+from recap.printable import markdown_text
 
 _KEY = "edit_sequence"
 WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -43,7 +44,7 @@ def current_edits(source: Source, case: int) -> EditSequence:
             st.session_state[_KEY] = (owner, EditSequence(done=edits))
         except RecapError as error:
             st.session_state[_KEY] = (owner, EditSequence())
-            st.warning("The link's edits were left out: " + markdown.escape(str(error)))
+            st.warning("The link's edits were left out: " + markdown_text(str(error)))
     kept, sequence = st.session_state.get(_KEY, (owner, EditSequence()))
     if kept != owner:
         sequence = EditSequence()
@@ -126,10 +127,10 @@ def show_what_if(
         number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if undo:
-        quiet("Edits: " + markdown.escape(write_edits(undo)))
+        quiet("Edits: " + markdown_text(write_edits(undo)))
     refused = st.session_state.pop("edit_refused", None)
     if refused:
-        st.warning(markdown.escape(refused))
+        st.warning(markdown_text(refused))
 
 
 def _set_weekday(add: Callable[[Edit], None]) -> None:
@@ -143,7 +144,7 @@ def _visit_pills(
 ) -> None:
     """The last visits to both places; a click removes one."""
     visits = {
-        visit.visit: markdown.escape(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
+        visit.visit: markdown_text(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
         for evidence in before.revisits
         for visit in evidence.visits[-4:]
     }
@@ -205,12 +206,12 @@ def _effect(before: FullExplanation, shown: FullExplanation) -> None:
     lead = shown.contrast.margin if shown.rival == before.rival else None
     with st.container(horizontal=True):
         st.metric(
-            f"Rank of {markdown.escape(shown.target_name)}",
+            f"Rank of {markdown_text(shown.target_name)}",
             f"{ordinal(before.target_rank)} → {ordinal(shown.target_rank)}",
         )
         if lead is not None:
             st.metric(
-                f"Lead on {markdown.escape(shown.contrast.b.name)}",
+                f"Lead on {markdown_text(shown.contrast.b.name)}",
                 signed_points(lead),
                 delta=f"was {signed_points(before.contrast.margin)}",
                 delta_color="off",

@@ -6,12 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from analysis.formatting import ordinal, share, signed
-from app import markdown, state
+from app import state
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
 from recap import columns as c
 from recap.errors import RecapError
+from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.execution.snapshots import PARTS, SNAPSHOTS, read_case_history
 from recap.runs.store.comparison import changed_cases, compare_runs
@@ -83,7 +84,7 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
     try:
         changed = changed_cases(run, other)
     except RecapError as error:
-        quiet(markdown.escape(str(error)))
+        quiet(markdown_text(str(error)))
         return
     counts = changed["change"].value_counts()
     right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
@@ -98,7 +99,7 @@ def _show_time_machine(run: RunFolder) -> None:
         try:
             history = read_case_history(run, int(case))
         except RecapError as error:
-            quiet(markdown.escape(str(error)))
+            quiet(markdown_text(str(error)))
             return
         last = int(history["epoch"].iloc[-1])
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last

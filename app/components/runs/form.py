@@ -6,12 +6,12 @@ from typing import Any
 import streamlit as st
 
 from analysis.formatting import byte_size, duration
-from app import markdown
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.presets import train_preset
+from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
@@ -67,7 +67,7 @@ def show_form(store: RunStore) -> None:
     try:
         specs = run_store.build_specs_of(by_hash[chosen], store.folder, **request)
     except RecapError as error:
-        st.error(markdown.escape(str(error)))
+        st.error(markdown_text(str(error)))
         return
     _show_estimate(store, specs)
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"

@@ -6,10 +6,11 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
 from analysis.formatting import byte_size, duration, percent, share
 from analysis.training_progress import CURVES, curve_table, gpu_table, reference_value, stage_spans
-from app import markdown, state
+from app import state
 from app.cached import run_store
 from app.components.text import quiet, section
 from recap.errors import RecapError
+from recap.printable import markdown_text
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import best_epoch, describe_run
 from recap.runs.store.estimates import seconds_left
@@ -66,13 +67,13 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         run = store.get(run_id)
         described = describe_run(run)
     except RecapError as error:
-        st.warning(markdown.escape(str(error)))
+        st.warning(markdown_text(str(error)))
         return
     if _moment(described) != seen and seen[0] in ACTIVE:
         st.rerun()
     _show_numbers(run, described)
     if described["error"]:
-        st.warning(markdown.escape(described["error"]), icon=":material/info:")
+        st.warning(markdown_text(described["error"]), icon=":material/info:")
     if described["spec"] is not None:
         _show_curves(run, described)
     with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
@@ -113,7 +114,7 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
     try:
         config = run.read_spec().train_config()
     except RecapError as error:
-        quiet(markdown.escape(str(error)))
+        quiet(markdown_text(str(error)))
         return
     table = curve_table(described["metrics"], curve or "hr20")
     reference = reference_value(described["reference"], curve or "hr20")

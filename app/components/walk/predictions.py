@@ -7,11 +7,11 @@ from analysis.formatting import day, ordinal, signed, times
 from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
-from app import markdown
 from app.cached import models
 from app.components.text import quiet
 from app.sources import Source
 from recap import columns as c
+from recap.printable import markdown_text
 
 CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
 EVIDENCE_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
@@ -106,8 +106,8 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
     terms = " ".join(f"{signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
     return (
-        markdown.escape(str(row["name"]))
+        markdown_text(str(row["name"]))
         + ": "
-        + markdown.escape(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
+        + markdown_text(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
         + ", rounded."
     )

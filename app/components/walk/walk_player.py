@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
-from app import markdown, state
+from app import state
 from app.cached import datasets, maps, models
 from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend
@@ -16,6 +16,7 @@ from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
+from recap.printable import markdown_text
 
 MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
@@ -49,7 +50,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
     show_truth = st.session_state.get("truth", True)
-    names = [markdown.escape(opened.labels[int(prediction.case[name])]) for name in (c.SOURCE, c.TARGET)]
+    names = [markdown_text(opened.labels[int(prediction.case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
     grid = st.grid(5, min_column_width=190)
     with grid.cell(column_span=3):

@@ -13,6 +13,7 @@ from recap.errors import DatasetError
 from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics
 from recap.evaluation.records import records_file, write_records
+from recap.printable import one_line
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.reference import write_reference
 from recap.runs.execution.snapshots import SnapshotWriter
@@ -63,7 +64,8 @@ def train_run(
             snapshots.write(trainer, epoch)
 
     if group.is_writer:
-        print(f"run {run.id}, start {attempt}: {spec.title}; {dataset.manifest.name} on {device}", flush=True)
+        what = one_line(f"{spec.title}; {dataset.manifest.name} on {device}")
+        print(f"run {run.id}, start {attempt}: {what}", flush=True)
     checkpoint = train(
         dataset,
         spec.train_config(),

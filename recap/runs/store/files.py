@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from recap.errors import RecapError
 from recap.storage.atomic import replacing, sync
+from recap.storage.json_text import parse_json
 
 RESERVE: Final = ".reserve"
 """A file whose blocks are kept for the last words of a run on a full disk."""
@@ -59,7 +60,7 @@ def read_json(path: Path) -> dict[str, Any]:
         RecapError: missing, cut off, or not an object.
     """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecapError(f"{path} cannot be read ({error.strerror or error})") from error
     except ValueError as error:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from analysis.explain.contrast import contrast
-from analysis.explain.edited_case import apply_edit, build_edited_case, rank_of
+from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import RemoveVisit, SetEdge, parse_edits
 from analysis.explain.effects import effects
 from analysis.explain.evidence_items import evidence_items, without
@@ -18,6 +18,7 @@ from analysis.explain.paths import cut_variants, path_evidence, two_hop_paths
 from analysis.explain.score_parts import explain_case
 from recap.counterfactuals import History
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions

@@ -65,7 +65,7 @@ def check_against_brute_force(edited_case: EditedCase, candidate: int, k: int, l
     sets = [frozenset(chosen) for size in sizes for chosen in combinations(range(len(items)), size)]
     drops = [rank > k for rank in ranks_without(edited_case, candidate, sets)]
     keeps = [rank <= k for rank in ranks_without(edited_case, candidate, [everything - chosen for chosen in sets])]
-    told = set()
+    told: set[tuple[str, int]] = set()
     for found, works in zip(minimal_sets(edited_case, candidate, k), (drops, keeps), strict=True):
         smallest = [len(chosen) for chosen, hit in zip(sets, works, strict=True) if hit]
         assert found.is_exact and found.num_items == len(items)
