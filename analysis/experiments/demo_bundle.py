@@ -36,6 +36,9 @@ from recap.training.run import train
 from recap.training_config import TrainConfig
 
 CITY: Final = "Saltmere"
+PAPER: Final = "w/o evidence"
+"""The ablation that is RECAP as in the paper; the bundle holds its checkpoint too."""
+
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 Log = Callable[[str], None]
 
@@ -73,6 +76,8 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
         dataset, train_preset("demo").override(ABLATIONS["w/o Shortcut"]), work / "w-o-shortcut", log
     )
     _copy_artifact(without_holdout.folder, out / "without-holdout")
+    paper = _trained(dataset, train_preset("demo").override(ABLATIONS[PAPER]), work / _folder_name(PAPER), log)
+    _copy_artifact(paper.folder, out / "paper")
     ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
     replace_text(out / "MODEL_CARD.md", model_card(dataset, full, ablations))
@@ -88,15 +93,16 @@ def ship_tables(bundle: Path) -> None:
     """
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
     opened = LoadedDataset.load(bundle / "dataset")
-    checkpoint = Checkpoint.load(bundle / "checkpoint")
-    models = [NamedScorer.of_checkpoint(checkpoint, opened)]
-    models += [NamedScorer.of_baseline(name, opened) for name in COUNTING_BASELINES]
+    checkpoints = [Checkpoint.load(bundle / name) for name in ("checkpoint", "paper")]
+    models = [NamedScorer.of_checkpoint(checkpoint, opened) for checkpoint in checkpoints]
+    models += [NamedScorer.of_baseline(name, opened) for name in (*COUNTING_BASELINES, "evidence")]
     for model in models:
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
-    predictor = Predictor(checkpoint, opened.dataset)
-    key = removals_key(opened.dataset.hash, checkpoint.hash)
-    write_records(describe_removals(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
+    for checkpoint in checkpoints:
+        predictor = Predictor(checkpoint, opened.dataset)
+        key = removals_key(opened.dataset.hash, checkpoint.hash)
+        write_records(describe_removals(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
@@ -105,8 +111,7 @@ def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
     log(f"Generating {CITY} (seed {seed})")
     dataset = prepare_dataset(
         build_demo_city(seed),
-        # The rule of history under which the bundled checkpoints were trained; it changes when they are trained anew.
-        data_preset("default").override(["history=cases_only"]),
+        data_preset("default"),
         name=CITY,
         source_format="synthetic",
         preset="default",
@@ -126,6 +131,10 @@ def _trained(dataset: Dataset, config: TrainConfig, folder: Path, log: Log) -> C
     trained = train(dataset, config, folder, device=torch.device("cpu"), resume=folder.exists())
     assert trained is not None
     return trained
+
+
+def _folder_name(variant: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in variant.lower())
 
 
 def _copy_artifact(source: Path, target: Path) -> None:
@@ -150,8 +159,7 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> dict
     }
     variants = {}
     for name, changes in ABLATIONS.items():
-        folder = work / "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-        checkpoint = _trained(dataset, train_preset("demo").override(changes), folder, log)
+        checkpoint = _trained(dataset, train_preset("demo").override(changes), work / _folder_name(name), log)
         log(f"Comparing {name}")
         variants[name] = {
             "changes": changes,
