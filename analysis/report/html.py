@@ -24,7 +24,9 @@ from analysis.figures.case_layout import (
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
+from analysis.report.sharing import shareable
 from recap.errors import RecapError
+from recap.privacy import EXACT_NOTE, Generalisation
 
 
 @cache
@@ -64,15 +66,22 @@ def render_body(explanation: FullExplanation) -> str:
 FullExplanation.html_body = staticmethod(render_body)
 
 
-def render_page(explanations: list[FullExplanation]) -> str:
-    """A whole page with one or several explanations."""
+def render_page(explanations: list[FullExplanation], *, exact: bool = False) -> str:
+    """A whole page with one or several explanations: generalised to be shared, or exact and saying so."""
+    rule = Generalisation()
+    if not exact:
+        explanations = [shareable(explanation, rule) for explanation in explanations]
     bodies = [Markup(render_body(explanation)) for explanation in explanations]  # noqa: S704 - our own escaped output
     title = headline(explanations[0]) if explanations else "No case"
-    return _environment().get_template("page.html.j2").render(title=title, bodies=bodies)
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(title=title, bodies=bodies, note=EXACT_NOTE if exact else rule.describe())
+    )
 
 
-def write_page(explanations: list[FullExplanation], path: Path) -> None:
-    """Write the page, whole or not at all.
+def write_page(explanations: list[FullExplanation], path: Path, *, exact: bool = False) -> None:
+    """Write the page, whole or not at all; see `render_page`.
 
     Raises:
         RecapError: the disk refused.
@@ -80,7 +89,7 @@ def write_page(explanations: list[FullExplanation], path: Path) -> None:
     temporary = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(render_page(explanations), encoding="utf-8")
+        temporary.write_text(render_page(explanations, exact=exact), encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)

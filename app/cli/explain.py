@@ -53,6 +53,9 @@ def explain(
         int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="With --html: exact times and this dataset's walker numbers.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
@@ -88,7 +91,7 @@ def explain(
             for number in numbers
         ]
         if html is not None:
-            write_page(whole, html)
+            write_page(whole, html, exact=exact)
         explanations: list[CaseExplanation] = list(whole)
     else:
         extra = tuple(poi for poi in (about, against) if poi is not None)

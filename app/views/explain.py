@@ -12,6 +12,7 @@ from analysis.explain.sentences import Sentence
 from analysis.explain.types import Role
 from analysis.formatting import ordinal, points
 from analysis.report.html import render_page
+from analysis.report.sharing import shareable
 from app import state, words
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
@@ -113,7 +114,10 @@ def _export(source: Source, shown: FullExplanation) -> None:
             f"{name}.html", "text/html", ":material/description:", lambda: render_page([shown]).encode()
         ),
         "Everything as JSON": File(
-            f"{name}.json", "application/json", ":material/data_object:", lambda: shown.model_dump_json().encode()
+            f"{name}.json",
+            "application/json",
+            ":material/data_object:",
+            lambda: shareable(shown).model_dump_json().encode(),
         ),
     }
     draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)

@@ -84,7 +84,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     except OSError as error:
         raise RecapError(f"cannot write to {target.parent}: {error.strerror or error}") from error
     try:
-        temporary.chmod(0o755)
+        temporary.chmod(0o777 & ~_umask())  # mkdtemp leaves others out, whatever they may see elsewhere
         yield temporary
         if target.exists():
             aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
@@ -98,6 +98,13 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _umask() -> int:
+    """The process's mask of permissions; reading it means setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def write_file(target: Path, text: str) -> None:
