@@ -13,7 +13,7 @@ from recap.training_config import TrainConfig
 
 SPECS: Final = Path(__file__).parent / "specs"
 
-Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "evidence"]
+Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "nearest", "evidence"]
 
 
 class Column(Config):
