@@ -26,13 +26,23 @@ from analysis.figures.case_layout import (
 from analysis.figures.palette import DARK, LIGHT
 from analysis.report.sharing import shareable
 from recap.errors import RecapError
+from recap.printable import visible
 from recap.privacy import EXACT_NOTE, Generalisation
+
+
+def _shown(value: Any) -> Any:
+    """Control characters of names as text; what was escaped already is ours."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("analysis.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("analysis.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        finalize=_shown,
     )
     environment.filters |= {
         "ordinal": formatting.ordinal,

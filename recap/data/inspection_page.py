@@ -9,6 +9,7 @@ from jinja2 import Environment, StrictUndefined
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, preview_rows
+from recap.printable import visible
 from recap.privacy import EXACT_NOTE, Generalisation
 
 _PAGE = """\
@@ -81,13 +82,18 @@ def inspection_page(inspection: Inspection, config: DataConfig, *, exact: bool =
     rule = Generalisation()
     if not exact:
         inspection = shareable(inspection, rule)
-    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
+    template = Environment(autoescape=True, undefined=StrictUndefined, finalize=_shown).from_string(_PAGE)
     return template.render(
         it=inspection,
         files=", ".join(inspection.account.files),
         kept=preview_rows(inspection, config),
         note=EXACT_NOTE if exact else rule.describe() + " Examples of problems are left out.",
     )
+
+
+def _shown(value: Any) -> Any:
+    """Control characters of the file as text."""
+    return visible(value) if isinstance(value, str) else value
 
 
 def shareable(inspection: Inspection, rule: Generalisation) -> Inspection:
