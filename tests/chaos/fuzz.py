@@ -23,6 +23,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -39,7 +40,20 @@ MOST_SECONDS: Final = 30
 MOST_KILOBYTES: Final = 1 << 20
 OWN_PROCESS_EVERY: Final = 50
 CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-ACTIVE_HTML: Final = re.compile(r"<(script|img|iframe|object|embed|link|base)\b|<[^>]*\s(on\w+|src|href)\s*=", re.I)
+ACTIVE_TAGS: Final = ("script", "img", "iframe", "object", "embed", "link", "base", "a", "form")
+
+
+class _ActiveParts(HTMLParser):
+    """What in a page would run or ask for something, as a browser takes its tags apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        acting = [name for name, _ in attrs if name.startswith("on") or name in ("src", "href")]
+        if tag in ACTIVE_TAGS or acting:
+            self.found.append(f"<{tag}> {acting}")
 
 
 class TooSlowError(BaseException):
@@ -86,8 +100,12 @@ def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:
             yield f"left over: {path.name}"
         if path.suffix == ".html":
             page = path.read_text(encoding="utf-8")
-            if ACTIVE_HTML.search(page) or CONTROLS.search(page):
-                yield f"{path.name} holds active HTML or a control character"
+            parts = _ActiveParts()
+            parts.feed(page)
+            if parts.found:
+                yield f"{path.name} holds active HTML: {parts.found[0]}"
+            if CONTROLS.search(page):
+                yield f"{path.name} holds a control character"
     if case.out is None or not case.out.exists():
         if case.out is not None and code == 0:
             yield "no folder after exit code 0"
