@@ -1,5 +1,6 @@
 """Commands of the analysis layer: explain, misses, faithfulness."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
-from app.cli.console import JsonFlag, console, print_json
+from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
@@ -76,20 +77,19 @@ def explain(
         from analysis.report.html import write_page
         from analysis.report.text import describe_fully
 
-        whole = [
-            explain_fully(
-                predictor,
-                number,
-                top=top,
-                about=about,
-                against=against,
-                edits=edits,
-                split=chosen,
-                search=search,
-                sets_within=sets,
-            )
-            for number in numbers
-        ]
+        explain_one = partial(
+            explain_fully, predictor, top=top, about=about, against=against, edits=edits, split=chosen, search=search
+        )
+        whole = []
+        for number in numbers:
+            try:
+                whole.append(explain_one(number, sets_within=sets))
+            except CaseError as error:
+                if sets is None or (html is None and len(numbers) == 1):
+                    raise
+                # One case without sets does not cost the page; another reason refuses this second time too.
+                whole.append(explain_one(number, sets_within=None))
+                progress_console.print(f"Case {number} has no evidence sets: {error}", markup=False)
         if html is not None:
             write_page(whole, html, exact=exact)
         explanations: list[CaseExplanation] = list(whole)

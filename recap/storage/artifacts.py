@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -78,6 +78,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
         RecapError: the disk refused (full, read-only); nothing is left behind.
     """
     check_target(target, marker)
+    new_parents = [parent for parent in target.parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -98,6 +99,10 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
+        if not target.exists():
+            with suppress(OSError):  # somebody put something there meanwhile
+                for parent in new_parents:
+                    parent.rmdir()
 
 
 def _umask() -> int:
