@@ -15,8 +15,8 @@ import torch
 from pydantic import Field
 from scipy.stats import spearmanr
 
+from analysis.explain.checks import choose_rival
 from analysis.explain.edited_case import build_edited_case
-from analysis.explain.explanation import choose_rival
 from analysis.explain.placebo import NUM_PLACEBOS
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.stamps import STAMPED_ROWS, RowStamp, exact_share, stamp_rows

@@ -52,6 +52,9 @@ def explain(
     sets: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
     ] = None,
+    checks: Annotated[
+        bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
+    ] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -70,9 +73,12 @@ def explain(
         raise CaseError("which case? give --case N, or --link")
     if full or html is not None:
         from analysis.explain.explanation import explain_fully
+        from analysis.explain.siblings import seed_tables
         from analysis.report.html import write_page
         from analysis.report.text import describe_fully
 
+        rows = len(predictor.cases)
+        seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
         whole = [
             explain_fully(
                 predictor,
@@ -84,6 +90,8 @@ def explain(
                 split=chosen,
                 search=search,
                 sets_within=sets,
+                checks=checks,
+                seeds=seeds,
             )
             for number in numbers
         ]
