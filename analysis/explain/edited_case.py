@@ -45,6 +45,7 @@ class EditedCase:
         variant: history, edges and switches after the edits.
         visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
         about: the place that is explained; None for the true next place.
+        is_perturbed: whether the variant is none that the edits lead to.
     """
 
     predictor: Predictor
@@ -54,6 +55,7 @@ class EditedCase:
     variant: Counterfactual
     visit_H: np.ndarray
     about: int | None = None
+    is_perturbed: bool = False
 
     @property
     def row(self) -> int:
@@ -81,6 +83,10 @@ class EditedCase:
         self.check_poi(poi)
         return replace(self, about=poi)
 
+    def perturbed(self, variant: Counterfactual, visit_H: np.ndarray) -> "EditedCase":
+        """The case under a variant that no sequence of edits stands for."""
+        return replace(self, variant=variant, visit_H=visit_H, is_perturbed=True)
+
     @property
     def config(self) -> ModelConfig:
         return self.predictor.model.config
@@ -88,7 +94,7 @@ class EditedCase:
     @cached_property
     def total_P(self) -> Tensor:
         """Totals of the whole catalogue; without edits, what the batched evaluation ranks by."""
-        if not self.edits:
+        if not self.edits and not self.is_perturbed:
             return self.predictor.score(self.predictor.batch([self.row])).total[0]
         return self.predictor.score_counterfactuals([self.variant])[0]
 

@@ -1,10 +1,12 @@
 """The whole explanation of one case, as one typed object behind every rendering."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+import pandas as pd
 from pydantic import Field
 
+from analysis.explain.checks import CaseChecks, check_case, choose_rival
 from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
@@ -47,6 +49,7 @@ class FullExplanation(CaseExplanation):
     sentences: dict[str, list[Sentence]] = Field(description="By register.")
     leave_one_out: list[LeftOut] | None = None
     what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
+    checks: CaseChecks | None = None
     minimal_sets: list[EvidenceSet] | None = None
     faithfulness: Faithfulness | None = None
 
@@ -78,6 +81,8 @@ def explain_fully(
     counterfactuals: bool = True,
     search: bool = False,
     sets_within: int | None = None,
+    checks: bool = False,
+    seeds: Mapping[int, pd.DataFrame] | None = None,
 ) -> FullExplanation:
     """Explain one case in full.
 
@@ -89,6 +94,8 @@ def explain_fully(
         counterfactuals: also leave every evidence item out and cut every path.
         search: also look for the smallest edit that turns target and rival round, and measure faithfulness.
         sets_within: also find minimal evidence sets for this K.
+        checks: also take every source away for all places, and stamp every row.
+        seeds: removal tables of sibling seeds, for the stamps.
 
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
@@ -103,6 +110,8 @@ def explain_fully(
         counterfactuals=counterfactuals,
         search=search,
         sets_within=sets_within,
+        checks=checks,
+        seeds=seeds,
     )
 
 
@@ -114,6 +123,8 @@ def explain_edited_case_fully(
     counterfactuals: bool = True,
     search: bool = False,
     sets_within: int | None = None,
+    checks: bool = False,
+    seeds: Mapping[int, pd.DataFrame] | None = None,
 ) -> FullExplanation:
     """What `explain_fully` returns, of an edited case at hand."""
     target = edited_case.target
@@ -147,6 +158,7 @@ def explain_edited_case_fully(
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
         minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
         faithfulness=faithfulness(edited_case, target) if search else None,
+        checks=check_case(edited_case, split_up, seeds=seeds) if checks else None,
     )
 
 
@@ -178,10 +190,3 @@ def _sentence_input(
         strongest=strongest,
         rank_without_two_hops=rank_without_two_hops(edited_case, target),
     )
-
-
-def choose_rival(edited_case: EditedCase) -> int:
-    """The best place that is not the target."""
-    best = edited_case.total_P.topk(min(2, len(edited_case.total_P))).indices.tolist()
-    others = [poi for poi in best if poi != edited_case.target]
-    return others[0] if others else best[0]

@@ -161,10 +161,17 @@ class TrainingIndex:
         self._trajectory = table[c.TRAJECTORY].to_numpy(np.int64)
         self._time = table[c.TIME].to_numpy("datetime64[s]")
 
+    def users(self, source: int, destination: int) -> np.ndarray:
+        """The user of each training transition source -> destination."""
+        return self._user[self._rows(source, destination)]
+
+    def _rows(self, source: int, destination: int) -> np.ndarray:
+        key = source * self._num_pois + destination
+        return self._row[slice(*np.searchsorted(self._key, [key, key + 1]))]
+
     def of(self, source: int, destination: int) -> TrainingRows:
         """All training transitions source -> destination; as many as m_sd counts without edits."""
-        key = source * self._num_pois + destination
-        rows = self._row[slice(*np.searchsorted(self._key, [key, key + 1]))]
+        rows = self._rows(source, destination)
         return TrainingRows(
             walkers=[user_name(user) for user in self._user[rows].tolist()],
             trajectories=self._trajectory[rows].tolist(),

@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.formatting import times
 from analysis.records.accuracy import is_hit
+from analysis.records.causes import recovered_by
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 from recap.errors import ConfigError
@@ -21,6 +22,10 @@ FILTER_LABELS: Final = {
     "history": "Recovered by history",
     "hops": "Recovered by two hops",
 }
+COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
+"""What ``history`` and ``hops`` are called where no removal says what found the case."""
+CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
+"""The source of evidence whose removal loses the cases of a filter."""
 MISSED_ABOVE: Final = 20
 
 
@@ -42,25 +47,34 @@ class NotableCase(NamedTuple):
 
 
 def filter_masks(
-    records: pd.DataFrame, markov: pd.DataFrame, *, k: int = MISSED_ABOVE, eta: int = TAIL_MAX_COUNT
+    records: pd.DataFrame,
+    markov: pd.DataFrame,
+    *,
+    k: int = MISSED_ABOVE,
+    eta: int = TAIL_MAX_COUNT,
+    removals: pd.DataFrame | None = None,
 ) -> dict[str, np.ndarray]:
     """One mask over the cases for each name in `FILTERS`.
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
-    model does not, and the target was visited before (history) or, never visited, lies within two hops (hops).
+    model does not, and the target was visited before (history) or, never visited, lies within two hops (hops). With
+    removals they are causes: found at k with the walker's own visits (history) or two hops (hops), and lost without.
 
     Args:
         records, markov: the model's and Markov's records of the same cases.
+        removals: the model's, from `analysis.records.causes.removal_table`; None for a baseline, which has none.
     """
     groups = group_masks(records[c.TRANSITION_COUNT], eta)
     recovered = is_hit(records, k) & ~is_hit(markov, k)
     visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    found_by = {"history": recovered & visited, "hops": recovered & ~visited & near}
+    if removals is not None:
+        found_by = {name: recovered_by(removals, source, k).to_numpy(bool) for name, source in CAUSES.items()}
     return {
         "tail": groups["tail"].to_numpy(bool),
         "unseen": groups["unseen"].to_numpy(bool),
         "missed": ~is_hit(records, k),
-        "history": recovered & visited,
-        "hops": recovered & ~visited & near,
+        **found_by,
     }
 
 
@@ -71,6 +85,7 @@ def filter_cases(
     *,
     k: int = MISSED_ABOVE,
     eta: int = TAIL_MAX_COUNT,
+    removals: pd.DataFrame | None = None,
 ) -> np.ndarray:
     """Numbers of the cases that pass every named filter, ascending; all of them without a name.
 
@@ -80,7 +95,7 @@ def filter_cases(
     unknown = [name for name in names if name not in FILTERS]
     if unknown:
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
-    masks = filter_masks(records, markov, k=k, eta=eta)
+    masks = filter_masks(records, markov, k=k, eta=eta, removals=removals)
     kept = np.logical_and.reduce([np.ones(len(records), dtype=bool), *(masks[name] for name in names)])
     return records[c.CASE].to_numpy(np.int64)[kept]
 

@@ -208,15 +208,27 @@ def _points(batch: CaseBatch, read: _Read, target_B: Tensor) -> dict[str, Tensor
         points["own_visits"] = packed(*where, read.revisit.terms.prior_C)
         if read.revisit.correction_C is not None:
             points["correction"] = packed(*where, read.revisit.correction_C)
-    if read.terms is None or read.values is None:
-        return points
-    evidence, walks, weight_F = read.values.evidence, read.values.walks, read.terms.weight_F.detach()
-    for at, name in enumerate(read.terms.names):
+    if read.terms is not None and read.values is not None:
+        for row, points_B in evidence_points(read.terms, read.values, target_B, num_pois).items():
+            points[row] = points[row] + points_B if row in points else points_B
+    return points
+
+
+def evidence_points(terms: EvidenceTerms, values: EvidenceValues, poi_B: Tensor, num_pois: int) -> dict[str, Tensor]:
+    """Points of the evidence by row, of one place of each case, less their mean over all places: (B,) each."""
+    evidence, walks, weight_F = values.evidence, values.walks, terms.weight_F.detach()
+    size = len(poi_B)
+
+    def packed(case_C: Tensor, place_C: Tensor, value_C: Tensor) -> Tensor:
+        own_C = torch.where(place_C == poi_B[case_C], value_C, 0.0) - value_C / num_pois
+        return torch.zeros(size, dtype=torch.float64).index_add_(0, case_C, own_C.double())
+
+    points: dict[str, Tensor] = {}
+    for at, name in enumerate(terms.names):
         if name in DENSE_FEATURES:
-            value = (weight_F[at] * evidence.dense[name]).expand(size, num_pois)
-            points_B = centred(value, target_B)
+            points_B = centred((weight_F[at] * evidence.dense[name]).expand(size, num_pois), poi_B)
         elif name == TWO_HOP:
-            points_B = packed(walks.case_W, walks.destination_W, read.terms.walk_terms(walks))
+            points_B = packed(walks.case_W, walks.destination_W, terms.walk_terms(walks))
         else:
             column_C = evidence.packed_CF[:, at - len(DENSE_FEATURES) - 1]
             points_B = packed(evidence.case_C, evidence.poi_C, weight_F[at] * column_C)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 from rich.markup import escape
 
+from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
 from analysis.formatting import signed, times
 from analysis.glossary import PART_NAMES
+from analysis.records.score_rows import SOURCE_LABELS
 
 MOST_LINES = 8
 """Of a list; what is left out is counted."""
@@ -20,6 +22,8 @@ def describe_fully(explanation: FullExplanation) -> Iterator[str]:
     yield from _shortened("Earlier visits", _visit_lines(explanation))
     yield from _shortened("Left out alone, what supports it most first", _left_out_lines(explanation))
     yield from _contrast_lines(explanation)
+    if explanation.checks is not None:
+        yield from _check_lines(explanation.checks)
     if explanation.minimal_sets is not None:
         yield from (escape(describe_set(found)) for found in explanation.minimal_sets)
     if explanation.faithfulness is not None:
@@ -102,3 +106,13 @@ def _shortened(heading: str, lines: list[str]) -> Iterator[str]:
         yield from (f"  {line}" for line in lines[:MOST_LINES])
         if len(lines) > MOST_LINES:
             yield f"  and {len(lines) - MOST_LINES} more; --json has them all"
+
+
+def _check_lines(checks: CaseChecks) -> Iterator[str]:
+    if checks.without is not None:
+        told = [f"{SOURCE_LABELS[name]} {rank:g}" for name, rank in checks.without.items() if rank is not None]
+        yield f"Rank without, for all places: {', '.join(told)}"
+    yield f"Explained exactly: {checks.exact_share:.0%} of the margin, the rest is opaque network"
+    for stamp in checks.stamps:
+        points = "" if stamp.verdict == "not_explained" else f" {stamp.points:+.2f}"
+        yield f"  {stamp.label}{points}: {', '.join(stamp.words)}"

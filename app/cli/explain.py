@@ -46,6 +46,9 @@ SearchFlag = Annotated[
 SetsOption = Annotated[
     int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
 ]
+ChecksFlag = Annotated[
+    bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
+]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")]
 ExactFlag = Annotated[bool, typer.Option("--exact", help="With --html: exact times and this dataset's walker numbers.")]
 
@@ -75,6 +78,7 @@ def explain(
     full: FullFlag = False,
     search: SearchFlag = False,
     sets: SetsOption = None,
+    checks: ChecksFlag = False,
     html: HtmlOption = None,
     exact: ExactFlag = False,
     as_json: JsonFlag = False,
@@ -92,7 +96,9 @@ def explain(
         raise CaseError("which case? give --case N, or --link")
     whole = []
     if full or html is not None:
-        whole = _explain_fully(predictor, asked, top=top, search=search, sets=sets, is_page=html is not None)
+        whole = _explain_fully(
+            predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=html is not None
+        )
     if html is not None:
         from analysis.report.html import write_page
 
@@ -111,11 +117,14 @@ def explain(
 
 
 def _explain_fully(
-    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, is_page: bool
+    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool, is_page: bool
 ) -> "list[FullExplanation]":
     """One explanation a case; on a page or among several, a case without evidence sets does not cost the others."""
     from analysis.explain.explanation import explain_fully
+    from analysis.explain.siblings import seed_tables
 
+    rows = len(predictor.cases)
+    seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
     explain_one = partial(
         explain_fully,
         predictor,
@@ -125,6 +134,8 @@ def _explain_fully(
         edits=asked.edits,
         split=asked.split,
         search=search,
+        checks=checks,
+        seeds=seeds,
     )
     found = []
     for number in asked.numbers:

@@ -119,11 +119,13 @@ def cases(
     as_json: JsonFlag = False,
 ) -> None:
     """List test cases by what they show, as the filters of Walk do."""
-    from analysis.records.case_filters import filter_cases
+    from analysis.records.case_filters import CAUSES, filter_cases
+    from app.cli.causes import removals
 
     opened, _, records, records_of = _open(data, checkpoint, baseline)
     names = [name.strip() for name in show.split(",") if name.strip()]
-    found = filter_cases(records, records_of("markov"), names, k=k, eta=eta)
+    removed = removals(checkpoint, data) if checkpoint is not None and set(names) & set(CAUSES) else None
+    found = filter_cases(records, records_of("markov"), names, k=k, eta=eta, removals=removed)
     if as_json:
         print_json({"show": names, "k": k, "eta": eta, "n": len(found), "of": len(records), "cases": found.tolist()})
         return

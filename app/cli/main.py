@@ -14,6 +14,7 @@ from app.cli.experiment import commands as experiment_commands
 from app.cli.explain import commands as explain_commands
 from app.cli.machine import commands as machine_commands
 from app.cli.runs import commands as runs_commands
+from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
 from recap.errors import RecapError
 from recap.printable import one_line
@@ -29,6 +30,7 @@ app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
 app.add_typer(causes_commands)
+app.add_typer(sanity_commands)
 app.add_typer(demo_commands)
 app.add_typer(experiment_commands)
 app.add_typer(app_commands)

@@ -12,6 +12,7 @@ import torch
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
+from analysis.records.case_filters import filter_cases
 from analysis.records.causes import causes_of, count_causes, obstacles_of, recovered_by, removal_table
 from analysis.records.removals import COLUMNS, describe_removals, removed_totals
 from analysis.records.score_rows import EXACT_ROWS, OPAQUE_ROWS, ROWS, SOURCES
@@ -179,3 +180,23 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
         raise AssertionError("a kept table needs no model")
 
     assert removal_table("d" * 64, "c" * 64, closed, rows=rows).equals(whole)
+
+
+def test_filters_are_causes_where_there_are_removals() -> None:
+    """With removals ``hops`` are the cases lost without two hops, whoever was there before; without, what coincides."""
+    records = pd.DataFrame(
+        {
+            "case": [0, 1, 2, 3],
+            "rank": TABLE["rank"],
+            "transition_count": [0, 0, 0, 0],
+            "in_history": [True, False, False, False],
+            "within_two_hops": [True, True, True, True],
+            "num_better": [2, 4, 5, 8],
+            "num_tied": [1, 1, 1, 1],
+        }
+    )
+    markov = records.assign(rank=50.0, num_better=49)
+    assert filter_cases(records, markov, ["hops"], k=5).tolist() == [1]
+    assert filter_cases(records, markov, ["hops"], k=5, removals=TABLE).tolist() == [0]
+    assert filter_cases(records, markov, ["history"], k=5).tolist() == [0]
+    assert filter_cases(records, markov, ["history"], k=5, removals=TABLE).tolist() == []

@@ -1,0 +1,183 @@
+"""Placebos: the same row's points for the same place, where the fact that the row rests on is drawn at random.
+
+The walker stays, with all earlier check-ins, but stands at another place (drawn as often as training left it), at
+another time of the week. There as here the weights of two-step walks add up to one, so that two-hop points are held
+against paths of equal weight. Popularity is held against that of another place, own visits against those of other
+walkers, and the graph token is filled with the two hops of the other place.
+
+Shape suffixes: N placebos, with the case itself first; P POIs.
+"""
+
+from dataclasses import replace
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from analysis.explain.edited_case import EditedCase
+from analysis.records.removals import centred, evidence_points
+from analysis.records.score_rows import row_of_term
+from recap import columns as c
+from recap.config import Config
+from recap.counterfactuals import Counterfactual
+from recap.device import one_thread
+from recap.evidence.config import DENSE_FEATURES
+from recap.history import SECONDS_PER_DAY, find_revisit_candidates
+from recap.model.interventions import Interventions
+from recap.model.recap import Recap
+from recap.predictor import Predictor
+from recap.scores import CaseBatch
+
+NUM_PLACEBOS: Final = 200
+"""Placebos of each row."""
+PLACEBO_LEVEL: Final = 0.95
+"""A row is better than placebo where its points lie beyond those of this share of the placebos, on its side of 0."""
+_MINUTES_PER_WEEK: Final = 7 * 24 * 60
+
+
+class PlaceboTest(Config):
+    """A row's points of a place beside those of placebos; all less the mean over all places."""
+
+    row: str
+    points: float
+    placebos: list[float]
+    beaten: float = Field(description="Share of placebos with less on the row's side of 0.")
+    bar: float = Field(description="What 95 % of placebos stay within, on the row's side of 0.")
+
+    @property
+    def is_better(self) -> bool:
+        """Beyond the placebos: not where the row gives the place no points."""
+        return self.points != 0.0 and self.beaten >= PLACEBO_LEVEL
+
+
+def placebo_tests(
+    edited_case: EditedCase, poi: int, *, seed: int = 0, placebos: int = NUM_PLACEBOS
+) -> list[PlaceboTest]:
+    """Every row that the model has, but the opaque ones, held against placebos.
+
+    Args:
+        poi: whose points.
+        seed: of the draws, with the case's number.
+    """
+    with one_thread(), torch.inference_mode():
+        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, int(edited_case.case[c.CASE])]))
+        drawn = {
+            **_evidence_rows(edited_case, contexts, poi),
+            **_own_visits(edited_case, poi, placebos),
+            **_token_row(edited_case, contexts, poi),
+        }
+    return [_test(row, points_N.double().numpy()) for row, points_N in drawn.items()]
+
+
+def _test(row: str, points_N: np.ndarray) -> PlaceboTest:
+    own, others = float(points_N[0]), points_N[1:]
+    side = -1.0 if own < 0 else 1.0
+    beaten = float((side * others < side * own - 1e-12).mean())
+    bar = side * float(np.quantile(side * others, PLACEBO_LEVEL))
+    return PlaceboTest(row=row, points=own, placebos=others.tolist(), beaten=beaten, bar=bar)
+
+
+def _elsewhere(edited_case: EditedCase, placebos: int, generator: np.random.Generator) -> list[Counterfactual]:
+    """The case itself, then copies of it at another place and time of the week."""
+    base, graph = edited_case.variant, edited_case.predictor.graph
+    weight_P = np.asarray(graph.counts.sum(axis=1), dtype=np.float64).ravel()
+    weight_P[base.history.source] = 0.0
+    if not weight_P.any():
+        weight_P = np.ones(len(weight_P))
+    places = generator.choice(len(weight_P), placebos, p=weight_P / weight_P.sum())
+    minutes = generator.integers(0, _MINUTES_PER_WEEK, placebos)
+    contexts = [base]
+    for place, minute in zip(places.tolist(), minutes.tolist(), strict=True):
+        poi_H, local_H = base.history.poi_H.copy(), base.history.local_seconds_H.copy()
+        poi_H[-2] = place
+        local_H[-2] += 60 * minute - local_H[-2] % (7 * SECONDS_PER_DAY)
+        contexts.append(replace(base, history=replace(base.history, poi_H=poi_H, local_seconds_H=local_H)))
+    return contexts
+
+
+def _evidence_rows(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
+    terms, predictor = edited_case.predictor.model.evidence, edited_case.predictor
+    if terms is None or not edited_case.is_active("evidence"):
+        return {}
+    batch, changes = predictor.pack(contexts)
+    poi_N = torch.full((len(contexts),), poi)
+    points = evidence_points(terms, terms.values(batch, changes), poi_N, predictor.dataset.num_pois)
+    chosen = ("hour_and_weekday", "own_transitions", "others_transitions", "two_hop_addends", "distance")
+    weight = terms.weights()
+    known = float((edited_case.variant.history.poi_H[:-1] == poi).any())
+    popularity_P = torch.log1p(
+        torch.tensor(predictor.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64), dtype=torch.float64)
+    )
+    generator = torch.Generator().manual_seed(poi)
+    others_N = popularity_P[torch.randint(len(popularity_P), (len(contexts) - 1,), generator=generator)]
+    slope = weight["popularity"] + known * weight["known_popularity"]
+    own_1 = points["popularity"][:1]
+    popularity_N = torch.cat([own_1, own_1 + slope * (others_N - popularity_P[poi])])
+    return {**{row: points[row] for row in chosen}, "popularity": popularity_N}
+
+
+def _own_visits(edited_case: EditedCase, poi: int, placebos: int) -> dict[str, Tensor]:
+    if not edited_case.is_active("prior") and not edited_case.is_active("evidence"):
+        return {}
+    batch, changes = edited_case.predictor.pack([edited_case.variant])
+    own_1 = _visit_points(edited_case.predictor, batch, changes)[:, poi]
+    walkers_NP = _other_walkers(edited_case.predictor, placebos)
+    return {"own_visits": torch.cat([own_1, walkers_NP[:, poi]])}
+
+
+_WALKERS: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
+_PROPAGATED: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
+
+
+def _other_walkers(predictor: Predictor, placebos: int) -> Tensor:
+    """Own-visit points (N, P) of walkers drawn at random, each at one of their test cases; made once for a model."""
+    known_NP = _WALKERS.get(predictor.model)
+    if known_NP is None or len(known_NP) != placebos:
+        rows = np.random.default_rng(placebos).choice(predictor.cases[c.ROW].to_numpy(), placebos)
+        known_NP = _visit_points(predictor, predictor.batch(rows.tolist()), None)
+        _WALKERS[predictor.model] = known_NP
+    return known_NP
+
+
+def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions | None) -> Tensor:
+    """Points of the row own visits for every place, less their mean: (N, P)."""
+    num_pois, terms = predictor.dataset.num_pois, predictor.model.evidence
+    points_NP = torch.zeros(len(batch), num_pois, dtype=torch.float64)
+    prior = predictor.model.prior
+    if prior is not None and predictor.stage.prior:
+        config = predictor.model.config
+        candidates = find_revisit_candidates(
+            batch.checkins, batch.row_B, recent_window=config.recent_window, max_candidates=config.max_candidates
+        )
+        factor_C4 = None if changes is None else changes.term_factors(candidates)
+        prior_C = prior(candidates, None if factor_C4 is None else factor_C4[:, :3]).prior_C
+        points_NP[candidates.case_C, candidates.poi_C] += prior_C.double()
+    if terms is not None and predictor.stage.prior:
+        evidence = terms.values(batch, changes).evidence
+        is_visit_F = [row_of_term(name) == "own_visits" for name in terms.names[len(DENSE_FEATURES) + 1 :]]
+        weight_F = terms.weight_F[len(DENSE_FEATURES) + 1 :] * torch.tensor(is_visit_F)
+        points_NP[evidence.case_C, evidence.poi_C] += evidence.packed_CF @ weight_F.double()
+    return points_NP - points_NP.mean(1, keepdim=True)
+
+
+def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
+    """Core points with the token filled from each context's place, less those without the token."""
+    predictor, base = edited_case.predictor, edited_case.variant
+    if not edited_case.is_active("graph_token"):
+        return {}
+    if predictor.model not in _PROPAGATED:
+        propagated_PE = predictor.model.propagate()
+        assert propagated_PE is not None
+        _PROPAGATED[predictor.model] = propagated_PE
+    batch, changes = predictor.pack([base] * len(contexts))
+    assert changes.propagated_BE is not None
+    sources = [context.history.source for context in contexts[1:]]
+    filled_NE = torch.cat([changes.propagated_BE[:1], _PROPAGATED[predictor.model][sources]])
+    poi_N = torch.full((len(contexts),), poi)
+    _, with_NP = predictor.core_scores(batch, replace(changes, propagated_BE=filled_NE))
+    off_batch, off = predictor.pack([replace(base, off=base.off | {"graph_token"})])
+    _, without_1P = predictor.core_scores(off_batch, off)
+    return {"graph_token": centred(with_NP, poi_N) - centred(without_1P, poi_N[:1])}

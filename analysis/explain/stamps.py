@@ -1,0 +1,163 @@
+"""Stamps: what was measured about each row of an explanation, never asserted.
+
+A row **holds** where its points of the place have the same sign in all seeds and lie beyond 95 % of its placebos. The
+words say which of the two was measured, and on how many people's trips a row rests.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from analysis.explain.edited_case import EditedCase
+from analysis.explain.paths import training_rows, two_hop_paths
+from analysis.explain.placebo import NUM_PLACEBOS, PlaceboTest, placebo_tests
+from analysis.explain.types import ScoreDecomposition
+from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS
+from recap import columns as c
+from recap.config import Config
+
+Verdict = Literal["holds", "partly", "fails", "not_explained", "no_points"]
+STAMPED_ROWS: Final = (*(row for row in ROW_LABELS if row not in OPAQUE_ROWS), *OPAQUE_ROWS)
+NO_PLACEBO: Final = "no better than placebo"
+ONE_PERSON: Final = "one person's trips"
+NO_SEEDS: Final = "seeds not measured"
+
+
+class PathPeople(Config):
+    """Whose training trips one two-hop path rests on."""
+
+    middle: int
+    people: int = Field(description="Distinct walkers over both halves; nine people's trips, not nine who did both.")
+    trips: int = Field(description="Training transitions of both halves.")
+
+    @property
+    def stamp(self) -> str | None:
+        return ONE_PERSON if self.people == 1 else None
+
+
+class RowStamp(Config):
+    """What was measured about one row of a case's explanation.
+
+    ``holds``: the same sign in all seeds, beyond the placebos, and more than one person's trips. ``partly``: beyond
+    the placebos, but the seeds differ or were not measured. ``fails``: no better than placebo, or one person's trips.
+    """
+
+    row: str
+    label: str
+    verdict: Verdict
+    words: list[str]
+    points: float = Field(description="The place's points less the mean over all places.")
+    seeds: int | None = Field(None, description="Seeds measured, this checkpoint's among them; None where it is alone.")
+    seeds_same: int | None = Field(None, description="Seeds in which the points have this sign.")
+    placebo: PlaceboTest | None = None
+    people: int | None = Field(None, description="Distinct walkers behind a row that rests on training trips.")
+
+
+def stamp_rows(
+    edited_case: EditedCase,
+    poi: int,
+    *,
+    seeds: Mapping[int, pd.DataFrame] | None = None,
+    seed: int = 0,
+    placebos: int = NUM_PLACEBOS,
+) -> list[RowStamp]:
+    """A stamp for each row that the model has.
+
+    Args:
+        poi: whose points.
+        seeds: removal tables of sibling seeds (`analysis.explain.siblings`), which tell of the truth in unedited cases.
+        seed, placebos: of the placebos.
+    """
+    tests = {test.row: test for test in placebo_tests(edited_case, poi, seed=seed, placebos=placebos)}
+    people = row_people(edited_case, poi)
+    measured = seeds if poi == edited_case.truth and not edited_case.edits else None
+    number = int(edited_case.case[c.CASE])
+    stamps = []
+    for row in STAMPED_ROWS:
+        test = tests.get(row)
+        if row in OPAQUE_ROWS:
+            if row == "core" or edited_case.is_active("correction"):
+                stamps.append(_opaque(row))
+        elif test is not None:
+            siblings = [float(table[f"points_{row}"].to_numpy()[number]) for table in (measured or {}).values()]
+            stamps.append(_stamp(test, siblings, people.get(row)))
+    return stamps
+
+
+def _opaque(row: str) -> RowStamp:
+    return RowStamp(row=row, label=ROW_LABELS[row], verdict="not_explained", words=["not explained"], points=0.0)
+
+
+def _stamp(test: PlaceboTest, siblings: list[float], people: int | None) -> RowStamp:
+    total = len(siblings) + 1
+    same = 1 + sum(int(np.sign(value) == np.sign(test.points)) for value in siblings)
+    words = [f"holds in {same} of {total} seeds" if siblings else NO_SEEDS]
+    if not test.is_better:
+        words.insert(0, NO_PLACEBO)
+    if people == 1:
+        words.append(ONE_PERSON)
+    verdict: Verdict = "holds" if siblings and same == total else "partly"
+    if not test.is_better or people == 1:
+        verdict = "fails"
+    if test.points == 0.0:
+        verdict, words = "no_points", ["no points"]
+    return RowStamp(
+        row=test.row,
+        label=ROW_LABELS[test.row],
+        verdict=verdict,
+        words=words,
+        points=test.points,
+        seeds=total if siblings else None,
+        seeds_same=same if siblings else None,
+        placebo=test,
+        people=people,
+    )
+
+
+def path_people(edited_case: EditedCase, poi: int) -> list[PathPeople]:
+    """People and trips behind each two-hop path to a place, strongest path first.
+
+    In a model with additive evidence the walker's own trips do not count there.
+    """
+    rows, source = training_rows(edited_case.predictor), edited_case.source
+    found = []
+    for path in two_hop_paths(edited_case, poi):
+        legs = [rows.users(source, path["middle"]), rows.users(path["middle"], poi)]
+        users = np.concatenate(legs)
+        if edited_case.config.evidence is not None:
+            users = users[users != int(edited_case.case[c.USER])]
+        found.append(PathPeople(middle=path["middle"], people=len(np.unique(users)), trips=len(users)))
+    return found
+
+
+def row_people(edited_case: EditedCase, poi: int) -> dict[str, int]:
+    """Distinct walkers behind each row that rests on training trips; rows without a trip are absent."""
+    rows, source, user = training_rows(edited_case.predictor), edited_case.source, int(edited_case.case[c.USER])
+    everyone: list[np.ndarray] = []
+    for path in two_hop_paths(edited_case, poi):
+        everyone += [rows.users(source, path["middle"]), rows.users(path["middle"], poi)]
+    walked = np.unique(np.concatenate(everyone)) if everyone else np.zeros(0, dtype=np.int64)
+    direct = np.unique(rows.users(source, poi))
+    counts = {
+        "graph_token": len(walked),
+        "two_hop_addends": int((walked != user).sum()),
+        "others_transitions": int((direct != user).sum()),
+    }
+    return {row: count for row, count in counts.items() if count}
+
+
+def exact_share(a: ScoreDecomposition, b: ScoreDecomposition) -> float:
+    """How much of the margin between two places is exact addends rather than opaque network, signs aside.
+
+    Sum of absolute differences over count, recency, window, clip and the evidence terms, divided by the same with core
+    and correction; 1 where nothing differs.
+    """
+    terms = sorted({*a.evidence_terms, *b.evidence_terms})
+    exact = [getattr(a, name) - getattr(b, name) for name in ("count", "recency", "window", "clip_loss")]
+    exact += [a.evidence_terms.get(name, 0.0) - b.evidence_terms.get(name, 0.0) for name in terms]
+    opaque = [a.core - b.core, a.correction - b.correction]
+    whole = sum(map(abs, exact)) + sum(map(abs, opaque))
+    return sum(map(abs, exact)) / whole if whole else 1.0
