@@ -13,7 +13,9 @@ import psutil
 import torch
 from pydantic import Field
 
+from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
+from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
@@ -111,13 +113,17 @@ def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[d
     Returns:
         ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
         ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
-        check-ins; ``test_seconds``.
+        check-ins; ``reweighted`` -> metric -> trajectory_last at the paper's share of head cases, see `reweight`;
+        ``test_seconds``.
     """
     checkins = CheckinTensors.from_dataset(dataset)
     step = evaluate(scorer, dataset, graph, checkins=checkins)
     values: dict[str, Any] = {"every_step": step.metrics, "test_seconds": step.seconds}
     for protocol in ("trajectory_last", "user_last"):
-        values[protocol] = evaluate(scorer, dataset, graph, protocol=protocol, checkins=checkins).metrics
+        found = evaluate(scorer, dataset, graph, protocol=protocol, checkins=checkins)
+        values[protocol] = found.metrics
+        if protocol == "trajectory_last":
+            values["reweighted"] = {metric: reweight(found.records, metric) for metric in METRIC_LABELS}
     records = step.records
     count = records[c.TRANSITION_COUNT].clip(upper=_FREQUENCY_BINS)
     values["frequency"] = {

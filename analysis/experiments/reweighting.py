@@ -21,9 +21,9 @@ PAPER_HEAD_SHARE: Final = 313 / 958
 class Reweighted(TypedDict):
     """One metric at another head share, with its 95 % interval over users."""
 
-    value: float
-    low: float
-    high: float
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_SHARE, seed: int = 0) -> Reweighted:
@@ -36,7 +36,7 @@ def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_
         seed: of the draws of users.
 
     Returns:
-        NaN where a group is empty.
+        None where a group is empty.
     """
     value_N = metric_values(records, metric)
     group_N = (records[c.TRANSITION_COUNT].to_numpy(np.int64) <= TAIL_MAX_COUNT).astype(np.int64)
@@ -44,4 +44,7 @@ def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_
     _, mean_2 = group_means(value_N, group_N, 2)
     draws_B = UserBootstrap(records[c.USER].to_numpy(), seed=seed).means(value_N, group_N, 2) @ share_2
     low, high = interval(draws_B[:, None])
-    return Reweighted(value=float(mean_2 @ share_2), low=float(low[0]), high=float(high[0]))
+    value, low_end, high_end = (
+        None if np.isnan(number) else float(number) for number in (mean_2 @ share_2, low[0], high[0])
+    )
+    return Reweighted(value=value, low=low_end, high=high_end)

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.experiments.results import ExperimentResult, value_at
+from analysis.experiments.reweighting import PAPER_HEAD_SHARE
+from analysis.experiments.spec import Column
 from analysis.experiments.templating import fill_template
 from analysis.records.accuracy import METRIC_LABELS
 
@@ -26,7 +28,8 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     for name in dict.fromkeys(arm.arm for arm in result.arms):
         runs = [arm for arm in result.arms if arm.arm == name]
         row: dict[str, Any] = {"arm": name, "label": runs[0].label, "seeds": len(runs)}
-        keys = {column.key for column in result.columns}.union(*result.average_rank.values())
+        keys = {column.key for column in (*result.columns, *paper_columns(result))}
+        keys = keys.union(*result.average_rank.values(), runs[0].paper)
         for key in sorted(keys):
             values = [value for run in runs if (value := value_at(run.values, key)) is not None]
             row[key] = float(np.mean(values)) if values else np.nan
@@ -45,7 +48,9 @@ def markdown(result: ExperimentResult) -> str:
         "experiment.md.j2",
         result=result,
         how=_how(result),
-        arms=_arms(result),
+        arms=_arms(result, result.columns),
+        beside_paper=_beside_paper(result),
+        paper_cases=_paper_cases(result),
         points=_points(result),
         compared=_compared(result),
     )
@@ -91,25 +96,83 @@ def _how(result: ExperimentResult) -> list[str]:
     ]
 
 
-def _arms(result: ExperimentResult) -> Cells:
+def paper_columns(result: ExperimentResult) -> list[Column]:
+    """The columns in which the paper's accuracies stand beside ours: over trajectory_last cases, as the paper's are."""
+    printed = set().union(*(arm.paper for arm in result.arms))
+    columns = [
+        column.model_copy(update={"key": column.key.replace("every_step.", "trajectory_last.", 1)})
+        for column in result.columns
+    ]
+    return [column for column in columns if column.key in printed and column.key.startswith("trajectory_last.")]
+
+
+def _paper_cases(result: ExperimentResult) -> str:
+    """How many cases stand on both sides."""
+    if not paper_columns(result):
+        return ""
+    n = [value_at(result.arms[0].values, f"trajectory_last.{group}.n") or 0 for group in ("all", "head", "tail")]
+    ours = f"trajectory_last, n = {n[0]:,.0f} (head {n[1]:,.0f}, tail {n[2]:,.0f})"
+    paper = "n = 958 (head 313, tail 645) of its own split"
+    return f"Beside the paper: {ours}; the paper's are over {paper}, see the digits of its tables."
+
+
+def _beside_paper(result: ExperimentResult) -> Cells:
+    """Ours and the paper's over the paper's kind of cases, and ours again at the paper's share of head cases."""
+    columns = paper_columns(result)
+    if not columns:
+        return Cells([], [])
+    cells = _arms(result, tuple(columns), ranked=False)
+    rows = []
+    for name, row in zip(dict.fromkeys(arm.arm for arm in result.arms), cells.rows, strict=True):
+        rows.append(row)
+        again = [_reweighted(result, name, column) for column in columns]
+        if any(value != _MISSING for value in again):
+            filled = [cell for value in again for cell in (value, "")]
+            rows.append((f"{row[0]}, at the paper's head share {PAPER_HEAD_SHARE:.4f}".replace(" 0.", " ."), filled))
+    return Cells(cells.heads, rows)
+
+
+def _reweighted(result: ExperimentResult, arm: str, column: Column) -> str:
+    """An accuracy over all cases at the paper's head share, with its interval where the run measured one."""
+    protocol, group, metric = column.key.split(".")
+    if group != "all":
+        return _MISSING
+    runs = [run for run in result.arms if run.arm == arm]
+    means = [
+        (value_at(run.values, f"{protocol}.head.{metric}"), value_at(run.values, f"{protocol}.tail.{metric}"))
+        for run in runs
+    ]
+    known = [PAPER_HEAD_SHARE * head + (1 - PAPER_HEAD_SHARE) * tail for head, tail in means if head and tail]
+    if not known:
+        return _MISSING
+    ends = [value_at(run.values, f"reweighted.{metric}.{end}") for end in ("low", "high") for run in runs]
+    text = _number(float(np.mean(known)), column.digits)
+    if len(runs) > 1 or None in ends:
+        return text
+    low, high = (_number(end, column.digits) for end in ends if end is not None)
+    return f"{text} [{low}, {high}]"
+
+
+def _arms(result: ExperimentResult, columns: tuple[Column, ...], *, ranked: bool = True) -> Cells:
     table = result_table(result)
-    with_paper = [column.key for column in result.columns if table[f"paper:{column.key}"].notna().any()]
+    with_paper = [column.key for column in columns if table[f"paper:{column.key}"].notna().any()]
     heads = []
-    for column in result.columns:
+    for column in columns:
         heads.append(column.label)
         if column.key in with_paper:
             heads.append("paper")
-    heads += list(result.average_rank)
+    ranks = list(result.average_rank) if ranked else []
+    heads += ranks
     rows = []
     for _, row in table.iterrows():
         cells = []
-        for column in result.columns:
+        for column in columns:
             key, digits = column.key, column.digits
             spread = row[f"spread:{key}"]
             cells.append(_number(row[key], digits) + ("" if np.isnan(spread) else f" ± {_number(spread, digits)}"))
             if key in with_paper:
                 cells.append(_number(row[f"paper:{key}"], digits))
-        cells += [_number(row[f"rank:{label}"], 2) for label in result.average_rank]
+        cells += [_number(row[f"rank:{label}"], 2) for label in ranks]
         rows.append((str(row["label"]), cells))
     return Cells(heads, rows)
 

@@ -36,7 +36,7 @@ SPEC: dict[str, Any] = {
     "compare": [["plain", "count"]],
     "average_rank": {"rank": ["every_step.all.hr1", "every_step.tail.mrr"]},
     "arms": [
-        {"name": "plain", "label": "RECAP", "paper": {"every_step.all.hr1": 0.3166}},
+        {"name": "plain", "label": "RECAP", "paper": {"trajectory_last.all.hr1": 0.3166}},
         {"name": "no-graph", "label": "w/o Graph", "changes": ["model.use_graph=false"]},
         {"name": "count", "label": "counting", "baseline": "visit_count"},
     ],
@@ -188,13 +188,17 @@ def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[Experimen
     }
     assert spec.name == name
     assert {key for key in keys if value_at(values, key) is None} == group_is_empty
-    assert {key for arm in spec.arms for key in arm.paper} <= {column.key for column in spec.columns}
+    beside = {column.key.replace("every_step.", "trajectory_last.", 1) for column in spec.columns}
+    assert {key for arm in spec.arms for key in arm.paper} <= beside, "a number of the paper that no table shows"
+    assert not any(key.startswith("every_step.") for arm in spec.arms for key in arm.paper)
 
 
 def by_hand(
     arm: str, seed: int | None, hr1: float, mrr: float | None, paper: dict[str, float] | None = None
 ) -> ArmResult:
-    values = {"every_step": {"all": {"n": 10, "hr1": hr1}, "tail": {"n": 4, "mrr": mrr}}}
+    values: dict[str, Any] = {"every_step": {"all": {"n": 10, "hr1": hr1}, "tail": {"n": 4, "mrr": mrr}}}
+    last = {"all": {"n": 5, "hr1": hr1 / 2}, "head": {"n": 2, "hr1": hr1}, "tail": {"n": 3, "hr1": hr1 / 4}}
+    values |= {"trajectory_last": last, "reweighted": {"hr1": {"value": 0.0, "low": 0.01, "high": 0.25}}}
     return ArmResult(
         arm=arm, label=arm.upper(), seed=seed, digest="d", values=values, paper=paper or {}, epochs=3, preset="tiny"
     )
@@ -212,7 +216,7 @@ def table_by_hand() -> ExperimentResult:
         columns=tuple({"key": k, "label": k, "digits": 4} for k in ("every_step.all.hr1", "every_step.tail.mrr")),
         average_rank={"rank": ("every_step.all.hr1", "every_step.tail.mrr")},
         arms=(
-            by_hand("a", 1, 0.2, 0.5, {"every_step.all.hr1": 0.3}),
+            by_hand("a", 1, 0.2, 0.5, {"trajectory_last.all.hr1": 0.3}),
             by_hand("a", 2, 0.4, 0.5),
             by_hand("b", None, 0.1, 0.7),
         ),
@@ -230,11 +234,22 @@ def test_table_by_hand() -> None:
     assert table.loc["a", "every_step.all.hr1"] == pytest.approx(0.3)
     assert table.loc["a", "spread:every_step.all.hr1"] == pytest.approx(0.2 / 2**0.5)
     assert table["rank:rank"].tolist() == [1.5, 1.5]
-    assert table.loc["a", "paper:every_step.all.hr1"] == 0.3
+    assert table.loc["a", "paper:trajectory_last.all.hr1"] == 0.3
     text = markdown(table_by_hand())
-    assert "| A | .3000 ± .1414 | .3000 | .5000 ± .0000 | 1.50 |" in text
-    assert "| B | .1000 | – | .7000 | 1.50 |" in text
+    assert "| A | .3000 ± .1414 | .5000 ± .0000 | 1.50 |" in text
+    assert "| B | .1000 | .7000 | 1.50 |" in text
     assert "real check-ins" in text and "n = 10 (tail 4)" in text and "seeds 1, 2" in text
+
+
+def test_the_paper_stands_beside_the_same_kind_of_cases() -> None:
+    """Over trajectory_last with n on both sides, then at the paper's head share: .3267 x .3 + .6733 x .075 = .1485."""
+    text = markdown(table_by_hand())
+    assert "trajectory_last, n = 5 (head 2, tail 3)" in text and "n = 958 (head 313, tail 645)" in text
+    own, _, beside = text.partition("Beside the paper")
+    assert "paper" not in own
+    assert "| A | .1500 ± .0707 | .3000 |" in beside
+    assert "| A, at the paper's head share .3267 | .1485 |  |" in beside
+    assert "| B, at the paper's head share .3267 | .0495 [.0100, .2500] |  |" in beside
 
 
 def test_a_page_joins_results_and_texts(tmp_path: Path) -> None:
