@@ -5,7 +5,7 @@ Shape suffixes: P POIs, H check-ins of the history.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -32,6 +32,8 @@ from recap.model.config import ModelConfig
 from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
 from recap.predictor import Predictor
 
+_SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
+
 
 @dataclass(frozen=True, eq=False)
 class EditedCase:
@@ -55,7 +57,7 @@ class EditedCase:
 
     @property
     def row(self) -> int:
-        return int(self.case["row"])
+        return int(self.case[c.ROW])
 
     @property
     def source(self) -> int:
@@ -63,7 +65,7 @@ class EditedCase:
 
     @property
     def truth(self) -> int:
-        return int(self.case["target"])
+        return int(self.case[c.TARGET])
 
     @property
     def target(self) -> int:
@@ -173,12 +175,6 @@ def check_poi(predictor: Predictor, poi: int) -> None:
         raise CaseError(f"there is no POI {poi}; this dataset has POIs 0 to {predictor.dataset.num_pois - 1}")
 
 
-def rank_of(total_P: Tensor, poi: int) -> float:
-    """1 is best; the mean rank where totals are equal."""
-    better, equal = int((total_P > total_P[poi]).sum()), int((total_P == total_P[poi]).sum())
-    return better + (equal + 1) / 2
-
-
 def build_edited_case(
     predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
 ) -> EditedCase:
@@ -189,7 +185,7 @@ def build_edited_case(
         EditError: an edit that does not fit the case, with its text.
     """
     case: dict[str, Any] = {str(name): value for name, value in predictor.case(number, split).items()}
-    variant = Counterfactual(predictor.history(int(case["row"])))
+    variant = Counterfactual(predictor.history(int(case[c.ROW])))
     visit_H = np.append(np.arange(len(variant.history) - 1), -1)
     edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
     for edit in edits:
@@ -232,7 +228,7 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
             history, visit_H = _insert(rest, visit_H, int(old.poi_H[at]), _local(edit), offset, edit.visit, edit)
             variant = replace(variant, history=history)
         case SetHour() | SetWeekday():
-            variant = replace(variant, history=_at_time(variant.history, edit))
+            variant = replace(variant, history=_at_time(edited_case, edit))
         case SetSource():
             check_poi(edited_case.predictor, edit.poi)
             poi_H = variant.history.poi_H.copy()
@@ -310,14 +306,28 @@ def _insert(
     )
 
 
-def _at_time(history: History, edit: SetHour | SetWeekday) -> History:
-    """Only the local clock of the current check-in changes; UTC time, and with it the order, stays."""
+def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
+    """Only the local clock of the current check-in changes; UTC time, and with it the order, stays.
+
+    Where the clock would come before the check-in before, it reads the same hour and weekday whole weeks later; so does
+    the next check-in's, where the current one would come after it.
+    """
+    history = edited_case.variant.history
+    original = edited_case.predictor.history(edited_case.row)
+    offset_2 = (original.local_seconds_H - original.seconds_H)[-2:]  # an edited clock is no time zone
     local = int(history.local_seconds_H[-2])
     if isinstance(edit, SetHour):
         local = local - local % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
     else:
-        today = int(local_weekday(torch.tensor(local)))
+        today = local_weekday(local)
         local += (edit.weekday - today) * SECONDS_PER_DAY
     local_seconds_H = history.local_seconds_H.copy()
-    local_seconds_H[-2] = local
+    before = int(history.seconds_H[-3]) if len(history) > 2 else local - int(offset_2[0])
+    local_seconds_H[-2] = _weeks_on(local, before + int(offset_2[0]))
+    local_seconds_H[-1] = _weeks_on(int(local_seconds_H[-1]), int(local_seconds_H[-2] - offset_2[0] + offset_2[1]))
     return replace(history, local_seconds_H=local_seconds_H)
+
+
+def _weeks_on(seconds: int, earliest: int) -> int:
+    """The first time not before ``earliest`` that is whole weeks later."""
+    return seconds + max(0, -((seconds - earliest) // _SECONDS_PER_WEEK)) * _SECONDS_PER_WEEK

@@ -54,7 +54,7 @@ def faithfulness(
         edited_case.predictor.score_counterfactuals(each_without(edited_case, candidate, items)), candidate
     )[0]
     ranking = np.argsort(loo.numpy(), kind="stable")
-    generator = np.random.default_rng([seed, int(edited_case.case["case"]), candidate])
+    generator = np.random.default_rng([seed, int(edited_case.case[c.CASE]), candidate])
     shuffles = [generator.permutation(len(items)) for _ in range(orders)]
 
     def deletions(order: np.ndarray) -> list[Counterfactual]:
@@ -96,6 +96,6 @@ def mean_faithfulness(
 
 def sample_tail(predictor: Predictor, size: int, seed: int = 0, tail_max_count: int = 1) -> list[int]:
     """Case numbers of up to ``size`` random tail test cases, in order."""
-    tail = predictor.cases.loc[predictor.cases["transition_count"] <= tail_max_count, "case"].to_numpy()
+    tail = predictor.cases.loc[predictor.cases[c.TRANSITION_COUNT] <= tail_max_count, c.CASE].to_numpy()
     chosen = np.random.default_rng(seed).choice(tail, min(size, len(tail)), replace=False)
     return sorted(chosen.tolist())

@@ -1,112 +1,136 @@
 """The miss taxonomy: one label for every missed case, from columns that do not depend on K.
 
-A case is missed where the target's rank is above K. The labels, in order of precedence:
+A case is missed where the target's rank is above K. It is named by the single source of evidence whose removal, for
+all places, would have found it (`analysis.records.causes`). Where several would, the one after which it stands best;
+``outvoted_by_own_revisits`` only where none of the narrower sources would, since it takes several of them away. Where
+none would, the first of:
 
 - ``no_evidence``: the target is neither in the walker's history nor within two hops of the source.
-- ``outvoted_by_core``: by prior and correction alone the target would stand within K; the core score pushes it out.
-- ``gate_against``: its correction is negative, and without it the target would stand within K.
-- ``clipped``: the clip takes from its prior, and with the prior unclipped the target would stand within K.
 - ``near_miss``: the first place lies within 200 m of the target.
 - ``same_category``: the first place has the target's category.
 - ``other``.
-
-The second to fourth ask one what-if each, about the target's own score, with all other places as they are.
 """
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
-import torch
 
-from analysis.geography import distance_km
+from analysis.glossary import TERMS
 from analysis.records.case_selection import CaseSelection
-from analysis.records.table_cache import TableKey, kept_table
+from analysis.records.causes import obstacles_of
 from recap import columns as c
-from recap.errors import ConfigError
-from recap.predictor import Predictor
+from recap.data.dataset import Dataset
+from recap.geodesy import distance_km
 
-Miss = Literal["no_evidence", "outvoted_by_core", "gate_against", "clipped", "near_miss", "same_category", "other"]
+Miss = Literal[
+    "outvoted_by_core",
+    "outvoted_by_correction",
+    "clipped",
+    "outvoted_by_two_hops",
+    "outvoted_by_own_transitions",
+    "outvoted_by_others_transitions",
+    "outvoted_by_hours",
+    "outvoted_by_popularity",
+    "outvoted_by_distance",
+    "outvoted_by_own_revisits",
+    "no_evidence",
+    "near_miss",
+    "same_category",
+    "other",
+]
 MISSES: Final = get_args(Miss)
+MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
+"""What people read and links carry."""
+
+MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {
+    "outvoted_by_core": ("core",),
+    "outvoted_by_correction": ("correction",),
+    "clipped": ("clip",),
+    "outvoted_by_two_hops": ("graph_token", "two_hop_addends", "two_hops"),
+    "outvoted_by_own_transitions": ("own_transitions",),
+    "outvoted_by_others_transitions": ("others_transitions",),
+    "outvoted_by_hours": ("hour_and_weekday",),
+    "outvoted_by_popularity": ("popularity",),
+    "outvoted_by_distance": ("distance",),
+    "outvoted_by_own_revisits": ("own_revisits",),
+}
+"""Sources whose removal a label stands for."""
+
+_EARLIER_NAMES: Final = {"gate_against": "outvoted_by_correction", "Gate against it": "outvoted_by_correction"}
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
 STEP_BINS: Final = {
-    "Step never seen": CaseSelection.of_bin("transition_count", 0, 0),
-    "Once": CaseSelection.of_bin("transition_count", 1, 1),
-    "More often": CaseSelection.of_bin("transition_count", 2, -1),
+    "Step never seen": CaseSelection.of_bin(c.TRANSITION_COUNT, 0, 0),
+    "Once": CaseSelection.of_bin(c.TRANSITION_COUNT, 1, 1),
+    "More often": CaseSelection.of_bin(c.TRANSITION_COUNT, 2, -1),
 }
 """How often the missed step occurred in training."""
-_BATCH: Final = 256
 
 
-def describe_misses(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
-    """What the labels need to know of each case, by one forward pass over all of them.
+def resolve_miss(text: str) -> str | None:
+    """The label that a link means, by its id, its words, or what either was called before; None for an unknown one.
+
+    >>> resolve_miss("gate_against"), resolve_miss("Outvoted by core"), resolve_miss("bad luck")
+    ('outvoted_by_correction', 'outvoted_by_core', None)
+    """
+    if text in MISSES:
+        return text
+    words = {label: name for name, label in MISS_LABELS.items()}
+    return words.get(text, _EARLIER_NAMES.get(text))
+
+
+def describe_misses(dataset: Dataset, cases: pd.DataFrame, removals: pd.DataFrame) -> pd.DataFrame:
+    """What the labels need to know of each case.
 
     Args:
-        cases: rows of `Predictor.cases_of`, or records of this checkpoint.
+        cases: from `describe_cases`.
+        removals: from `analysis.records.causes.removal_table`, aligned with the cases.
 
     Returns:
-        ``case, rank, first`` (the first place), ``has_evidence``, ``rank_by_evidence`` (prior and correction alone,
-        mean over ties; NaN while the prior is inactive), ``rank_without_correction`` (NaN unless the target's
-        correction is negative), ``rank_unclipped`` (NaN unless the clip takes from the target's prior),
-        ``first_distance_m``, ``first_same_category``.
+        The removals with ``has_evidence`` (visited before, or within two hops), ``first_distance_m`` and
+        ``first_same_category`` (of the first place, from the target).
     """
-    frames = [_describe(predictor, cases.iloc[at : at + _BATCH]) for at in range(0, len(cases), _BATCH)]
-    columns = ["case", "rank", "first", "has_evidence", "rank_by_evidence", "rank_without_correction"]
-    columns += ["rank_unclipped", "first_distance_m", "first_same_category"]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=pd.Index(columns))
-
-
-def misses_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
-    """What names the table of a checkpoint's misses."""
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], "misses")
-
-
-def miss_table(
-    dataset_hash: str,
-    checkpoint_hash: str,
-    open_predictor: Callable[[], Predictor],
-    *,
-    rows: int,
-    keep: bool = True,
-    bundle: Path | None = None,
-) -> pd.DataFrame:
-    """`describe_misses` of all test cases: read from the bundle or the user's cache, or made once and kept there.
-
-    Args:
-        open_predictor: called only when the table is not there yet.
-        rows: test cases.
-        keep: whether to write a new one to the cache.
-        bundle: the dataset's bundle, which may have come with it.
-    """
-
-    def make() -> pd.DataFrame:
-        predictor = open_predictor()
-        return describe_misses(predictor, predictor.cases)
-
-    return kept_table(misses_key(dataset_hash, checkpoint_hash), make, rows=rows, keep=keep, bundle=bundle)
+    pois = dataset.pois
+    latitude, longitude = pois[c.LATITUDE].to_numpy(np.float64), pois[c.LONGITUDE].to_numpy(np.float64)
+    category = pois[c.CATEGORY_INDEX].to_numpy()
+    first, goal = removals["first"].to_numpy(np.int64), cases[c.TARGET].to_numpy(np.int64)
+    return removals.assign(
+        has_evidence=(cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
+        first_distance_m=1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
+        first_same_category=category[first] == category[goal],
+    )
 
 
 def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
-    """One label per case for a chosen K: `HIT`, or the first miss label that applies.
+    """One label per case for a chosen K: `HIT`, or the miss label.
 
     Raises:
         ConfigError: K is below 1.
     """
-    if k < 1:
-        raise ConfigError(f"K must be at least 1, got {k}")
+    obstacles = obstacles_of(described, k)
+    ranks = pd.DataFrame(
+        {
+            label: described[[f"without_{source}" for source in sources]]
+            .where(obstacles[list(sources)].to_numpy())
+            .min(axis=1)
+            for label, sources in MISS_SOURCES.items()
+        }
+    )
+    broad = ranks["outvoted_by_own_revisits"].notna() & ranks.drop(columns="outvoted_by_own_revisits").isna().all(
+        axis=1
+    )
+    ranks["outvoted_by_own_revisits"] = ranks["outvoted_by_own_revisits"].where(broad)
+    best = ranks.min(axis=1)
     applies = {
-        HIT: described["rank"] <= k,
+        HIT: described[c.RANK] <= k,
+        **{label: ranks[label].notna() & (ranks[label] == best) for label in ranks},
         "no_evidence": ~described["has_evidence"].astype(bool),
-        "outvoted_by_core": described["rank_by_evidence"] <= k,
-        "gate_against": described["rank_without_correction"] <= k,
-        "clipped": described["rank_unclipped"] <= k,
         "near_miss": described["first_distance_m"] <= NEAR_METRES,
         "same_category": described["first_same_category"].astype(bool),
     }
-    labels = np.select([mask.to_numpy(dtype=bool) for mask in applies.values()], list(applies), default="other")
+    masks, names = [mask.to_numpy(dtype=bool) for mask in applies.values()], [str(name) for name in applies]
+    labels = np.select(masks, names, default="other")
     return pd.Series(
         pd.Categorical(labels, categories=[HIT, *MISSES]), index=described.index, name="miss", dtype="category"
     )
@@ -131,51 +155,10 @@ def misses_by_step(labels: pd.Series, cases: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(masks))
 
 
-def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
-    target = torch.tensor(cases["target"].to_numpy(np.int64))
-    batch = predictor.batch(cases["row"].tolist())
-    scores = predictor.score(batch)
-    state_BD, _ = predictor.core_scores(batch)
-    revisit = predictor.revisit_parts(batch, state_BD)
-    rank = _ranks(scores.total, target)
-    first = scores.total.argmax(1).numpy()
-    missing = np.full(len(cases), np.nan)
-    by_evidence, ungated, unclipped = missing, missing.copy(), missing.copy()
-    if revisit is not None:
-        by_evidence = _ranks(scores.prior + scores.correction, target)
-        own = revisit.candidates.poi_C == target[revisit.candidates.case_C]
-        clip_loss = torch.zeros(len(cases), dtype=torch.float64)
-        clip_loss[revisit.candidates.case_C[own]] = revisit.terms.clip_loss_C[own].double()
-        gain = torch.ones_like(clip_loss)
-        if revisit.gate_C is not None and predictor.model.calibration is not None:
-            gain[revisit.candidates.case_C[own]] += predictor.model.calibration.scale * revisit.gate_C[own]
-        correction = scores.parts_at(target)["correction"]
-        ungated = np.where(correction < 0, _ranks(_raised(scores.total, target, -correction), target), np.nan)
-        lifted = _ranks(_raised(scores.total, target, gain * clip_loss), target)
-        unclipped = np.where(clip_loss > 0, lifted, np.nan)
-    pois = predictor.dataset.pois
-    latitude, longitude = pois[c.LATITUDE].to_numpy(np.float64), pois[c.LONGITUDE].to_numpy(np.float64)
-    category = pois[c.CATEGORY_INDEX].to_numpy()
-    goal = target.numpy()
-    return pd.DataFrame(
-        {
-            "case": cases["case"].to_numpy(),
-            "rank": rank,
-            "first": first,
-            "has_evidence": (cases["in_history"] | cases["within_two_hops"]).to_numpy(bool),
-            "rank_by_evidence": by_evidence,
-            "rank_without_correction": ungated,
-            "rank_unclipped": unclipped,
-            "first_distance_m": 1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
-            "first_same_category": category[first] == category[goal],
-        }
-    )
+def negative_gate_share(removals: pd.DataFrame) -> float | None:
+    """Share of all candidates whose gate is negative: near 1 it shrinks revisits and vetoes nothing in particular.
 
-
-def _ranks(total_BP: torch.Tensor, target_B: torch.Tensor) -> np.ndarray:
-    own_B1 = total_BP.gather(1, target_B[:, None])
-    return ((total_BP > own_B1).sum(1) + ((total_BP == own_B1).sum(1) + 1) / 2).numpy()
-
-
-def _raised(total_BP: torch.Tensor, target_B: torch.Tensor, gain_B: torch.Tensor) -> torch.Tensor:
-    return total_BP.scatter_add(1, target_B[:, None], gain_B[:, None].to(total_BP.dtype))
+    None where no gate acts.
+    """
+    gates = float(removals["gates"].sum())
+    return float(removals["negative_gates"].sum()) / gates if gates else None

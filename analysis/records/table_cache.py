@@ -1,6 +1,8 @@
 """Tables that take a model over all test cases: shipped with a bundle, or made once and read from the user's cache."""
 
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,6 +12,7 @@ import pandas as pd
 from recap.errors import RecapError
 from recap.evaluation.records import read_records, records_file, records_name, write_records
 
+ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
 """The folder of a bundle that holds such tables."""
 
@@ -77,11 +80,62 @@ def kept_table(
         return table
     table = make()
     if keep:
-        try:
-            write_records(table, path, key.metadata)
-        except RecapError:
-            return table
+        _write_if_possible(table, path, key)
     return table
+
+
+def table_in_pieces(
+    key: TableKey,
+    make_piece: Callable[[int, int], pd.DataFrame],
+    *,
+    rows: int,
+    keep: bool = True,
+    bundle: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """`kept_table` of a table that is made a few hundred rows at a time and goes on where it was cut off.
+
+    Finished pieces lie in a folder beside the table's place in the cache until the table is whole.
+
+    Args:
+        make_piece: makes rows start to end (excluded).
+        progress: told (rows done, rows in all) while the table is made.
+    """
+
+    def make() -> pd.DataFrame:
+        folder = _pieces_folder(key) if keep else None
+        pieces = []
+        for start in range(0, rows, ROWS_PER_PIECE):
+            end = min(start + ROWS_PER_PIECE, rows)
+            path = None if folder is None else folder / f"{start:08d}.parquet"
+            piece = None if path is None else _read(path, key, end - start)
+            if piece is None:
+                piece = make_piece(start, end)
+                if path is not None:
+                    _write_if_possible(piece, path, key)
+            pieces.append(piece)
+            if progress is not None:
+                progress(end, rows)
+        return pd.concat(pieces, ignore_index=True) if pieces else make_piece(0, 0)
+
+    table = kept_table(key, make, rows=rows, keep=keep, bundle=bundle)
+    folder = _pieces_folder(key) if keep else None
+    if folder is not None and folder.is_dir():
+        shutil.rmtree(folder, ignore_errors=True)
+    return table
+
+
+def _pieces_folder(key: TableKey) -> Path | None:
+    try:
+        path = key.cached()
+    except RecapError:
+        return None
+    return path.with_name(f"{path.stem}.pieces")
+
+
+def _write_if_possible(table: pd.DataFrame, path: Path, key: TableKey) -> None:
+    with suppress(RecapError):
+        write_records(table, path, key.metadata)
 
 
 def _read(path: Path, key: TableKey, rows: int) -> pd.DataFrame | None:

@@ -1,11 +1,12 @@
 """The `recap` command: joins the layers' commands and turns users' mistakes into one line and exit code 2."""
 
 import sys
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
 from app.cli.app import commands as app_commands
+from app.cli.causes import commands as causes_commands
 from app.cli.data import commands as data_commands
 from app.cli.demo import commands as demo_commands
 from app.cli.evaluate import commands as evaluate_commands
@@ -17,12 +18,7 @@ from app.cli.train import commands as train_commands
 from recap.errors import RecapError
 from recap.printable import one_line
 
-app = typer.Typer(
-    name="recap",
-    help="See, question and train next-place predictions.",
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
+app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
 LONGEST_LINE: Final = 1500
 """Characters of a refusal; a hostile value is not printed whole."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
@@ -32,10 +28,30 @@ app.add_typer(train_commands)
 app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
+app.add_typer(causes_commands)
 app.add_typer(demo_commands)
 app.add_typer(experiment_commands)
 app.add_typer(app_commands)
 app.add_typer(machine_commands)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        from recap.doctor import DISTRIBUTION
+
+        print(version(DISTRIBUTION))
+        raise typer.Exit
+
+
+@app.callback()
+def describe(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """See, question and train next-place predictions."""
 
 
 def run() -> None:

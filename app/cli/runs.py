@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 from rich.markup import escape
@@ -20,6 +20,7 @@ runs_commands = typer.Typer(help="Trainings in the background: submit, watch, st
 commands.add_typer(runs_commands, name="runs")
 
 _FOLLOW_SECONDS: Final = 0.5
+_MEASURED: Final[tuple[tuple[Literal["val", "test"], str], ...]] = (("val", "best val"), ("test", "test"))
 RunId = Annotated[str, typer.Argument(metavar="ID", help="A run's number.")]
 RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of runs.")]
 
@@ -201,7 +202,7 @@ def compare(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     for name in compared["differing"]:
         table.add_row(escape(name), *(_cell(row["fields"][name]) for row in compared["runs"]))
     for group in ("all", "tail"):
-        for part, label in (("val", "best val"), ("test", "test")):
+        for part, label in _MEASURED:
             for metric in ("hr1", "hr20", "mrr"):
                 values = [((row[part] or {}).get(group) or {}).get(metric) for row in compared["runs"]]
                 table.add_row(f"{label} {group} {metric}", *("–" if v is None else f"{v:.4f}" for v in values))

@@ -32,7 +32,7 @@ def train(
     assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Train RECAP on a dataset and seal a checkpoint; Ctrl-C saves the state for --resume."""
+    """Train RECAP on a dataset and write a checkpoint; Ctrl-C saves the state for --resume."""
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError

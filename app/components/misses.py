@@ -7,32 +7,25 @@ import pandas as pd
 import streamlit as st
 
 from analysis.formatting import share
-from analysis.long_tail.misses import MISSES, STEP_BINS, count_misses, misses_by_step
+from analysis.glossary import TERMS, tooltip_of_order
+from analysis.long_tail.misses import MISS_LABELS, MISSES, STEP_BINS, count_misses, misses_by_step, resolve_miss
 from app.cached import datasets, explanations
 from app.components.text import quiet, section
 from app.pages import WALK
 from app.sources import Source
 
-WHY_LABELS: Final = {
-    "no_evidence": "No evidence",
-    "outvoted_by_core": "Outvoted by core",
-    "gate_against": "Gate against it",
-    "clipped": "Clipped",
-    "near_miss": "Near miss, within 200 m",
-    "same_category": "Same category",
-    "other": "Other",
-}
-WHY_HELP: Final = (
-    "The first that applies: neither visited before nor within two hops; prior and correction alone would find it; "
-    "without its negative correction it would be found; without the clip it would; the first place lies within 200 m; "
-    "it has the truth's category."
-)
+WHY_LABELS: Final = MISS_LABELS
+WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 
 
 def why_control(source: Source) -> None:
     """Choose one reason; only for a checkpoint, since a baseline has no parts."""
     if source.checkpoint_hash is None:
         return
+    asked = st.query_params.get("why")
+    meant = resolve_miss(asked or "")
+    if meant is not None and WHY_LABELS[meant] != asked:  # a link from before the reasons were renamed
+        st.session_state["why"] = meant
     st.selectbox(
         "Missed because",
         (None, *MISSES),
@@ -46,10 +39,8 @@ def why_control(source: Source) -> None:
 
 def chosen_reason(source: Source) -> str | None:
     """The reason that a link or the control names; None for any."""
-    if "why" in st.session_state:
-        why = st.session_state["why"]
-    else:  # a link carries the label, as bound widgets do
-        why = next((name for name in MISSES if WHY_LABELS[name] == st.query_params.get("why")), None)
+    asked = resolve_miss(st.query_params.get("why") or "")  # a link carries the label, as bound widgets do
+    why = st.session_state.get("why", asked)
     return str(why) if source.checkpoint_hash is not None and why in MISSES else None
 
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.data.checks import EARTH_KM
 from recap.data.dataset import Dataset
+from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scorer, Scores
+from recap.scores import CaseBatch, Scorer, Scores, past_rows
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
@@ -95,7 +95,7 @@ class Nearest:
         chord_BP = torch.cdist(
             self.point_P3[batch.source_B], self.point_P3, compute_mode="donot_use_mm_for_euclid_dist"
         )
-        distance_BP = 2 * EARTH_KM * torch.asin((chord_BP / 2).clamp(max=1))
+        distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
         return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
 
 
@@ -122,11 +122,7 @@ def visits_including_now(batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
     exactly when next_visit[q] > t.
     """
     checkins: CheckinTensors = batch.checkins
-    first_B = checkins.first_T[batch.row_B]
-    length_B = batch.row_B - first_B + 1
-    case_H = torch.repeat_interleave(torch.arange(len(batch)), length_B)
-    offset_B = torch.cumsum(length_B, 0) - length_B
-    q_H = torch.arange(len(case_H)) - offset_B[case_H] + first_B[case_H]
+    case_H, q_H = past_rows(batch)
     is_last_H = checkins.next_visit_T[q_H] > batch.row_B[case_H]
     case_C, q_C = case_H[is_last_H], q_H[is_last_H]
     return case_C, checkins.poi_T[q_C], checkins.visit_number_T[q_C]

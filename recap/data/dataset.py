@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,8 @@ from recap.errors import ConfigError, DatasetError, RecapError
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
 from recap.storage.json_text import read_json
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+"""2: check-ins may be marked as history only, and the configuration says by which rule."""
 MANIFEST: Final = DATASET_MANIFEST
 TABLES: Final = ("checkins", "pois", "users")
 CARD: Final = "CARD.md"
@@ -49,7 +50,8 @@ class Dataset:
 
     Attributes:
         checkins: sorted by (user, time, source row); ``user, poi`` (int32 indices), ``time`` (UTC seconds),
-            ``tz_offset_minutes``, ``trajectory`` (ids from 0), ``split`` (0 train, 1 val, 2 test), ``source_row``.
+            ``tz_offset_minutes``, ``trajectory`` (ids from 0), ``split`` (0 train, 1 val, 2 test), ``source_row`` and,
+            where there are such rows, ``history_only``.
         pois: row p describes POI p: ``poi_id, poi_name, category_id, category, category_index, latitude, longitude``
             (degrees), ``train_checkins``.
         users: row u describes user u: ``user_id``.
@@ -139,7 +141,7 @@ class Dataset:
             )
         verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in TABLES)])
         try:
-            manifest = Manifest.parse(values)
+            manifest = Manifest.parse(_upgraded(values))
         except ConfigError as error:
             raise DatasetError(f"{manifest_file}: {error}; run `recap prepare` again") from error
         try:
@@ -154,6 +156,14 @@ class Dataset:
             )
         check_tables(**tables, where=str(folder))
         return cls(**tables, manifest=manifest)
+
+
+def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+    """A manifest as this version writes it: format 1 had one rule of history, which it did not name."""
+    config = values.get("config")
+    if values["format_version"] >= FORMAT_VERSION or not isinstance(config, dict):
+        return values
+    return values | {"config": {"history": "cases_only"} | config}
 
 
 def hash_tables(*tables: pd.DataFrame) -> str:

@@ -21,7 +21,7 @@ _EARLIEST, _LATEST = (
 )
 _LARGEST_OFFSET: Final = 900
 
-_WHOLE, _REAL, _TEXT, _MOMENT = "whole numbers", "numbers", "text", "times with a zone"
+_WHOLE, _REAL, _TEXT, _MOMENT, _FLAG = "whole numbers", "numbers", "text", "times with a zone", "flags"
 COLUMNS: Final[dict[str, dict[str, str]]] = {
     "checkins": {
         c.USER: _WHOLE,
@@ -73,7 +73,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
         if strange is not None:
             raise DatasetError(f"{path}: column {strange.name!r} is of type {strange.type}; run `recap prepare` again")
         table = file.read()
-    gaps = next((column for column in COLUMNS[name] if table[column].null_count), None)
+    gaps = next((column for column in table.column_names if table[column].null_count), None)
     if gaps is not None:
         raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")
     frame: pd.DataFrame = table.to_pandas()
@@ -85,6 +85,8 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
 def _kind(kind: pa.DataType) -> str | None:
     if pa.types.is_integer(kind):
         return _WHOLE
+    if pa.types.is_boolean(kind):
+        return _FLAG
     if pa.types.is_floating(kind):
         return _REAL
     if pa.types.is_timestamp(kind) and kind.tz is not None:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from recap import columns as c
 from recap.evaluation.metrics import reciprocal_rank
-from recap.evaluation.ranks import Ranks, check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scorer, Scores
 
@@ -51,12 +52,12 @@ def score_cases(
     for batch, scores, ranks in _scored_batches(scorer, cases, checkins, batch_size):
         poi_BK, value_BK = top_pois(scores, LIST_LENGTH)
         values = {
-            "num_better": ranks.num_better_B,
-            "num_tied": ranks.num_tied_B,
-            "score": scores.total.gather(1, batch.target_B[:, None])[:, 0],
-            **{f"part_{name}": part_B for name, part_B in scores.parts_at(batch.target_B).items()},
-            "top_pois": poi_BK,
-            "top_scores": value_BK,
+            c.NUM_BETTER: ranks.num_better_B,
+            c.NUM_TIED: ranks.num_tied_B,
+            c.SCORE: scores.total.gather(1, batch.target_B[:, None])[:, 0],
+            **{c.part_column(name): part_B for name, part_B in scores.parts_at(batch.target_B).items()},
+            c.TOP_POIS: poi_BK,
+            c.TOP_SCORES: value_BK,
         }
         for name, value in values.items():
             piece = value.cpu().numpy()
@@ -67,7 +68,7 @@ def score_cases(
             kept[name][start : start + len(batch)] = piece
         start += len(batch)
     empty = np.zeros(0, dtype=np.int64)
-    records = _with_ranks(cases, kept.pop("num_better", empty), kept.pop("num_tied", empty))
+    records = _with_ranks(cases, kept.pop(c.NUM_BETTER, empty), kept.pop(c.NUM_TIED, empty))
     for name, values_N in kept.items():
         records[name] = values_N if values_N.ndim == 1 else list(values_N)
     return records
@@ -76,7 +77,7 @@ def score_cases(
 def _scored_batches(
     scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
-    rows = torch.tensor(cases["row"].to_numpy(np.int64), device=checkins.device)
+    rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     for start in range(0, len(rows), batch_size):
         batch = CaseBatch(checkins, rows[start : start + batch_size])
         scores = scorer.score(batch)
@@ -86,8 +87,10 @@ def _scored_batches(
 
 def _with_ranks(cases: pd.DataFrame, num_better: np.ndarray, num_tied: np.ndarray) -> pd.DataFrame:
     return cases.assign(
-        num_better=num_better,
-        num_tied=num_tied,
-        rank=num_better + (num_tied + 1) / 2,
-        reciprocal_rank=reciprocal_rank(num_better, num_tied),
+        **{
+            c.NUM_BETTER: num_better,
+            c.NUM_TIED: num_tied,
+            c.RANK: mean_rank(num_better, num_tied),
+            c.RECIPROCAL_RANK: reciprocal_rank(num_better, num_tied),
+        }
     )

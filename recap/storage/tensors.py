@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recap.errors import CheckpointError, MissingTensorError, RecapError
+from recap.storage.atomic import replacing
 from recap.storage.json_text import parse_json
 
 
@@ -19,16 +20,14 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
     Raises:
         RecapError: the disk refused; the old file stays.
     """
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        save_file(
-            {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
-            temporary,
-            metadata={"json": json.dumps(metadata or {})},
-        )
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            save_file(
+                {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
+                temporary,
+                metadata={"json": json.dumps(metadata or {})},
+            )
     except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
         raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
 
 

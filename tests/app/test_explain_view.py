@@ -3,15 +3,17 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from analysis.cases.library import saved_cases
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
+from analysis.records.removals import describe_removals
 from app.components.explain.candidate_pair import find_place
 from app.components.misses import WHY_LABELS
-from app.settings import READ_ONLY_VARIABLE, Settings
+from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
 from recap.predictor import Predictor
@@ -32,6 +34,10 @@ def expected(predictor: Predictor, case: int, edits: str = "") -> FullExplanatio
     from analysis.explain.edits import parse_edits
 
     return explain_fully(predictor, case, edits=parse_edits(edits))
+
+
+def described_misses(predictor: Predictor) -> pd.DataFrame:
+    return describe_misses(predictor.dataset, predictor.cases, describe_removals(predictor, predictor.cases))
 
 
 def test_shows_what_the_library_explains(predictor: Predictor) -> None:
@@ -73,9 +79,9 @@ def test_both_places_are_chosen_freely(predictor: Predictor) -> None:
     check_calm(app)
     assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.rival))
     name = predictor.dataset.poi_labels[usual.target]
-    found = find_place(find_sources(Settings.from_environment())[0], 3, f" {name.upper()} ", other)
+    found = find_place(find_sources(AppSettings.from_environment())[0], 3, f" {name.upper()} ", other)
     assert found is not None and predictor.dataset.poi_labels[found] == name
-    assert find_place(find_sources(Settings.from_environment())[0], 3, "no such place", other) is None
+    assert find_place(find_sources(AppSettings.from_environment())[0], 3, "no such place", other) is None
     app = app.selectbox(key="pair_about").set_value(usual.target).run()
     assert "about" not in app.query_params and not app.warning
 
@@ -137,7 +143,9 @@ def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> N
 def test_the_hour_slider_is_an_edit(predictor: Predictor) -> None:
     """Moving the slider adds an edit that the library understands."""
     app = open_view("explain", case="3")
-    hour = (int(app.slider[0].value) + 7) % 24
+    value = app.slider[0].value
+    assert isinstance(value, int)
+    hour = (value + 7) % 24
     app = app.slider[0].set_value(hour).run()
     check_calm(app)
     assert app.query_params["edits"] == f"hour:{hour:02d}:00"
@@ -224,9 +232,9 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
 
 def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> None:
     """Walk counts the cases of a reason as the library does; Long tail's counts sum to the misses."""
-    described = describe_misses(predictor, predictor.cases)
+    described = described_misses(predictor)
     counts = count_misses(label_misses(described, 1))
-    label, n = counts.loc[counts["n"].idxmax(), ["label", "n"]]
+    label, n = counts.sort_values("n", ascending=False)[["label", "n"]].iloc[0]
     app = open_view("walk", case="3", why=WHY_LABELS[str(label)], k="1")
     check_calm(app)
     assert f"{n} of {len(predictor.cases)} cases" in texts(app)
@@ -238,14 +246,24 @@ def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> No
     assert table[list(STEP_BINS)].astype(int).sum(axis=1).tolist() == expected_counts["n"].tolist()
 
 
+def test_a_link_with_an_earlier_reason_is_understood(predictor: Predictor) -> None:
+    """A link from before the reasons were renamed chooses the reason that took its place."""
+    assert predictor
+    app = open_view("walk", case="3", why="Gate against it", k="1")
+    check_calm(app)
+    (why,) = [box for box in app.selectbox if box.label == "Missed because"]
+    assert why.value == "outvoted_by_correction"
+
+
 def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) -> None:
     """A link with both opens exactly the cases behind that number of Long tail's table."""
-    labels = label_misses(describe_misses(predictor, predictor.cases), 1)
+    labels = label_misses(described_misses(predictor), 1)
     by_step = misses_by_step(labels, predictor.cases)
-    label, name = by_step.stack().idxmax()
+    name = str(by_step.max().idxmax())
+    label = str(by_step[name].idxmax())
     app = open_view("walk", case="3", why=WHY_LABELS[label], k="1", cases=STEP_BINS[name].text)
     check_calm(app)
-    assert f"{by_step.loc[label, name]} of {len(predictor.cases)} cases" in texts(app)
+    assert f"{int(by_step[name][label])} of {len(predictor.cases)} cases" in texts(app)
     chip = next(button for button in app.button if button.label == f"Missed: {WHY_LABELS[label]}")
     app = chip.click().run()
     check_calm(app)

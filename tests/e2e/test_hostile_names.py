@@ -1,5 +1,6 @@
 """A hostile city in a real browser: its names stay text, and nothing outside is asked for."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from app.settings import BUNDLES_VARIABLE
 from tests.app.test_hostile_data import CASES, hostile_dataset
-from tests.e2e.conftest import Page, _running
+from tests.e2e.conftest import Page, running
 from tests.shell import RECAP
 from tests.untrained import write_untrained_checkpoint
 
@@ -20,7 +21,7 @@ def hostile_address(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> 
     dataset.save(folder / "data")
     checkpoint = write_untrained_checkpoint(dataset, folder / "checkpoint")
     command: list[str | Path] = [RECAP, "app", "--data", folder / "data", "--checkpoint", checkpoint, "--port"]
-    with _running(command, {BUNDLES_VARIABLE: "/nonexistent"}) as url:
+    with running(command, os.environ | {BUNDLES_VARIABLE: "/nonexistent"}) as url:
         yield url
 
 

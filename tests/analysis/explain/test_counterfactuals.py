@@ -1,6 +1,7 @@
 """Counterfactuals by laws: switches equal stages, masks equal shorter inputs, cuts equal changed matrices."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from analysis.explain.paths import cut_variants, path_evidence, two_hop_paths
 from analysis.explain.score_parts import explain_case
 from recap.counterfactuals import History
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
+from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions
 from recap.model.recap import RecapScorer
@@ -27,7 +30,11 @@ from tests.analysis.sentence_reader import check
 def test_parts_off_equal_other_stages() -> None:
     """Each component off in a variant scores as a stage without it does in the batched evaluation."""
     predictor = small_predictor()
-    changes = {"graph_token": {"graph_weight": 0.0}, "prior": {"prior": False}, "correction": {"correction": False}}
+    changes: dict[str, dict[str, Any]] = {
+        "graph_token": {"graph_weight": 0.0},
+        "prior": {"prior": False},
+        "correction": {"correction": False},
+    }
     for number in range(8):
         edited_case = build_edited_case(predictor, number)
         for part, update in changes.items():
@@ -70,7 +77,7 @@ def test_a_masked_checkin_no_longer_speaks() -> None:
     poi_H[at] = (poi_H[at] + 1) % predictor.dataset.num_pois
     other = replace(edited_case.variant, history=replace(history, poi_H=poi_H))
     for masked, same in ((frozenset({slot}), True), (frozenset[int](), False)):
-        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]  # type: ignore[arg-type]
+        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]
         first, second = predictor.score_counterfactuals(variants)
         assert torch.allclose(first, second, rtol=0, atol=1e-12) == same
 
@@ -124,6 +131,29 @@ def test_leave_one_out_is_sorted_and_signed() -> None:
         assert entry.outcome.logit == pytest.approx(
             float(edited_case.total_P[edited_case.target]) + entry.outcome.logit_change
         )
+
+
+def test_without_a_visit_means_everywhere() -> None:
+    """An earlier check-in leaves history, evidence and window, as the edit does; masking is told beside it."""
+    predictor = small_predictor(evidence=EvidenceConfig())
+    differs = 0
+    for number in range(0, len(predictor.cases), 4):
+        edited_case = build_edited_case(predictor, number)
+        target, current = edited_case.target, len(edited_case.variant.history) - 2
+        told = [entry for entry in leave_one_out(edited_case, target) if entry.item.kind == "checkin"]
+        for entry in told:
+            visit = entry.item.visit
+            assert visit is not None and (entry.removal == "everywhere") == (visit != current)
+            masked_P = predictor.score_counterfactuals([without(edited_case, target, [entry.item])])[0]
+            if visit == current:
+                assert entry.masked is None and entry.outcome.logit == pytest.approx(float(masked_P[target]))
+                continue
+            gone = apply_edit(edited_case, RemoveVisit(visit=visit))
+            assert entry.outcome.logit == pytest.approx(float(gone.total_P[target]), abs=1e-9)
+            assert entry.outcome.rank == rank_of(gone.total_P, target)
+            assert entry.masked is not None and entry.masked.logit == pytest.approx(float(masked_P[target]), abs=1e-9)
+            differs += abs(entry.masked.logit - entry.outcome.logit) > 1e-3
+    assert differs > 5
 
 
 def dense_g(adjacency: np.ndarray, embedding: np.ndarray, hops: int) -> np.ndarray:

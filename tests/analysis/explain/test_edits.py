@@ -130,7 +130,7 @@ def test_an_edit_touches_what_it_says() -> None:
     hour = apply_edit(edited_case, SetHour(hour=5, minute=7)).variant.history
     assert hour.seconds_H.tolist() == history.seconds_H.tolist()
     assert hour.local_seconds_H[-2] % 86400 == 5 * 3600 + 7 * 60 and len(hour) == len(history)
-    assert (hour.local_seconds_H == history.local_seconds_H).sum() == len(history) - 1
+    assert (hour.local_seconds_H[:-2] == history.local_seconds_H[:-2]).all()
     first = pd.Timestamp(int(history.local_seconds_H[0]), unit="s").to_pydatetime()
     added = apply_edit(edited_case, AddVisit(poi=7, local_time=first + timedelta(minutes=1)))
     assert added.variant.history.poi_H.tolist()[1] == 7 and added.visit_H.tolist()[1] == len(history) - 1
@@ -216,3 +216,24 @@ def test_what_if_tells_before_and_after() -> None:
     assert result.target.total_before == float(plain.total_P[edited_case.target])
     assert result.target.total == float(edited_case.total_P[edited_case.target])
     assert result.lead_before == pytest.approx(result.target.total_before - result.rival.total_before)
+
+
+def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:
+    """Every hour and weekday of every case: as asked, and in the order of the check-ins."""
+    predictor = small_predictor()
+    moved = 0
+    for number in range(len(predictor.cases)):
+        edited_case = build_edited_case(predictor, number)
+        history = edited_case.variant.history
+        hours: list[Edit] = [SetHour(hour=hour) for hour in range(24)]
+        days: list[Edit] = [SetWeekday(weekday=day) for day in range(7)]
+        for edit in (*hours, *days):
+            clock_H = apply_edit(edited_case, edit).variant.history.local_seconds_H
+            assert (np.diff(clock_H) >= 0).all(), edit.text
+            if isinstance(edit, SetHour):
+                assert clock_H[-2] % 86400 == 3600 * edit.hour
+                moved += clock_H[-2] - history.local_seconds_H[-2] > 86400
+            else:
+                assert clock_H[-2] % 86400 == history.local_seconds_H[-2] % 86400
+            assert clock_H[-1] % (7 * 86400) == history.local_seconds_H[-1] % (7 * 86400)
+    assert moved, "no hour came before the check-in before"

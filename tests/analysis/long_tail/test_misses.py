@@ -1,76 +1,94 @@
-"""The miss taxonomy: one label per missed case, in the given order of precedence."""
+"""The miss taxonomy: one label per missed case, by the removal that would have found it."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.long_tail.misses import HIT, MISSES, count_misses, describe_misses, label_misses
+from analysis.long_tail.misses import (
+    HIT,
+    MISS_LABELS,
+    MISS_SOURCES,
+    MISSES,
+    count_misses,
+    describe_misses,
+    label_misses,
+    negative_gate_share,
+    resolve_miss,
+)
+from analysis.records.removals import describe_removals
+from analysis.records.score_rows import SOURCES
 from recap.errors import ConfigError
 from recap.evaluation.scoring import score_cases
+from recap.evidence.config import EvidenceConfig
 from recap.model.recap import RecapScorer
 from tests.analysis.planted import small_predictor
 
-NAN = float("nan")
-TABLE = pd.DataFrame(
-    [
-        # rank, evidence, by evidence, without correction, unclipped, metres, same category
-        (3.0, False, NAN, NAN, NAN, 9e3, False, HIT),
-        (9.0, False, 1.0, 1.0, 1.0, 10.0, True, "no_evidence"),
-        (9.0, True, 5.0, 1.0, 1.0, 10.0, True, "outvoted_by_core"),
-        (9.0, True, 5.5, 5.0, 1.0, 10.0, True, "gate_against"),
-        (9.0, True, 8.0, NAN, 5.0, 10.0, True, "clipped"),
-        (9.0, True, NAN, NAN, NAN, 200.0, True, "near_miss"),
-        (9.0, True, NAN, NAN, 6.0, 200.1, True, "same_category"),
-        (9.0, True, NAN, 7.0, NAN, 9e3, False, "other"),
-    ],
-    columns=[
-        "rank",
-        "has_evidence",
-        "rank_by_evidence",
-        "rank_without_correction",
-        "rank_unclipped",
-        "first_distance_m",
-        "first_same_category",
-        "expected",
-    ],
-)
+FAR = {"first_distance_m": 9e3, "first_same_category": False, "has_evidence": True, "rank": 9.0}
+ROWS = [
+    # what is known, label at K = 5
+    ({"rank": 3.0, "without_core": 1.0}, HIT),
+    ({"without_core": 5.0, "without_distance": 6.0, "has_evidence": False}, "outvoted_by_core"),
+    ({"without_core": 4.0, "without_distance": 2.0}, "outvoted_by_distance"),
+    ({"without_correction": 5.0, "without_own_revisits": 1.0}, "outvoted_by_correction"),
+    ({"without_correction": 5.5, "without_own_revisits": 5.0}, "outvoted_by_own_revisits"),
+    ({"without_two_hops": 2.0, "without_clip": 3.0}, "outvoted_by_two_hops"),
+    ({"without_graph_token": 4.0, "without_two_hops": 8.0, "without_clip": 4.0}, "clipped"),
+    ({"has_evidence": False, "first_distance_m": 10.0}, "no_evidence"),
+    ({"first_distance_m": 200.0, "first_same_category": True}, "near_miss"),
+    ({"first_distance_m": 200.1, "first_same_category": True, "without_core": 5.5}, "same_category"),
+    ({}, "other"),
+]
+"""What each missed case would rank without a source; what is not named would change nothing."""
 
 
-def test_precedence_by_hand() -> None:
-    """Each row satisfies its own label and, where possible, all later ones; the first wins."""
-    assert label_misses(TABLE, k=5).astype(str).tolist() == TABLE["expected"].tolist()
-    counts = count_misses(label_misses(TABLE, k=5))
-    assert counts["label"].tolist() == list(MISSES) and counts["n"].sum() == 7 and set(counts["n"]) == {1}
-    assert set(label_misses(TABLE, k=9).astype(str)) == {HIT}
+def test_labels_by_hand() -> None:
+    """The removal after which the case stands best names it; own visits only where nothing narrower does."""
+    nothing = {f"without_{source}": np.nan for source in SOURCES}
+    table = pd.DataFrame([nothing | FAR | row for row, _ in ROWS])
+    labels = label_misses(table, k=5)
+    assert labels.astype(str).tolist() == [label for _, label in ROWS]
+    counts = count_misses(labels)
+    assert counts["label"].tolist() == list(MISSES) and counts["n"].sum() == 10
+    assert set(label_misses(table, k=9).astype(str)) == {HIT}
     with pytest.raises(ConfigError, match="at least 1, got 0"):
-        label_misses(TABLE, k=0)
+        label_misses(table, k=0)
+
+
+def test_every_source_has_a_label_and_every_label_words() -> None:
+    """No removal can find a case and leave it unnamed; earlier names are understood."""
+    assert {source for sources in MISS_SOURCES.values() for source in sources} == set(SOURCES)
+    assert set(MISS_SOURCES) < set(MISSES) == set(MISS_LABELS)
+    assert [resolve_miss(label) for label in MISS_LABELS.values()] == list(MISSES)
+    earlier = ["no_evidence", "outvoted_by_core", "gate_against", "clipped", "near_miss", "same_category", "other"]
+    assert None not in [resolve_miss(name) for name in earlier]
+    assert resolve_miss("Gate against it") == "outvoted_by_correction" and resolve_miss("bad luck") is None
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 16])
 def test_labels_partition_the_misses_of_a_model(k: int) -> None:
-    """Every missed case has exactly one label, no hit has one, ranks are the records', for any K."""
-    predictor = small_predictor()
-    described = describe_misses(predictor, predictor.cases)
+    """Every missed case has exactly one label, no hit has one, and without the named source it is found."""
+    predictor = small_predictor(evidence=EvidenceConfig())
+    removals = describe_removals(predictor, predictor.cases)
+    described = describe_misses(predictor.dataset, predictor.cases, removals)
     records = score_cases(RecapScorer(predictor.model, predictor.stage), predictor.cases, predictor.checkins)
     assert np.array_equal(described["rank"], records["rank"])
     labels = label_misses(described, k)
     missed = records["rank"] > k
     assert np.array_equal(labels != HIT, missed) and count_misses(labels)["n"].sum() == missed.sum()
+    for label, sources in MISS_SOURCES.items():
+        named = removals[labels == label]
+        assert (named[[f"without_{source}" for source in sources]].min(axis=1) <= k).all()
+    unnamed = removals[labels.isin(set(MISSES) - set(MISS_SOURCES))]
+    assert not (unnamed[[f"without_{source}" for source in SOURCES]] <= k).any(axis=None)
 
 
-def test_what_ifs_of_the_taxonomy() -> None:
-    """By hand over every case: dropping the negative correction, lifting the clip, prior and correction alone."""
+def test_the_gate_is_counted_over_all_candidates() -> None:
+    """The share of negative gates of a model, by hand over every case; none where no gate acts."""
     predictor = small_predictor()
-    scores = predictor.score(predictor.batch(predictor.cases["row"].tolist()))
-    described = describe_misses(predictor, predictor.cases)
-    evidence = (scores.prior + scores.correction).numpy()
-    for case, target in enumerate(predictor.cases["target"].tolist()):
-        row = described.iloc[case]
-        own = evidence[case]
-        assert row["rank_by_evidence"] == (own > own[target]).sum() + ((own == own[target]).sum() + 1) / 2
-        correction = float(scores.correction[case, target])
-        assert np.isnan(row["rank_without_correction"]) == (correction >= 0)
-        if correction < 0:
-            total = scores.total[case].clone()
-            total[target] -= correction
-            assert row["rank_without_correction"] == int((total > total[target]).sum()) + 1
+    batch = predictor.batch(predictor.cases["row"].tolist())
+    revisit = predictor.revisit_parts(batch, predictor.core_scores(batch)[0])
+    assert revisit is not None and revisit.gate_C is not None
+    share = negative_gate_share(describe_removals(predictor, predictor.cases))
+    assert share == pytest.approx(float((revisit.gate_C < 0).double().mean()))
+    silent = small_predictor(use_history=False)
+    assert negative_gate_share(describe_removals(silent, silent.cases)) is None

@@ -32,7 +32,7 @@ def reseal(folder: Path, change: Callable[[Tables], None]) -> None:
 def put(table: str, column: str, row: int, value: object) -> Callable[[Tables], None]:
     def change(tables: Tables) -> None:
         tables[table] = tables[table].astype({column: np.int64} if isinstance(value, int) else {})
-        tables[table].loc[row, column] = value
+        tables[table].loc[row, column] = value  # type: ignore[call-overload]  # any wrong value is meant
 
     return change
 
@@ -90,7 +90,7 @@ def test_what_prepare_writes_passes(tmp_path: Path) -> None:
     reseal(tmp_path / "data", lambda tables: None)
     Dataset.load(tmp_path / "data")
     raw = raw_table([("u", "a", 0.0), ("v", "b", 1.0), ("u", "b", 2.0), ("v", "a", 3.0), ("u", "a", 4.0)])
-    given = raw.assign(**{c.SPLIT: [0, 0, 0, 0, 2], c.TRAJECTORY_ID: ["t"] * 5})
+    given = raw.assign(split=[0, 0, 0, 0, 2], trajectory_id="t")
     prepare_dataset(given, LENIENT, name="given", source_format="test").save(tmp_path / "given")
     Dataset.load(tmp_path / "given")
 

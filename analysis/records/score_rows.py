@@ -1,0 +1,112 @@
+"""Rows that a score is told in, and sources of evidence that can be taken away for all places at once.
+
+Rows split a score: every part and every evidence term belongs to one row, so that rows add up to the total. Sources
+are facts: a source takes away every term that uses the fact, so that two sources may share a term (``known_distance``
+rests on the walker's visits and on distance).
+"""
+
+from collections.abc import Iterable
+from typing import Final, Literal, get_args
+
+Row = Literal[
+    "own_visits",
+    "hour_and_weekday",
+    "own_transitions",
+    "others_transitions",
+    "two_hop_addends",
+    "popularity",
+    "distance",
+    "correction",
+    "core",
+]
+ROWS: Final = get_args(Row)
+EXACT_ROWS: Final = ROWS[:7]
+"""Known numbers times learned weights: the prior (clip included) and the evidence terms."""
+OPAQUE_ROWS: Final = ROWS[7:]
+"""What the network says: its core score, and the gate behind the correction."""
+
+ROW_LABELS: Final[dict[str, str]] = {
+    "own_visits": "Own visits",
+    "hour_and_weekday": "Hour and weekday",
+    "own_transitions": "Own steps from here",
+    "others_transitions": "Others' steps from here",
+    "two_hop_addends": "Two-hop paths",
+    "popularity": "Popularity",
+    "distance": "Distance",
+    "correction": "Correction",
+    "core": "Opaque network",
+    "graph_token": "Two-hop token",
+}
+
+Source = Literal[
+    "graph_token",
+    "two_hop_addends",
+    "two_hops",
+    "own_revisits",
+    "hour_and_weekday",
+    "own_transitions",
+    "others_transitions",
+    "distance",
+    "popularity",
+    "core",
+    "correction",
+    "clip",
+]
+SOURCES: Final = get_args(Source)
+"""``two_hops`` takes the token and the two-hop addends away together; ``clip`` lets every prior stand unclipped."""
+
+SOURCE_LABELS: Final[dict[str, str]] = {
+    "graph_token": "the two-hop token",
+    "two_hop_addends": "the two-hop paths' points",
+    "two_hops": "two hops (token and points)",
+    "own_revisits": "the walker's own visits",
+    "hour_and_weekday": "hour and weekday",
+    "own_transitions": "the walker's own steps",
+    "others_transitions": "others' steps",
+    "distance": "distance",
+    "popularity": "popularity",
+    "core": "the network's core score",
+    "correction": "the correction",
+    "clip": "the clip of the prior",
+}
+
+_OWN_VISITS: Final = frozenset({"known", "stay", "once", "recent_visits"})
+_CLOCK: Final = frozenset({"visits_at_hour", "visits_on_day", "next_at_hour"})
+_OWN_STEPS: Final = frozenset({"own_transitions", "own_pairs"})
+_SINGLE: Final = {
+    "others_transitions": "others_transitions",
+    "others_two_hop": "two_hop_addends",
+    "popularity": "popularity",
+    "known_popularity": "popularity",
+    "distance": "distance",
+    "known_distance": "distance",
+}
+
+
+def row_of_term(term: str) -> str:
+    """The row an evidence term belongs to.
+
+    >>> row_of_term("known_distance"), row_of_term("recency_14_days")
+    ('distance', 'own_visits')
+
+    Raises:
+        KeyError: a term without a row.
+    """
+    if term in _OWN_VISITS or term.startswith("recency_"):
+        return "own_visits"
+    if term in _CLOCK:
+        return "hour_and_weekday"
+    return "own_transitions" if term in _OWN_STEPS else _SINGLE[term]
+
+
+def terms_of_source(source: str, terms: Iterable[str]) -> frozenset[str]:
+    """The evidence terms that go with a source.
+
+    >>> sorted(terms_of_source("distance", ["distance", "known_distance", "known"]))
+    ['distance', 'known_distance']
+    """
+    if source == "own_revisits":
+        gone = {"own_visits", "hour_and_weekday"}
+        return frozenset(term for term in terms if row_of_term(term) in gone or term.startswith("known_"))
+    row = "two_hop_addends" if source == "two_hops" else source
+    return frozenset(term for term in terms if row_of_term(term) == row)
