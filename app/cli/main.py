@@ -60,16 +60,20 @@ def run() -> None:
     """Run the command line; a refusal is one stderr line that starts with `recap:` and exit code 2."""
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        refusal = None
     except RecapError as error:
-        refuse(str(error))
+        refusal = str(error)
     except _UsageError as error:
-        refuse(f"{error.format_message()} (see `recap --help`)")  # type: ignore[attr-defined]
+        refusal = f"{error.format_message()} (see `recap --help`)"  # type: ignore[attr-defined]
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        refuse(f"{where}{error.strerror or error}")
+        refusal = f"{where}{error.strerror or error}"
     except (typer.Abort, KeyboardInterrupt):
         print("recap: stopped", file=sys.stderr)
         sys.exit(130)
+    if refusal is not None:
+        # Out here no traceback keeps a half-read file open: its reader has a thread, which must end before Python does.
+        refuse(refusal)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -77,7 +77,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
         if strange is not None:
             raise DatasetError(f"{path}: column {strange.name!r} is of type {strange.type}; run `recap prepare` again")
         table = file.read()
-    gaps = next((column for column in wanted if table[column].null_count), None)
+    gaps = next((column for column in table.column_names if table[column].null_count), None)
     if gaps is not None:
         raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")
     frame: pd.DataFrame = table.to_pandas()

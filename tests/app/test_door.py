@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 def no_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A home without settings."""
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.chdir(ROOT / "app")  # Streamlit reads the project's file from here
     return tmp_path
 
 

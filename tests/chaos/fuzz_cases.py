@@ -37,6 +37,7 @@ NAMES: Final = (
     "",
     "Zoë 寿司 🍣",
 )
+_ODD_VALUES: Final[tuple[Any, ...]] = (None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5)
 LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
 
 
@@ -184,7 +185,7 @@ def _forge_table(folder: Path, rng: np.random.Generator) -> str:
             table = table.iloc[rng.permutation(len(table))].reset_index(drop=True)
         case 2:
             values = table[column].astype(object)
-            values.iloc[row] = rng.choice(np.array([None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5], dtype=object))
+            values.iloc[row] = _ODD_VALUES[int(rng.integers(0, len(_ODD_VALUES)))]
             table[column] = values if rng.random() < 0.5 else pd.to_numeric(values, errors="coerce")
         case 3:
             table[column] = table[column].astype(str)

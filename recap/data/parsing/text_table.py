@@ -286,8 +286,11 @@ class TextTable:
         wanted = self.names if wanted is None else list(dict.fromkeys(wanted))
         rows = 0
         try:
-            with open_bytes(self.path) as file:
-                for batch in csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)):
+            with (
+                open_bytes(self.path) as file,
+                csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)) as reader,
+            ):
+                for batch in reader:
                     for start in range(0, batch.num_rows, _BLOCK_LINES):
                         part = batch.slice(start, _BLOCK_LINES)
                         yield TextBlock({name: part.column(name) for name in wanted}, self._lines(rows, part.num_rows))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from app.cli.main import run
 from recap import columns as c
 from recap.data.preparation import prepare_dataset
 from tests.checkins import LENIENT, raw_table
@@ -75,3 +76,11 @@ def test_markup_and_emoji_in_a_path_are_shown(hostile: Path, monkeypatch: pytest
     assert "Transitions of data/../data" in shown
     (hostile / "[bold]").symlink_to(hostile / "data")
     assert "Transitions of [bold]" in " ".join(recap_here("stats", "[bold]").stdout.split())
+
+
+def test_a_refusal_keeps_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python leaves without the traceback of what was refused, whose frames hold half-read files and their threads."""
+    monkeypatch.setattr("sys.argv", ["recap", "stats", "nowhere"])
+    with pytest.raises(SystemExit) as leaving:
+        run()
+    assert leaving.value.code == 2 and leaving.value.__context__ is None
