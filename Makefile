@@ -1,41 +1,45 @@
 # Everything a fresh machine with Python >= 3.11 and make needs. Set-up happens once, in .venv, and again only when
-# pyproject.toml changes.
+# pyproject.toml or setup.py changes. A sentence after two number signs is what `make` prints about a target.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: app setup test test-all test-lowest check format
+.DEFAULT_GOAL := help
+.PHONY: help app setup test test-all test-lowest check format
 
-app: $(STAMP)
+help: ## Print these targets.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS='|' read -r target sentence; do printf '%-18s %s\n' "$$target" "$$sentence"; done
+
+app: $(STAMP) ## Set up what is missing and open the app in a browser, on this computer only.
 	$(BIN)/recap app
 
-setup: $(STAMP)
+setup: $(STAMP) ## Make .venv with everything, also for development.
 
-test: $(STAMP)
+test: $(STAMP) ## Run the fast tests and the doctests.
 	$(BIN)/python -m pytest -n 2 -q -m "not slow and not e2e"
 
-test-all: $(STAMP)
+test-all: $(STAMP) ## Run every test: the slow ones and a real browser too (Chromium from your system).
 	$(BIN)/python -m pytest -n 2 -q
 
-test-lowest:
+test-lowest: ## Run the fast tests with the lowest version of every dependency, in .venv-lowest.
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
 	.venv-lowest/bin/python -m pytest -n 2 -q -m "not slow and not e2e"
 
-check: $(STAMP)
+check: $(STAMP) ## Check format, lint, types and import contracts; no test runs.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 2 -q -m "not slow and not e2e"
 
-format: $(STAMP)
+format: $(STAMP) ## Format the code and mend what lint can mend.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit("recap needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $(STAMP)

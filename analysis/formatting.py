@@ -1,5 +1,6 @@
-"""How numbers are written: one rule for each kind, used by sentences, reports and views alike."""
+"""How numbers, times and users are written: one rule for each kind, used by sentences, reports and views alike."""
 
+from datetime import datetime
 from typing import Final
 
 MINUS: Final = "−"
@@ -7,13 +8,13 @@ MINUS: Final = "−"
 
 
 def ordinal(rank: float) -> str:
-    """A rank as a word; a mean rank of two tied places names both.
+    """A rank as a word; a mean over ties keeps its half, since any number of places may be tied.
 
     >>> [ordinal(rank) for rank in (1, 2, 3, 11, 22, 1204, 2.5)]
-    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2nd or 3rd']
+    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2.5']
     """
     if rank != int(rank):
-        return f"{ordinal(int(rank))} or {ordinal(int(rank) + 1)}"
+        return f"{rank:,.1f}"
     number = int(rank)
     suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{suffix}"
@@ -39,18 +40,40 @@ def signed_points(value: float) -> str:
     return text if text == "0.00" or text.startswith(MINUS) else f"+{text}"
 
 
-def share(value: float) -> str:
-    """A share or probability: three decimals."""
-    return f"{value:.3f}"
+def signed(value: float, digits: int = 3) -> str:
+    """A difference: always with its sign, a true minus.
+
+    >>> signed(-0.1234), signed(0.0, 2)
+    ('−0.123', '+0.00')
+    """
+    return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
-def percent(value: float) -> str:
+def share(value: float | None) -> str:
+    """A share or probability: three decimals; an empty group has none.
+
+    >>> share(0.25), share(None)
+    ('0.250', '–')
+    """
+    return "–" if value is None else f"{value:.3f}"
+
+
+def chance(probability: float) -> str:
     """A chance in per cent; small ones are bounded rather than shown as zero.
 
-    >>> percent(0.1234), percent(0.0004), percent(0.0)
+    >>> chance(0.1234), chance(0.0004), chance(0.0)
     ('12.3 %', 'less than 0.1 %', 'less than 0.1 %')
     """
-    return "less than 0.1 %" if value < 0.0005 else f"{100 * value:.1f} %"
+    return "less than 0.1 %" if probability < 0.0005 else percent(probability, 1)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share in per cent, with a space before the sign.
+
+    >>> percent(0.35), percent(0.1234, 1)
+    ('35 %', '12.3 %')
+    """
+    return f"{share:.{digits}%}".replace("%", " %")
 
 
 def times(count: int) -> str:
@@ -74,10 +97,71 @@ def days(value: float) -> str:
     return f"{round(value):,} days"
 
 
-def clock(hour: float) -> str:
-    """A local time of day from hours, such as 18:30."""
+def time_of_day(hour: float) -> str:
+    """A local time of day from hours.
+
+    >>> time_of_day(18.5)
+    '18:30'
+    """
     minutes = int(hour * 60)
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def day(time: datetime) -> str:
+    """A day.
+
+    >>> day(datetime(2013, 5, 14))
+    'Tue 14 May'
+    """
+    return f"{time:%a} {time.day} {time:%b}"
+
+
+def duration(seconds: float | None) -> str:
+    """A time as people say it.
+
+    >>> [duration(seconds) for seconds in (None, 8, 95, 5400, 200_000)]
+    ['–', '8 s', '2 min', '1.5 h', '2.3 days']
+    """
+    if seconds is None:
+        return "–"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def stopwatch(seconds: float | None) -> str:
+    """A time as a clock shows it; empty before the first epoch.
+
+    >>> [stopwatch(seconds) for seconds in (None, 8, 702, 5400)]
+    ['', '0:08', '11:42', '1:30:00']
+    """
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def byte_size(count: float | None) -> str:
+    """A number of bytes as people say it.
+
+    >>> [byte_size(count) for count in (None, 350_000_000, 3_100_000_000)]
+    ['–', '350 MB', '3.1 GB']
+    """
+    if count is None:
+        return "–"
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def user_name(user: int) -> str:
+    """A user's pseudonym: the index in the dataset, never an outside identifier.
+
+    >>> user_name(17)
+    'Walker 017'
+    """
+    return f"Walker {user:03d}"
 
 
 def adds_up(parts: list[float], total: float) -> bool:

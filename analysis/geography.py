@@ -1,11 +1,10 @@
-"""Distances and map extents on a sphere; longitudes are unwrapped so that a city across the date line stays whole."""
+"""Map extents on a sphere; longitudes are unwrapped so that a city across the date line stays whole."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-EARTH_RADIUS_KM = 6371.0088
 TILE_PX = 512
 MAX_MERCATOR_LATITUDE = 85.0
 
@@ -16,21 +15,6 @@ class Camera(NamedTuple):
     latitude: float
     longitude: float
     zoom: float
-
-
-def distance_km(
-    latitude: np.ndarray, longitude: np.ndarray, other_latitude: np.ndarray, other_longitude: np.ndarray
-) -> np.ndarray:
-    """Great-circle distances in km (haversine); arguments in degrees broadcast.
-
-    >>> round(float(distance_km(np.array(0.0), np.array(179.5), np.array(0.0), np.array(-179.5))), 1)
-    111.2
-    """
-    phi, other_phi = np.radians(latitude), np.radians(other_latitude)
-    half_lat = (other_phi - phi) / 2
-    half_lon = np.radians(np.asarray(other_longitude) - np.asarray(longitude)) / 2
-    chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(other_phi) * np.sin(half_lon) ** 2
-    return 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
 
 
 def unwrap_longitudes(longitude: np.ndarray) -> np.ndarray:

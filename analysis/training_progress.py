@@ -5,9 +5,12 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
+from analysis.formatting import byte_size, share, stopwatch
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.state import Lease
+from recap.runs.store.types import RunDescription, RunReference, RunRow
+from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
 
 Meaning = Literal["core", "paths", "revisits", "model"]
@@ -50,9 +53,10 @@ def stage_spans(config: TrainConfig) -> list[StageSpan]:
     return spans
 
 
-def headline(described: dict[str, Any], spans: list[StageSpan]) -> str:
+def run_headline(described: RunDescription, spans: list[StageSpan]) -> str:
     """A run's finding in one or two sentences."""
-    name, state, epoch, epochs = (described[key] for key in ("id", "state", "epoch", "epochs"))
+    name, state = described["id"], described["state"]
+    epoch, epochs = described["epoch"], described["epochs"]
     if state == "queued":
         return f"Run {name} waits for its turn."
     if state in ("running", "stopping"):
@@ -67,7 +71,7 @@ def headline(described: dict[str, Any], spans: list[StageSpan]) -> str:
     return f"Run {name} {words[state]} after {epoch} of {epochs or '?'} epochs."
 
 
-def curve_table(metrics: list[dict[str, Any]], curve: Curve) -> pd.DataFrame:
+def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
     """One row for each epoch and series: ``epoch, series, value``; epochs without validation are absent."""
     rows: list[dict[str, Any]] = []
     for line in metrics:
@@ -83,7 +87,7 @@ def curve_table(metrics: list[dict[str, Any]], curve: Curve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def reference_value(reference: dict[str, Any], curve: Curve) -> float | None:
+def reference_value(reference: RunReference, curve: Curve) -> float | None:
     """What counting alone reaches over all validation cases; None where a curve has no such level."""
     if curve not in ("hr20", "mrr") or not reference:
         return None
@@ -91,7 +95,7 @@ def reference_value(reference: dict[str, Any], curve: Curve) -> float | None:
     return None if value is None else float(value)
 
 
-def queue_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def queue_table(rows: list[RunRow]) -> pd.DataFrame:
     """The list of runs, the youngest first: ``run, what, state`` (a list of one, shown as a chip), ``progress`` (share
     of epochs), ``hr20, time, note``."""
     table = pd.DataFrame(
@@ -101,8 +105,8 @@ def queue_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
                 "what": row["title"],
                 "state": [row["state"]],
                 "progress": row["epoch"] / row["epochs"] if row["epochs"] else 0.0,
-                "hr20": "" if row["best"] is None else f"{row['best']['hr20']:.3f}",
-                "time": clock(row["seconds"]),
+                "hr20": "" if row["best"] is None else share(row["best"]["hr20"] or 0.0),
+                "time": stopwatch(row["seconds"]),
                 "note": " ".join((row["error"] or row["notes"]).split()),
             }
             for row in rows
@@ -127,50 +131,11 @@ def gpu_table(gpus: list[Gpu], leases: dict[str, Lease]) -> pd.DataFrame:
                 "gpu": gpu.name,
                 "use": gpu.busy,
                 "memory": used / gpu.total_bytes if gpu.total_bytes else 0.0,
-                "used": f"{size(used)} of {size(gpu.total_bytes)}",
+                "used": f"{byte_size(used)} of {byte_size(gpu.total_bytes)}",
                 "runs": ", ".join(runs),
             }
         )
     return pd.DataFrame(rows, columns=["gpu", "use", "memory", "used", "runs"])
-
-
-def duration(seconds: float | None) -> str:
-    """A time as people say it.
-
-    >>> [duration(seconds) for seconds in (None, 8, 95, 5400, 200_000)]
-    ['–', '8 s', '2 min', '1.5 h', '2.3 days']
-    """
-    if seconds is None:
-        return "–"
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
-
-
-def clock(seconds: float | None) -> str:
-    """A time as a clock shows it; empty before the first epoch.
-
-    >>> [clock(seconds) for seconds in (None, 8, 702, 5400)]
-    ['', '0:08', '11:42', '1:30:00']
-    """
-    if seconds is None:
-        return ""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-def size(count: float | None) -> str:
-    """A number of bytes as people say it.
-
-    >>> [size(count) for count in (None, 350_000_000, 3_100_000_000)]
-    ['–', '350 MB', '3.1 GB']
-    """
-    if count is None:
-        return "–"
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 def _acting(stage: Stage, config: TrainConfig) -> list[tuple[str, Meaning]]:

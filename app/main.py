@@ -5,8 +5,10 @@ import streamlit as st
 from app import state
 from app.cached import warming
 from app.components.text import quiet
+from app.door import ask_nobody_outside
 from app.pages import ASSETS, navigation_pages
 
+ask_nobody_outside()
 st.set_page_config(page_title="RECAP", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
 st.navigation(navigation_pages(), position="top").run()

@@ -1,13 +1,14 @@
 """The views in the order of the navigation; each is a file in `app/views` and an address of its own."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-VIEWS: Final = Path(__file__).parent / "views"
-ASSETS: Final = Path(__file__).parent / "assets"
+from recap.storage.installed import data_path
+
+VIEWS: Final = data_path("app", "views")
+ASSETS: Final = data_path("app", "assets")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """What the app was started with; `recap app` hands its options over as environment variables."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from recap.storage.installed import bundles_folder
 
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
 CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"
@@ -25,7 +27,7 @@ class AppSettings:
     data: Path | None = None
     checkpoint: Path | None = None
     read_only: bool = False
-    bundles: Path = Path(__file__).parents[1] / "checkpoints"
+    bundles: Path = field(default_factory=bundles_folder)
 
     @classmethod
     def from_environment(cls) -> "AppSettings":
@@ -35,7 +37,7 @@ class AppSettings:
             data=Path(folders[DATA_VARIABLE]) if folders[DATA_VARIABLE] else None,
             checkpoint=Path(folders[CHECKPOINT_VARIABLE]) if folders[CHECKPOINT_VARIABLE] else None,
             read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
-            bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or cls.bundles),
+            bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or bundles_folder()),
         )
 
     def to_environment(self) -> dict[str, str]:

@@ -4,15 +4,16 @@ Only manifests are read here; content is verified when a source is opened.
 """
 
 import hashlib
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from app.settings import AppSettings
 from recap.errors import RecapError
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
+from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
 
 TOKEN_LENGTH = 12
@@ -39,22 +40,48 @@ class Source:
     checkpoint_hash: str | None = None
     bundle: Path | None = None
 
+    @property
+    def without_checkpoint(self) -> "Source":
+        """The dataset alone."""
+        return replace(self, checkpoint_folder=None, checkpoint_hash=None)
+
+
+@dataclass(frozen=True)
+class _FoundDataset:
+    """What a dataset's manifest says of it."""
+
+    folder: Path
+    hash: str
+    name: str
+    synthetic: bool
+    bundle: Path | None
+
+
+@dataclass(frozen=True)
+class _FoundCheckpoint:
+    """What a checkpoint's manifest says of it."""
+
+    folder: Path
+    hash: str
+    dataset_hash: str
+    name: str
+
 
 def find_sources(settings: AppSettings) -> list[Source]:
     """All sources, given paths first, then bundles, then the user's folder; each content once."""
-    datasets: dict[str, dict] = {}
+    datasets: dict[str, _FoundDataset] = {}
     for dataset in _datasets(settings):
-        datasets.setdefault(dataset["hash"], dataset)
+        datasets.setdefault(dataset.hash, dataset)
     checkpoints = list(_checkpoints(settings))
     for checkpoint in checkpoints:
-        if checkpoint["dataset_hash"] not in datasets:
-            trained_on = _dataset_of_run(checkpoint["folder"].parent.parent)
-            if trained_on is not None and trained_on["hash"] == checkpoint["dataset_hash"]:
-                datasets[trained_on["hash"]] = trained_on
+        if checkpoint.dataset_hash not in datasets:
+            trained_on = _dataset_of_run(checkpoint.folder.parent.parent)
+            if trained_on is not None and trained_on.hash == checkpoint.dataset_hash:
+                datasets[trained_on.hash] = trained_on
     sources = [
-        _source(datasets[checkpoint["dataset_hash"]], checkpoint)
+        _source(datasets[checkpoint.dataset_hash], checkpoint)
         for checkpoint in checkpoints
-        if checkpoint["dataset_hash"] in datasets
+        if checkpoint.dataset_hash in datasets
     ]
     paired = {source.dataset_hash for source in sources}
     sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
@@ -69,17 +96,17 @@ def dataset_source(folder: Path) -> Source | None:
     return None if dataset is None else _source(dataset, None)
 
 
-def _source(dataset: dict, checkpoint: dict | None) -> Source:
-    model = f"RECAP, {checkpoint['name']}" if checkpoint else "no model yet"
+def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
+    model = f"RECAP, {checkpoint.name}" if checkpoint else "no model yet"
     return Source(
-        label=f"{dataset['name']} · {model}",
-        token=(checkpoint or dataset)["hash"][:TOKEN_LENGTH],
-        dataset_folder=dataset["folder"],
-        dataset_hash=dataset["hash"],
-        synthetic=dataset["synthetic"],
-        checkpoint_folder=checkpoint["folder"] if checkpoint else None,
-        checkpoint_hash=checkpoint["hash"] if checkpoint else None,
-        bundle=dataset["bundle"],
+        label=f"{dataset.name} · {model}",
+        token=(checkpoint or dataset).hash[:TOKEN_LENGTH],
+        dataset_folder=dataset.folder,
+        dataset_hash=dataset.hash,
+        synthetic=dataset.synthetic,
+        checkpoint_folder=checkpoint.folder if checkpoint else None,
+        checkpoint_hash=checkpoint.hash if checkpoint else None,
+        bundle=dataset.bundle,
     )
 
 
@@ -87,33 +114,33 @@ def _bundles(settings: AppSettings) -> list[Path]:
     return [folder for folder in _subfolders(settings.bundles) if (folder / "dataset").is_dir()]
 
 
-def _datasets(settings: AppSettings) -> Iterator[dict]:
+def _datasets(settings: AppSettings) -> Iterator[_FoundDataset]:
     folders = [settings.data] if settings.data else []
     folders += [bundle / "dataset" for bundle in _bundles(settings)]
     folders += _subfolders(_home() / "datasets")
     yield from filter(None, map(_dataset_in, folders))
 
 
-def _dataset_in(folder: Path) -> dict | None:
+def _dataset_in(folder: Path) -> _FoundDataset | None:
     manifest = _read_json(folder / DATASET_MANIFEST)
     if not manifest or not isinstance(manifest.get("dataset_hash"), str):
         return None
-    return {
-        "folder": folder,
-        "hash": manifest["dataset_hash"],
-        "name": str(manifest.get("name") or folder.name),
-        "synthetic": manifest.get("synthetic") is True,
-        "bundle": folder.parent if (folder.parent / "basemap.json").is_file() else None,
-    }
+    return _FoundDataset(
+        folder=folder,
+        hash=manifest["dataset_hash"],
+        name=str(manifest.get("name") or folder.name),
+        synthetic=manifest.get("synthetic") is True,
+        bundle=folder.parent if (folder.parent / "basemap.json").is_file() else None,
+    )
 
 
-def _dataset_of_run(run: Path) -> dict | None:
+def _dataset_of_run(run: Path) -> _FoundDataset | None:
     """The dataset a run was trained on, wherever it lies."""
     spec = _read_json(run / SPEC) if run.parent == _home() / "runs" else None
     return _dataset_in(Path(spec["dataset"])) if spec and isinstance(spec.get("dataset"), str) else None
 
 
-def _checkpoints(settings: AppSettings) -> Iterator[dict]:
+def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
     folders = [settings.checkpoint] if settings.checkpoint else []
     for bundle in _bundles(settings):
         inner = [folder for folder in _subfolders(bundle) if (folder / CHECKPOINT_MANIFEST).is_file()]
@@ -125,12 +152,12 @@ def _checkpoints(settings: AppSettings) -> Iterator[dict]:
         if manifest and isinstance(manifest.get("dataset_hash"), str) and (folder / SUMS).is_file():
             best = manifest.get("best")
             epoch = best.get("epoch") if isinstance(best, dict) else None
-            yield {
-                "folder": folder,
-                "hash": hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
-                "dataset_hash": manifest["dataset_hash"],
-                "name": f"epoch {epoch}" if folder.name == "checkpoint" else folder.name,
-            }
+            yield _FoundCheckpoint(
+                folder=folder,
+                hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
+                dataset_hash=manifest["dataset_hash"],
+                name=f"epoch {epoch}" if folder.name == "checkpoint" else folder.name,
+            )
 
 
 def _home() -> Path:
@@ -147,9 +174,9 @@ def _subfolders(folder: Path) -> list[Path]:
         return []
 
 
-def _read_json(path: Path) -> dict | None:
+def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = read_json(path)
     except (OSError, ValueError):
         return None
     return values if isinstance(values, dict) else None

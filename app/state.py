@@ -7,6 +7,7 @@ import streamlit as st
 from analysis.figures.palette import Palette, palette_of
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources
+from recap.printable import markdown_text
 
 _WRITTEN = "_written_params"
 
@@ -59,7 +60,8 @@ def current_source() -> Source | None:
     if missing:
         st.warning(
             f"This link was made with another model or dataset (`{_safe_token(missing)}`), which is not here. "
-            f"What you see is {source.label}. Start `recap app` with the --data and --checkpoint of the link."
+            f"What you see is {markdown_text(source.label)}. "
+            "Start `recap app` with the --data and --checkpoint of the link."
         )
     return source
 

@@ -27,6 +27,7 @@ import streamlit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
 
 RECAP = Path(sys.executable).with_name("recap")
 MAX_CLIENTS = 40
@@ -88,7 +89,7 @@ class Client:
 async def visit(url: str, case: int, steps: int) -> dict[str, list[float]]:
     """One client's round: open each view, then step to and fro along a trajectory."""
     times: dict[str, list[float]] = {"first_view": [], "view_change": [], "step": [], "step_kilobytes": []}
-    async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=url) as socket:
+    async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
         client = Client(socket)
         times["first_view"].append(await client.open("", ""))
         for page in ("long_tail", "walk", "overview", "walk"):

@@ -38,9 +38,9 @@ def start_once(browser: Browser, home: str) -> dict[str, float]:
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     environment = os.environ | {"RECAP_HOME": home}
     started = time.perf_counter()
-    command = [RECAP, "app", "--port", str(port)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(command, env=environment, **quiet)  # noqa: S603 # our own command
+    command = [str(RECAP), "app", "--port", str(port)]
+    quiet = subprocess.DEVNULL
+    server = subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet)  # noqa: S603 # our own command
     try:
         while True:
             try:

@@ -13,7 +13,7 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +100,7 @@ def timed_parts(model: Recap, totals: dict[str, float], clock: Callable[[], floa
 
 
 @contextmanager
-def patched_revisit(model: Recap, enabled: bool):
+def patched_revisit(model: Recap, enabled: bool) -> Iterator[None]:
     """Swap the packed revisit branch for the padded one."""
     if enabled:
         model.revisit = lambda batch, stage, state, *_, **__: padded_revisit(model, batch, stage, state)  # type: ignore

@@ -1,11 +1,10 @@
 """A trained model on disk: safetensors, JSON, Parquet, SHA256SUMS and a model card; nothing is ever unpickled."""
 
 import hashlib
-import json
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -17,11 +16,15 @@ from pydantic import Field
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, FormatVersionError, VocabularyError
+from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
+from recap.evaluation.metrics import MetricsByGroup
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
+from recap.rendering import render
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
+from recap.storage.atomic import replace_json, replace_text
+from recap.storage.json_text import read_json
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training_config import TrainConfig
 
@@ -43,6 +46,22 @@ class EpochResult(Config):
     epoch: int
     stage: Stage
     val: dict[str, float]
+
+
+class TrainingSummary(TypedDict):
+    """`summary.json`: test metrics beside the counting baselines', and what the training took, where there was one."""
+
+    epochs: NotRequired[int]
+    best_epoch: NotRequired[int]
+    val: NotRequired[dict[str, float]]
+    seconds: NotRequired[float]
+    reserved_gpu_bytes: NotRequired[int]
+    device: NotRequired[str]
+    finished: NotRequired[str]
+    protocol: str
+    test_seconds: NotRequired[float]
+    test: MetricsByGroup
+    baselines: dict[str, MetricsByGroup]
 
 
 class CheckpointManifest(Config):
@@ -92,8 +111,10 @@ class Checkpoint:
         if not manifest_file.is_file():
             raise CheckpointError(f"{folder} holds no {MANIFEST}: make a checkpoint with `recap train`")
         try:
-            values = json.loads(manifest_file.read_text(encoding="utf-8"))
-            version = int(values["format_version"])
+            values = read_json(manifest_file)
+            version = values["format_version"]
+            if not isinstance(version, int):
+                raise ValueError(f"format_version must be a whole number, got {version!r}")
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{manifest_file} is not a checkpoint manifest ({error})") from error
         if version > FORMAT_VERSION:
@@ -113,6 +134,12 @@ class Checkpoint:
         """Parts that play no role in this checkpoint's scores."""
         return self.stage.inactive_parts(self.manifest.train.model)
 
+    @property
+    def best_overall_weights(self) -> Path:
+        """The file with the best weights of all epochs: a file of its own only where they are not the kept ones."""
+        apart = self.folder / BEST_OVERALL_WEIGHTS
+        return apart if apart.is_file() else self.folder / WEIGHTS
+
     def check_dataset(self, dataset: Dataset) -> None:
         """Refuse a dataset the model was not trained on.
 
@@ -122,8 +149,8 @@ class Checkpoint:
         if dataset.hash == self.manifest.dataset_hash:
             return
         try:
-            vocabulary = pq.read_table(self.folder / VOCABULARY).to_pandas()
-        except (OSError, pa.ArrowException) as error:
+            vocabulary = pq.read_table(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
+        except (OSError, KeyError, pa.ArrowException) as error:
             raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
         if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:
             detail = (
@@ -158,18 +185,36 @@ class Checkpoint:
             MissingTensorError: weights and configuration do not fit.
         """
         self.check_dataset(dataset)
-        model = Recap.for_dataset(self.manifest.train.model, dataset, graph, dtype)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
+        self._check_sizes(tensors)
+        model = Recap.for_dataset(self.manifest.train.model, dataset, graph, dtype)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
+
+    def _check_sizes(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Refuse a configuration far larger than its weights before memory is taken for it."""
+        size = self.manifest.train.model
+        layer = size.hidden_dim * (4 * size.hidden_dim + 2 * size.feedforward_dim)
+        held = sum(tensor.numel() for tensor in tensors.values())
+        if size.num_layers * layer > held:
+            raise MissingTensorError(
+                f"{self.folder.name}/{WEIGHTS} holds {held:,} numbers, too few for {size.num_layers} layers of width "
+                f"{size.hidden_dim}; it was written for another configuration or is damaged"
+            )
 
     def scorer(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> RecapScorer:
         """The trained model as a scorer at its kept stage."""
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
-    def read_summary(self) -> dict[str, Any]:
+    def read_summary(self) -> TrainingSummary:
         """Training time, memory, test metrics and the counting baselines beside them."""
-        summary: dict[str, Any] = json.loads((self.folder / SUMMARY).read_text(encoding="utf-8"))
+        path = self.folder / SUMMARY
+        try:
+            summary: TrainingSummary = read_json(path)
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"{path} cannot be read ({error})") from error
+        if not isinstance(summary, dict):
+            raise CheckpointError(f"{path} must hold one object")
         return summary
 
 
@@ -184,12 +229,13 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
-    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    (folder / CARD).write_text(model_card(manifest, summary), encoding="utf-8")
-    (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    return write_sums(folder, [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD])
+    replace_json(folder / SUMMARY, summary)
+    replace_text(folder / CARD, model_card(manifest, summary))
+    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
+    return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 
 
 def library_versions() -> dict[str, str]:
@@ -202,46 +248,17 @@ def library_versions() -> dict[str, str]:
     }
 
 
-def model_card(manifest: CheckpointManifest, summary: dict[str, Any]) -> str:
+def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """A page for people: what was trained on what, how well it does beside counting, and what not to use it for."""
-    train, best = manifest.train, manifest.best
-    origin = "a synthetic city; no real person is in it" if manifest.synthetic else "real check-ins: sensitive"
-    inactive = best.stage.inactive_parts(train.model)
-    lines = [
-        f"# Model card: RECAP on {manifest.dataset_name}",
-        "",
-        f"Trained on {origin}. Dataset `{manifest.dataset_hash}`.",
-        "",
-        f"Preset `{train.preset}`, seed {train.seed}, {train.epochs} epochs; kept epoch {best.epoch} (best validation "
-        f"MRR with every enabled part active), validation MRR {best.val['mrr']:.4f}. Best of all epochs: "
-        f"{manifest.best_overall.epoch}, MRR {manifest.best_overall.val['mrr']:.4f} (`{BEST_OVERALL_WEIGHTS}`).",
-        "",
-        f"Inactive parts: {', '.join(inactive) if inactive else 'none'}.",
-        "",
-        f"## Test, protocol {summary['protocol']}",
-        "",
-        "| scorer | group | n | HR@1 | HR@20 | NDCG@20 | MRR |",
-        "|---|---|---:|---:|---:|---:|---:|",
-    ]
-    for scorer, groups in {"recap": summary["test"], **summary["baselines"]}.items():
-        for group in ("all", "tail"):
-            values = groups[group]
-            cells = " | ".join(
-                "–" if values[name] is None else f"{values[name]:.4f}" for name in ("hr1", "hr20", "ndcg20", "mrr")
-            )
-            lines.append(f"| {scorer} | {group} | {values['n']:,} | {cells} |")
-    lines += [
-        "",
-        "Tail: the (source, destination) pair occurs at most once in training. Accuracies are over cases.",
-        "",
-        "## Limits",
-        "",
-        "Predictions about individual people can expose their routines: use aggregates, ask for consent, and do not "
-        "use this model for decisions about persons.",
-        "",
-        "```json",
-        train.model_dump_json(indent=2),
-        "```",
-        "",
-    ]
-    return "\n".join(lines)
+    same_epoch = manifest.best.epoch == manifest.best_overall.epoch
+    return (
+        render(
+            "model_card.md.j2",
+            manifest=manifest,
+            summary=summary,
+            inactive=manifest.best.stage.inactive_parts(manifest.train.model),
+            scorers={"recap": summary["test"], **summary["baselines"]},
+            best_overall_weights=WEIGHTS if same_epoch else BEST_OVERALL_WEIGHTS,
+        )
+        + "\n"
+    )

@@ -6,6 +6,7 @@ where the source brings its own split, ``split`` and ``trajectory_id``.
 ``*_id`` are outside identifiers (strings); bare ``user``, ``poi``, ``category_index`` are indices from 0.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 # Raw check-ins
@@ -31,7 +32,8 @@ TRAJECTORY: Final = "trajectory"
 SPLIT: Final = "split"
 SOURCE_ROW: Final = "source_row"
 
-CHECKIN_COLUMNS: Final = (USER, POI, TIME, TZ_OFFSET_MINUTES, TRAJECTORY, SPLIT, SOURCE_ROW)
+HISTORY_ONLY: Final = "history_only"
+"""Bool: the check-in is part of its user's history and opens no case; a table without such rows lacks the column."""
 
 # Split codes, in time order
 TRAIN: Final = 0
@@ -39,6 +41,46 @@ VAL: Final = 1
 TEST: Final = 2
 SPLIT_NAMES: Final = ("train", "val", "test")
 
+# Evaluation records: one row per case (`recap.evaluation.cases`), with a scorer's ranks (`recap.evaluation.scoring`).
+# `USER`, `TIME` and `TRAJECTORY` are those of the case's source.
+CASE: Final = "case"
+ROW: Final = "row"
+POSITION: Final = "position"
+SOURCE: Final = "source"
+TARGET: Final = "target"
+TRANSITION_COUNT: Final = "transition_count"
+DESTINATION_COUNT: Final = "destination_count"
+IN_HISTORY: Final = "in_history"
+WITHIN_TWO_HOPS: Final = "within_two_hops"
+TWO_STEP_WALK: Final = "two_step_walk"
+NUM_BETTER: Final = "num_better"
+NUM_TIED: Final = "num_tied"
+RANK: Final = "rank"
+RECIPROCAL_RANK: Final = "reciprocal_rank"
+SCORE: Final = "score"
+TOP_POIS: Final = "top_pois"
+TOP_SCORES: Final = "top_scores"
+
 # POI table
 CATEGORY_INDEX: Final = "category_index"
 TRAIN_CHECKINS: Final = "train_checkins"
+
+_PART: Final = "part_"
+
+
+def part_column(name: str) -> str:
+    """The records' column of one part of the target's score.
+
+    >>> part_column("core")
+    'part_core'
+    """
+    return f"{_PART}{name}"
+
+
+def part_columns(columns: Iterable[str]) -> dict[str, str]:
+    """The score parts among a table's columns: part -> column, in the table's order.
+
+    >>> part_columns(["rank", "part_core", "part_prior"])
+    {'core': 'part_core', 'prior': 'part_prior'}
+    """
+    return {column.removeprefix(_PART): column for column in columns if column.startswith(_PART)}

@@ -1,10 +1,13 @@
 """Base of all typed configuration: frozen, unknown keys refused, one clear line for a bad value."""
 
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recap.errors import ConfigError
+
+MOST_PROBLEMS: Final = 5
+LONGEST_VALUE: Final = 200
 
 
 class Config(BaseModel):
@@ -50,12 +53,23 @@ class Config(BaseModel):
 def describe_validation(error: ValidationError) -> str:
     """Put a pydantic error into one line: field, what was expected, what came."""
     problems = []
-    for item in error.errors():
+    found = error.errors()
+    for item in found[:MOST_PROBLEMS]:
         place = ".".join(str(part) for part in item["loc"]) or "configuration"
         if item["type"] == "extra_forbidden":
-            problems.append(f"unknown field {place!r}")
+            problems.append(f"unknown field {_short(place)}")
         else:
             given = item.get("input")
-            shown = f", got {given!r}" if not isinstance(given, dict) else ""
+            shown = f", got {_short(given)}" if not isinstance(given, dict) else ""
             problems.append(f"{place}: {item['msg'].removeprefix('Value error, ')}{shown}")
+    if len(found) > MOST_PROBLEMS:
+        problems.append(f"and {len(found) - MOST_PROBLEMS:,} more")
     return "; ".join(problems)
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a very long number"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

@@ -5,10 +5,11 @@ Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, TypedDict, get_args
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from recap.evidence.config import EvidenceConfig
 from recap.evidence.others import EdgeEdits
@@ -110,6 +111,9 @@ def _interventions(
     masked_BS = torch.zeros(len(variants), slots, dtype=torch.bool)
     for index, variant in enumerate(variants):
         masked_BS[index, list(variant.masked)] = True
+    evidence: _EvidenceInterventions = (
+        {} if config.evidence is None else _evidence_interventions(variants, config.evidence, dtype)
+    )
     return Interventions(
         propagated_BE=None if propagation is None else torch.from_numpy(_rows(variants, propagation)).to(dtype),
         graph_factor_B=torch.tensor([float("graph_token" not in variant.off) for variant in variants], dtype=dtype),
@@ -117,14 +121,22 @@ def _interventions(
         factor_B4=torch.tensor([_factors(variant.off) for variant in variants], dtype=dtype),
         focus_B=torch.tensor([variant.focus for variant in variants]),
         focus_factor_B4=torch.tensor([_factors(variant.focus_off) for variant in variants], dtype=dtype),
-        **({} if config.evidence is None else _evidence_interventions(variants, config.evidence, dtype)),
+        **evidence,
     )
+
+
+class _EvidenceInterventions(TypedDict, total=False):
+    """The fields of `Interventions` that only evidence reads; none for a model without evidence."""
+
+    evidence_factor_B: Tensor
+    focus_evidence_off_BF: Tensor
+    edge_edits: EdgeEdits
+    cut_K3: Tensor
 
 
 def _evidence_interventions(
     variants: Sequence[Counterfactual], config: EvidenceConfig, dtype: torch.dtype
-) -> dict[str, Any]:
-    """The fields of `Interventions` that only evidence reads."""
+) -> _EvidenceInterventions:
     names = evidence_names(config)
     edges = [(at, *edge, count) for at, variant in enumerate(variants) for edge, count in variant.edges.items()]
     cuts = [(at, *cut) for at, variant in enumerate(variants) for cut in variant.cuts]

@@ -1,11 +1,12 @@
 """What a dataset's transitions can say before any model: tail shares, hop coverage and SNR, evidence of test cases."""
 
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.fingerprint import fingerprint
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.visits import Visits
 
@@ -14,7 +15,59 @@ MAX_EDGE_VISITS: Final = 4_000_000_000
 SAMPLE_SEED: Final = 0
 
 
-def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
+class HopStatistics(TypedDict):
+    """The N-hop candidate sets for one N, see `hop_statistics`."""
+
+    n: int
+    coverage: float
+    avg_candidates: float
+    snr_x1000: float
+    avg_candidates_all_pois: float
+    snr_x1000_all_pois: float
+
+
+class HopSample(TypedDict):
+    """How many unseen test pairs and source POIs a large graph's hops are estimated from."""
+
+    pairs: int
+    sources: int
+
+
+class TailShares(TypedDict):
+    """Counts and tail shares: over unique test pairs and over test cases, which differ."""
+
+    transitions: int
+    unique_test_pairs: int
+    unseen_unique_test_pairs: int
+    unique_tail_share: float
+    case_tail_share: float
+    case_unseen_share: float
+
+
+class EvidenceShares(TypedDict):
+    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
+
+    ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
+    """
+
+    in_history_share: float
+    tail_in_history: float
+    tail_within_two_hops: float
+    tail_within_both: float
+    tail_two_step_walk: float
+    tail_two_step_both: float
+
+
+class DatasetStatistics(TailShares, EvidenceShares):
+    """Everything `recap stats` prints; ``hop_sample`` is there only where `hop_statistics` draws a sample."""
+
+    dataset_hash: str
+    hops: list[HopStatistics]
+    fingerprint: dict[str, float | int]
+    hop_sample: NotRequired[HopSample]
+
+
+def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[HopStatistics]:
     """Coverage, candidates and SNR of the N-hop candidate sets (App. C.2, Table of graph hops).
 
     Coverage is over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
@@ -22,8 +75,7 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     sampled, see `sample_sizes`.
 
     Returns:
-        One dict for each N = 1..max_hops: ``n, coverage, avg_candidates, snr_x1000, avg_candidates_all_pois,
-        snr_x1000_all_pois``.
+        One entry for each N = 1..max_hops.
     """
     source, destination = unique_test_pairs(dataset)
     unseen = graph.count(source, destination) == 0
@@ -39,7 +91,7 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     sources = np.union1d(source, everywhere)
     hops, sizes = graph.explore(sources, source, destination, max_hops)
     of_pairs, of_pois = np.searchsorted(sources, source), np.searchsorted(sources, everywhere)
-    rows = []
+    rows: list[HopStatistics] = []
     for n in range(1, max_hops + 1):
         signal = int(((hops > 0) & (hops <= n)).sum())
         candidates = int(sizes[n - 1, of_pairs].sum())
@@ -59,7 +111,7 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     return rows
 
 
-def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
+def sample_sizes(graph: TransitionGraph) -> HopSample | None:
     """How many unseen test pairs and POIs `hop_statistics` draws; None where it takes all.
 
     A walk from one POI touches every transition at most once, so all walks cost POIs times transitions at most.
@@ -78,8 +130,8 @@ def unique_test_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     return keys // dataset.num_pois, keys % dataset.num_pois
 
 
-def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float | int]:
-    """Counts and tail shares: over unique test pairs and over test cases, which differ."""
+def tail_shares(dataset: Dataset, graph: TransitionGraph) -> TailShares:
+    """The shares of a dataset."""
     source, destination = unique_test_pairs(dataset)
     unique_counts = graph.count(source, destination)
     rows = dataset.cases(c.TEST)
@@ -95,11 +147,8 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float | i
     }
 
 
-def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
-    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
-
-    ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
-    """
+def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> EvidenceShares:
+    """The shares of a dataset."""
     rows = dataset.cases(c.TEST)
     poi = dataset.checkins[c.POI].to_numpy()
     source, target = poi[rows], poi[rows + 1]
@@ -117,17 +166,20 @@ def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float
     }
 
 
-def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
-    """Everything `recap stats` prints; ``hop_sample`` is there only where `hop_statistics` draws a sample."""
+def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> DatasetStatistics:
+    """All statistics of a dataset."""
     graph = TransitionGraph.from_dataset(dataset)
     sample = sample_sizes(graph)
-    return {
+    statistics: DatasetStatistics = {
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
         **evidence_shares(dataset, graph),
+        "fingerprint": fingerprint(dataset, graph, sample["sources"] if sample else None),
         "hops": hop_statistics(dataset, graph, max_hops),
-        **({"hop_sample": sample} if sample else {}),
     }
+    if sample is not None:
+        statistics["hop_sample"] = sample
+    return statistics
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -1,8 +1,7 @@
-"""`recap doctor`: what this installation and machine have, what is missing, and the command that mends it."""
+"""`recap doctor`: what this installation and machine have, what is missing, and the command that fixes it."""
 
 import contextlib
 import importlib.metadata
-import json
 import os
 import platform
 import shutil
@@ -19,6 +18,8 @@ from pydantic import Field
 from recap.config import Config
 from recap.errors import ConfigError, RecapError
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, verify_sums
+from recap.storage.installed import bundles_folder
+from recap.storage.json_text import read_json
 from recap.storage.user_folder import HOME_VARIABLE, user_folder
 
 DISTRIBUTION: Final = "recap-mobility"
@@ -26,7 +27,7 @@ ENOUGH_DISK_BYTES: Final = 5 << 30
 ENOUGH_MEMORY_BYTES: Final = 4 << 30
 REINSTALL: Final = "make setup, or: pip install --editable ."
 MOVE_HOME: Final = f"export {HOME_VARIABLE}=/path/to/a/folder/of/yours"
-BUNDLES: Final = Path(__file__).resolve().parents[1] / "checkpoints"
+BUNDLES: Final = bundles_folder()
 
 
 class Check(Config):
@@ -37,6 +38,7 @@ class Check(Config):
         description="`missing` keeps something from working, `note` does not."
     )
     found: str = Field(description="What is there.")
+    # The name of a key in `--json`.
     mend: str = Field("", description="The command or step that helps; empty where nothing is wrong.")
 
 
@@ -62,9 +64,9 @@ def examine(places: list[Path] | None = None) -> list[Check]:
 def _python() -> Iterator[Check]:
     version = platform.python_version()
     is_new = sys.version_info >= (3, 11)
-    mend = "" if is_new else "install Python 3.11 or newer, then: make setup PYTHON=python3.11"
+    fix = "" if is_new else "install Python 3.11 or newer, then: make setup PYTHON=python3.11"
     yield Check(
-        name="python", status="ok" if is_new else "missing", found=f"{version} on {platform.platform()}", mend=mend
+        name="python", status="ok" if is_new else "missing", found=f"{version} on {platform.platform()}", mend=fix
     )
 
 
@@ -190,12 +192,12 @@ def _found_folders(places: list[Path]) -> Iterator[Check]:
         ("dataset", DATASET_MANIFEST, "recap prepare FILE --out DIR, or: recap fetch nyc"),
         ("checkpoint", CHECKPOINT_MANIFEST, "recap train DIR --preset quick --out CKPT"),
     )
-    for kind, manifest, mend in kinds:
+    for kind, manifest, fix in kinds:
         folders = sorted({file.parent.resolve() for root in roots for file in _manifests(root, manifest)})
         for folder in folders:
             yield _verify(kind, folder, manifest)
         if not folders:
-            yield Check(name=kind, status="note", found="none in the usual places", mend=mend)
+            yield Check(name=kind, status="note", found="none in the usual places", mend=fix)
 
 
 def _manifests(root: Path, manifest: str) -> Iterator[Path]:
@@ -212,12 +214,25 @@ def _verify(kind: str, folder: Path, manifest: str) -> Check:
     ].format
     try:
         verify_sums(folder, [manifest])
-        values = json.loads((folder / manifest).read_text(encoding="utf-8"))
+        _open(kind, folder)
+        values = read_json(folder / manifest)
         name = values.get("name") or values.get("dataset_name") or folder.name
         digest = str(values.get("dataset_hash", ""))[:12]
         return Check(name=kind, status="ok", found=f"{name} ({digest}…) in {folder}")
-    except (RecapError, ValueError, AttributeError, OSError) as error:
+    except (RecapError, ValueError, AttributeError, OSError, MemoryError) as error:
         return Check(name=kind, status="missing", found=str(error), mend=again(os.fspath(folder)))
+
+
+def _open(kind: str, folder: Path) -> None:
+    """Read it as every command does; here and not above, so that the doctor speaks where a library is missing."""
+    if kind == "dataset":
+        from recap.data.dataset import Dataset
+
+        Dataset.load(folder)
+    else:
+        from recap.checkpoint import Checkpoint
+
+        Checkpoint.load(folder)
 
 
 def _gb(size: int) -> str:

@@ -4,7 +4,7 @@ Shape suffixes: T check-ins, B cases, C packed candidates (all cases' candidates
 """
 
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import torch
@@ -13,9 +13,12 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.ragged import expand_ranges
 from recap.visits import Visits
 
 SECONDS_PER_DAY: Final = 86_400
+
+Seconds = TypeVar("Seconds", int, Tensor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +128,7 @@ def find_revisit_candidates(
         max_candidates: keep only this many most recently visited candidates of each case; None keeps all.
     """
     first_B = checkins.first_T[row_B]
-    length_B = row_B - first_B
-    case_H = torch.repeat_interleave(torch.arange(len(row_B), device=row_B.device), length_B)
-    offset_B = torch.cumsum(length_B, 0) - length_B
-    q_H = torch.arange(case_H.shape[0], device=row_B.device) - offset_B[case_H] + first_B[case_H]
+    case_H, q_H = expand_ranges(first_B, row_B - first_B)
     is_last_H = checkins.next_visit_T[q_H] >= row_B[case_H]
     case_C, q_C = case_H[is_last_H], q_H[is_last_H]
     if max_candidates is not None:
@@ -158,6 +158,10 @@ def local_hour_fraction(local_seconds: Tensor) -> Tensor:
     return torch.remainder(local_seconds, SECONDS_PER_DAY).double() / SECONDS_PER_DAY
 
 
-def local_weekday(local_seconds: Tensor) -> Tensor:
-    """Day of the week, 0 Monday to 6 Sunday (1 January 1970 was a Thursday)."""
-    return torch.remainder(torch.div(local_seconds, SECONDS_PER_DAY, rounding_mode="floor") + 3, 7)
+def local_weekday(local_seconds: Seconds) -> Seconds:
+    """Day of the week, 0 Monday to 6 Sunday (1 January 1970 was a Thursday).
+
+    >>> local_weekday(0), local_weekday(4 * SECONDS_PER_DAY), local_weekday(-1)
+    (3, 0, 2)
+    """
+    return (local_seconds // SECONDS_PER_DAY + 3) % 7

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from recap.history import CheckinTensors
+from recap.ragged import expand_ranges
 
 
 @dataclass(frozen=True, eq=False)
 class CaseBatch:
-    """Prediction steps of a check-in table.
+    """Cases of a check-in table.
 
     Attributes:
         checkins: the table that holds each case's history, source and target.
@@ -46,10 +47,7 @@ class CaseBatch:
 def past_rows(batch: CaseBatch) -> tuple[Tensor, Tensor]:
     """Every check-in of each case's user up to and including the source, packed: position in the batch, and row."""
     first_B = batch.checkins.first_T[batch.row_B]
-    length_B = batch.row_B - first_B + 1
-    case_H = torch.repeat_interleave(torch.arange(len(batch), device=batch.row_B.device), length_B)
-    offset_B = torch.cumsum(length_B, 0) - length_B
-    return case_H, torch.arange(len(case_H), device=batch.row_B.device) - offset_B[case_H] + first_B[case_H]
+    return expand_ranges(first_B, batch.row_B - first_B + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,9 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from recap.data.dataset import Dataset
-from recap.runs.store.files import write_json
+from recap.errors import RecapError
+from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
+from recap.runs.store.files import read_json, write_json
+from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import SETTINGS
@@ -78,7 +83,7 @@ def wait_for_epoch(run: RunFolder, epoch: int, seconds: float = 90.0) -> None:
 def recap(home: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     """Run the real console script with its own user folder."""
     environment = os.environ | {"RECAP_HOME": str(home), "OMP_NUM_THREADS": "1"}
-    command = [RECAP, *map(str, arguments)]
+    command = [str(RECAP), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
 
 
@@ -88,3 +93,34 @@ def recap_json(home: Path, *arguments: Any) -> Any:
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("\n") == 1
     return json.loads(result.stdout)
+
+
+def runner_works(store: RunStore) -> bool:
+    """Whether a runner holds the folder's lock; the lock goes with its process, however that ends."""
+    lock = FileLock(store.folder / RUNNER_LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def runner_process(store: RunStore) -> ProcessIdentity | None:
+    """Who the runner is; None when none works."""
+    try:
+        identity = ProcessIdentity.parse(read_json(store.folder / RUNNER_INFO)["process"])
+    except (RecapError, KeyError):
+        return None
+    return identity if identity.is_here and identity.is_alive() else None
+
+
+def kill(process: ProcessIdentity) -> bool:
+    """SIGKILL to this process alone, as the system does when memory runs out; False when it is gone."""
+    if not process.is_alive():
+        return False
+    try:
+        os.kill(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True

@@ -11,6 +11,7 @@ from recap import columns as c
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.dataset import Dataset, Manifest
 from recap.data.preparation import prepare_dataset
+from recap.data.splitting import SPLIT_BY
 
 START = pd.Timestamp("2012-04-02 08:00:00", tz="UTC")
 """A Monday. Hours in the tables below count from here."""
@@ -75,7 +76,7 @@ def split_dataset(walks: list[tuple[int, list[tuple[int, int]]]], num_pois: int)
 
 def foursquare_lines(rows: list[tuple[str, str, float]]) -> list[str]:
     """The same rows as lines of a TSMC2014 file."""
-    table = raw_table(rows)
+    rows_of_table: list[Any] = list(raw_table(rows).itertuples())
     return [
         FOURSQUARE_LINE.format(
             user=row.user_id,
@@ -84,7 +85,7 @@ def foursquare_lines(rows: list[tuple[str, str, float]]) -> list[str]:
             longitude=row.longitude,
             time=row.time.strftime("%a %b %d %H:%M:%S +0000 %Y"),
         )
-        for row in table.itertuples()
+        for row in rows_of_table
     ]
 
 
@@ -112,4 +113,9 @@ configs = st.builds(
     train_end=st.sampled_from([0.5, 0.8]),
     val_end=st.sampled_from([0.8, 0.9]),
     drop_exact_duplicates=st.booleans(),
+    history=st.sampled_from(["every_checkin", "cases_only"]),
+    merge_seconds=st.sampled_from([0, 0, 3600, 7200]),
+    merge_by=st.sampled_from(["gap", "clock"]),
+    split_by=st.sampled_from(SPLIT_BY),
+    removal_order=st.sampled_from(["short_first", "unseen_first"]),
 )

@@ -6,8 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from recap.data.cleaning import History
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_raw
@@ -16,20 +18,28 @@ from recap.presets import data_preset
 NYC = Path(os.environ.get("RECAP_NYC") or Path(__file__).parents[2] / "shared" / "data" / "nyc")
 NYC_FILE = NYC / "dataset_TSMC2014_NYC.txt.gz"
 REFERENCE_FILE = NYC / "reference.json"
+FULL_HISTORY_FILE = NYC / "reference_full_history.json"
 
 needs_nyc = pytest.mark.skipif(
-    not (NYC_FILE.is_file() and REFERENCE_FILE.is_file()),
-    reason=f"no {NYC_FILE.name} with {REFERENCE_FILE.name} in {NYC}; set RECAP_NYC to their folder",
+    not all(path.is_file() for path in (NYC_FILE, REFERENCE_FILE, FULL_HISTORY_FILE)),
+    reason=f"no {NYC_FILE.name} with its two references in {NYC}; set RECAP_NYC to their folder",
 )
 
 
 @cache
-def nyc_dataset() -> Dataset:
-    """The prepared file; takes a few seconds once."""
-    return prepare_dataset(read_raw(NYC_FILE, "foursquare"), data_preset("nyc"), name="nyc", source_format="foursquare")
+def nyc_dataset(history: History = "every_checkin") -> Dataset:
+    """The prepared file under a rule of history; takes a few seconds once."""
+    config = data_preset("nyc").override([f"history={history}"])
+    return prepare_dataset(nyc_raw(), config, name="nyc", source_format="foursquare")
 
 
-def nyc_reference() -> dict[str, Any]:
-    """Values computed by an independent program."""
-    values: dict[str, Any] = json.loads(REFERENCE_FILE.read_text(encoding="utf-8"))
+@cache
+def nyc_raw() -> pd.DataFrame:
+    """The file's rows."""
+    return read_raw(NYC_FILE, "foursquare")
+
+
+def nyc_reference(file: Path = REFERENCE_FILE) -> dict[str, Any]:
+    """Values computed by an independent program; those of `REFERENCE_FILE` are under the history ``cases_only``."""
+    values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return values

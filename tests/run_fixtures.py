@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_store import RunStore
-from tests.background import new_store, wait_for, walking_dataset
+from tests.background import new_store, runner_process, wait_for, walking_dataset
 
 
 @pytest.fixture(scope="session")

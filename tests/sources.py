@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,7 +28,7 @@ def write_source(folder: Path, source_format: str) -> tuple[Path, ReadOptions]:
         the path to name on the command line, and the options that the format needs.
     """
     table = raw_table(ROWS)
-    rows = list(table.itertuples(index=False))
+    rows: list[Any] = list(table.itertuples(index=False))
     iso = [row.time.strftime("%Y-%m-%dT%H:%M:%SZ") for row in rows]
     ctime = [row.time.strftime("%a %b %d %H:%M:%S +0000 %Y") for row in rows]
     epoch = [int(row.time.timestamp()) for row in rows]

@@ -1,4 +1,4 @@
-"""docs/data.md says what the code does: every format, option, reason, blemish and column."""
+"""docs/data.md says what the code does: every format, option, reason, issue and column."""
 
 import re
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_every_name_is_described(names: list[str]) -> None:
     assert [name for name in names if not described(name)] == []
 
 
-def test_every_blemish_is_described() -> None:
+def test_every_issue_is_described() -> None:
     """The kinds of problems, as the checks name them."""
     source = Path(checks.__file__).read_text(encoding="utf-8")
     kinds = [*re.findall(r'    kind="(\w+)"', source), "unknown_users", "unknown_pois"]
@@ -73,7 +73,7 @@ def test_the_columns_on_disk(tmp_path: Path) -> None:
 def test_california_and_the_options() -> None:
     """The named box's numbers, and every option of `recap prepare` that concerns reading."""
     numbers = f"{CALIFORNIA.west},{CALIFORNIA.south},{CALIFORNIA.east},{CALIFORNIA.north}"
-    assert numbers in TEXT and CALIFORNIA.timezone in TEXT
+    assert numbers in TEXT and str(CALIFORNIA.timezone) in TEXT
     help_text = recap("prepare", "--help").stdout
     for option in (
         "map",

@@ -123,13 +123,13 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
         batch_size=64,
         seed=seed,
         validate_every=epochs,
-        model=sizes | model,  # type: ignore[arg-type]  # pydantic builds it
+        model=sizes | model,
         curriculum=Curriculum(staged=False, warm_weight=0.0),
         optimiser=OptimiserConfig(learning_rate=5e-3, prior_learning_rate=5e-2),
     )
     checkpoint = train(dataset, config, folder, device=torch.device("cpu"))
     assert checkpoint is not None
-    summary = checkpoint.read_summary()
+    summary: Any = checkpoint.read_summary()
     return {"recap": summary["test"]["all"], **{name: groups["all"] for name, groups in summary["baselines"].items()}}
 
 

@@ -1,11 +1,10 @@
-"""A sealed checkpoint without a training: the preset's starting values, whose prior already ranks by revisits."""
+"""A complete checkpoint without a training: the preset's starting values, whose prior already ranks by revisits."""
 
 from pathlib import Path
 
 import torch
 
 from recap.checkpoint import (
-    BEST_OVERALL_WEIGHTS,
     VOCABULARY,
     WEIGHTS,
     CheckpointManifest,
@@ -28,8 +27,7 @@ def write_untrained_checkpoint(dataset: Dataset, folder: Path, *, seed: int = 0)
     config = tiny()
     torch.manual_seed(seed)
     model = Recap.for_dataset(config.model, dataset, TransitionGraph.from_dataset(dataset))
-    for name in (WEIGHTS, BEST_OVERALL_WEIGHTS):
-        save_tensors(model.state_dict(), folder / name)
+    save_tensors(model.state_dict(), folder / WEIGHTS)
     write_vocabulary(dataset, folder / VOCABULARY)
     values = dict.fromkeys(("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"), 0.0)
     result = EpochResult(epoch=config.epochs, stage=config.curriculum.at(config.epochs), val=values)

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from analysis.explain.links import CaseLink
 from recap.config import Config
 from recap.errors import RecapError
+from recap.storage.atomic import write_text
 from recap.storage.user_folder import user_folder, user_subfolder
 
 MAX_NOTE = 500
@@ -35,13 +36,7 @@ def save_case(case: SavedCase) -> Path:
         RecapError: the disk refused.
     """
     path = user_subfolder("cases") / f"{case.name}.json"
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_text(case.model_dump_json(indent=1), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"saving {path} failed: {error.strerror or error}; nothing was kept") from error
+    write_text(path, case.model_dump_json(indent=1))
     return path
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 import torch
 
+from analysis.experiments.templating import fill_template
 from analysis.long_tail.comparison import compare_records
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
@@ -30,10 +31,14 @@ from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
+from recap.storage.atomic import replace_text
 from recap.training.run import train
 from recap.training_config import TrainConfig
 
 CITY: Final = "Saltmere"
+PAPER: Final = "w/o evidence"
+"""The ablation that is RECAP as in the paper; the bundle holds its checkpoint too."""
+
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 Log = Callable[[str], None]
 
@@ -71,9 +76,11 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
         dataset, train_preset("demo").override(ABLATIONS["w/o Shortcut"]), work / "w-o-shortcut", log
     )
     _copy_artifact(without_holdout.folder, out / "without-holdout")
+    paper = _trained(dataset, train_preset("demo").override(ABLATIONS[PAPER]), work / _folder_name(PAPER), log)
+    _copy_artifact(paper.folder, out / "paper")
     ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
-    (out / "MODEL_CARD.md").write_text(_card(dataset, full, ablations), encoding="utf-8")
+    replace_text(out / "MODEL_CARD.md", model_card(dataset, full, ablations))
     log("Ranking the test cases for the app")
     ship_tables(out)
     return ablations
@@ -86,15 +93,16 @@ def ship_tables(bundle: Path) -> None:
     """
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
     opened = LoadedDataset.load(bundle / "dataset")
-    checkpoint = Checkpoint.load(bundle / "checkpoint")
-    models = [NamedScorer.of_checkpoint(checkpoint, opened)]
-    models += [NamedScorer.of_baseline(name, opened) for name in COUNTING_BASELINES]
+    checkpoints = [Checkpoint.load(bundle / name) for name in ("checkpoint", "paper")]
+    models = [NamedScorer.of_checkpoint(checkpoint, opened) for checkpoint in checkpoints]
+    models += [NamedScorer.of_baseline(name, opened) for name in (*COUNTING_BASELINES, "evidence")]
     for model in models:
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
-    predictor = Predictor(checkpoint, opened.dataset)
-    key = removals_key(opened.dataset.hash, checkpoint.hash)
-    write_records(describe_removals(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
+    for checkpoint in checkpoints:
+        predictor = Predictor(checkpoint, opened.dataset)
+        key = removals_key(opened.dataset.hash, checkpoint.hash)
+        write_records(describe_removals(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
@@ -125,8 +133,12 @@ def _trained(dataset: Dataset, config: TrainConfig, folder: Path, log: Log) -> C
     return trained
 
 
+def _folder_name(variant: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in variant.lower())
+
+
 def _copy_artifact(source: Path, target: Path) -> None:
-    """Copy a sealed checkpoint and its metrics.jsonl, without the resume state and event files."""
+    """Copy a finished checkpoint and its metrics.jsonl, without the resume state and event files."""
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(TRAINING_FOLDER, ".lock"))
@@ -147,8 +159,7 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> dict
     }
     variants = {}
     for name, changes in ABLATIONS.items():
-        folder = work / "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-        checkpoint = _trained(dataset, train_preset("demo").override(changes), folder, log)
+        checkpoint = _trained(dataset, train_preset("demo").override(changes), work / _folder_name(name), log)
         log(f"Comparing {name}")
         variants[name] = {
             "changes": changes,
@@ -176,62 +187,49 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _write_json(path: Path, content: Any, *, compact: bool = False) -> None:
     text = json.dumps(content, separators=(",", ":")) if compact else json.dumps(content, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+    replace_text(path, text + "\n")
 
 
-def _card(dataset: Dataset, full: Checkpoint, ablations: dict[str, Any]) -> str:
-    train_config = full.manifest.train
-    lines = [
-        f"# {CITY}: a demo city and RECAP on it",
-        "",
-        f"{CITY} does not exist and nobody in it does: {len(dataset.checkins):,} check-ins of {dataset.num_users:,} "
-        f"generated walkers at {dataset.num_pois:,} invented places (exploration and preferential return, Song et al. "
-        f"2010, with a gravity choice and timetables; generator seed {PINNED_SEED}).",
-        "",
-        f"Dataset `{dataset.hash}`. Preset `demo`, seed {train_config.seed}, {train_config.epochs} epochs, kept epoch "
-        f"{full.manifest.best.epoch}. The model is RECAP with additive evidence, which goes beyond the paper; "
-        "`w/o evidence` below is the paper's model. Settings were chosen on validation and on cities of other seeds; "
-        "test is protocol `every_step`.",
-        "",
-        "## Test, RECAP and its lead over counting (95 % interval over users)",
-        "",
-        "| cases | metric | RECAP | " + " | ".join(ablations["full_against_baselines"]) + " |",
-        "|---|---|---:|" + "---:|" * len(ablations["full_against_baselines"]),
-    ]
-    tables = {name: pd.DataFrame(rows) for name, rows in ablations["full_against_baselines"].items()}
-    for group in ("all", "tail"):
-        for metric in SHOWN_METRICS:
-            cells = []
-            for table in tables.values():
-                row = table[(table["group"] == group) & (table["metric"] == metric)].iloc[0]
-                cells.append(f"{row['rival']:.4f} ({row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}])")
-            lines.append(f"| {group} | {metric} | {row['value']:.4f} | " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "## Ablations, difference to the full model (95 % interval over users)",
-        "",
-        "| variant | " + " | ".join(f"all {metric}" for metric in SHOWN_METRICS) + " | tail hr20 | tail mrr |",
-        "|---|" + "---:|" * (len(SHOWN_METRICS) + 2),
-    ]
+def model_card(dataset: Dataset, full: Checkpoint, ablations: dict[str, Any]) -> str:
+    """The bundle's card: what was trained on what, its accuracy, and what it does not show."""
+    return fill_template(
+        "model_card.md.j2",
+        city=CITY,
+        dataset=dataset,
+        generator_seed=PINNED_SEED,
+        train=full.manifest.train,
+        best_epoch=full.manifest.best.epoch,
+        baselines=list(ablations["full_against_baselines"]),
+        accuracies=_accuracy_rows(ablations["full_against_baselines"]),
+        metrics=SHOWN_METRICS,
+        ablations=_ablation_rows(ablations["variants"]),
+        num_cases=len(dataset.cases(c.TEST)),
+    )
+
+
+def _accuracy_rows(against: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
+    """Cases, metric, RECAP's value, and each baseline's with the difference and its interval."""
+    tables = [_by_group_and_metric(rows) for rows in against.values()]
+    rows = []
+    for key in ((group, metric) for group in ("all", "tail") for metric in SHOWN_METRICS):
+        found = [table[key] for table in tables]
+        cells = [f"{row['rival']:.4f} ({_with_interval(row)})" for row in found]
+        rows.append([*key, f"{found[-1]['value']:.4f}", *cells])
+    return rows
+
+
+def _ablation_rows(variants: dict[str, dict[str, Any]]) -> list[list[str]]:
     shown = [*(("all", metric) for metric in SHOWN_METRICS), ("tail", "hr20"), ("tail", "mrr")]
-    for name, variant in ablations["variants"].items():
-        table = pd.DataFrame(variant["against_full"]).set_index(["group", "metric"])
-        cells = [
-            f"{difference:+.4f} [{low:+.4f}, {high:+.4f}]"
-            for difference, low, high in (table.loc[key, ["difference", "low", "high"]].to_numpy() for key in shown)
-        ]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    n_test = len(dataset.cases(c.TEST))
-    lines += [
-        "",
-        f"n = {n_test:,} test cases. Tail: the step occurs at most once in training.",
-        "",
-        "## What the demo overstates, and what it does not show",
-        "",
-        "Routines by hour and weekday are stronger than in real check-ins, so time helps more here. Walkers have no "
-        "route habits of their own: on real data a user's own repeated steps carry more. There are no bursts of "
-        "check-ins seconds apart, fewer places only one person visits, and every place is checked in at by more people "
-        "than in real data. Do not quote these accuracies as RECAP's.",
-        "",
-    ]
-    return "\n".join(lines)
+    rows = []
+    for name, variant in variants.items():
+        table = _by_group_and_metric(variant["against_full"])
+        rows.append([name, *(_with_interval(table[key]) for key in shown)])
+    return rows
+
+
+def _by_group_and_metric(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["group"], row["metric"]): row for row in rows}
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    return f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"

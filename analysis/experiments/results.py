@@ -13,6 +13,8 @@ import psutil
 import torch
 from pydantic import Field
 
+from analysis.experiments.spec import Column
+from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import hop_statistics
@@ -22,6 +24,7 @@ from recap.evaluation.metrics import metrics_by_group, metrics_of
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
+from recap.storage.atomic import replace_text
 from recap.training_config import TrainConfig
 
 FORMAT_VERSION: Final = 1
@@ -58,7 +61,7 @@ class ExperimentResult(Config):
     dataset_hash: str
     synthetic: bool
     seeds: tuple[int, ...]
-    columns: tuple[dict[str, Any], ...]
+    columns: tuple[Column, ...]
     average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arms: tuple[ArmResult, ...]
     comparisons: tuple[dict[str, Any], ...] = ()
@@ -70,9 +73,7 @@ class ExperimentResult(Config):
 
     def save(self, path: Path) -> None:
         """Write as JSON, whole or not at all."""
-        temporary = path.with_name(f".{path.name}.part")
-        temporary.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        replace_text(path, self.model_dump_json(indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path, dataset_hash: str | None = None) -> "ExperimentResult":
@@ -118,12 +119,12 @@ def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[d
     for protocol in ("trajectory_last", "user_last"):
         values[protocol] = evaluate(scorer, dataset, graph, protocol=protocol, checkins=checkins).metrics
     records = step.records
-    count = records["transition_count"].clip(upper=_FREQUENCY_BINS)
+    count = records[c.TRANSITION_COUNT].clip(upper=_FREQUENCY_BINS)
     values["frequency"] = {
         f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): metrics_of(records[count == low])
         for low in range(_FREQUENCY_BINS + 1)
     }
-    values["long_history"] = metrics_by_group(records[records["position"] >= LONG_HISTORY])
+    values["long_history"] = metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY])
     return values, records
 
 

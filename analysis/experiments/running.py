@@ -29,6 +29,7 @@ from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.model.recap import RecapScorer
 from recap.storage.artifacts import SUMS
+from recap.storage.atomic import replace_text, replacing
 from recap.training.run import StopRequest, train
 from recap.training.trainer import EpochWatcher, Trainer
 from recap.training_config import TrainConfig
@@ -102,7 +103,7 @@ def _train(
     stop: StopRequest,
     label: str,
 ) -> Checkpoint | None:
-    """The sealed training, run or continued where it is not there yet; None if stopped."""
+    """The finished training, run or continued where it is not there yet; None if stopped."""
     if (folder / SUMS).is_file():
         return Checkpoint.load(folder)
     log(f"{label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
@@ -127,9 +128,8 @@ def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
         row = {"epoch": epoch} | {f"{group}.hr1": metrics[group]["hr1"] for group in ("all", "head", "tail")}
         known = pd.read_csv(path) if path.is_file() else pd.DataFrame()
         kept = known[known["epoch"] < epoch] if len(known) else known
-        temporary = path.with_name(f".{path.name}.part")
-        pd.concat([kept, pd.DataFrame([row])]).to_csv(temporary, index=False)
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            pd.concat([kept, pd.DataFrame([row])]).to_csv(temporary, index=False)
 
     return after_epoch
 
@@ -137,7 +137,7 @@ def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
 def _measure_training(
     arm: Arm, checkpoint: Checkpoint, digest: str, dataset: Dataset, graph: TransitionGraph
 ) -> _Measured:
-    """Measure a sealed training, or read what was measured before."""
+    """Measure a finished training, or read what was measured before."""
     working = checkpoint.folder / TRAINING_FOLDER
     train_config, summary = checkpoint.manifest.train, checkpoint.read_summary()
     described = {
@@ -168,9 +168,7 @@ def _measure_training(
     points = pd.read_csv(working / _POINTS).to_dict(orient="records") if (working / _POINTS).is_file() else []
     result = ArmResult.parse(described | {"values": values, "test_points": points})
     write_records(records, working / _RECORDS, {"dataset_hash": dataset.hash, "model": digest})
-    temporary = working / f".{_MEASURED}.part"
-    temporary.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    temporary.replace(working / _MEASURED)
+    replace_text(working / _MEASURED, result.model_dump_json(indent=1) + "\n")
     return _Measured(result, records)
 
 
@@ -192,7 +190,7 @@ def _result(
         dataset_hash=dataset.hash,
         synthetic=dataset.manifest.synthetic,
         seeds=spec.seeds,
-        columns=tuple(column.model_dump() for column in spec.columns),
+        columns=spec.columns,
         average_rank=spec.average_rank,
         arms=tuple(measured.result for measured in done),
         comparisons=tuple(_comparisons(spec, done)) if finished else (),

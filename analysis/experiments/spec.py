@@ -9,9 +9,10 @@ from pydantic import Field, model_validator
 from recap.config import Config
 from recap.errors import ConfigError
 from recap.presets import train_preset
+from recap.storage.installed import data_path
 from recap.training_config import TrainConfig
 
-SPECS: Final = Path(__file__).parent / "specs"
+SPECS: Final = data_path("analysis.experiments", "specs")
 
 Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "evidence"]
 

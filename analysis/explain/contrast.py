@@ -12,13 +12,12 @@ from analysis.explain.evidence_items import window_positions
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.types import ScoreDecomposition
+from analysis.glossary import SCORE_PARTS
 from recap.config import Config
 from recap.counterfactuals import COMPONENTS
 from recap.errors import CaseError
-from recap.history import SECONDS_PER_DAY
+from recap.history import SECONDS_PER_DAY, local_weekday
 
-PARTS: Final = ("core", "count", "recency", "window", "clip_loss", "correction", "evidence")
-"""Rows of the split, in order; the clip's loss counts negatively."""
 _MAX_TRIED: Final = 512
 
 
@@ -55,7 +54,7 @@ def contrast(edited_case: EditedCase, a: int, b: int, *, search: bool = True) ->
     if a == b:
         raise CaseError(f"two different places are needed to compare, got {a} twice")
     entry_a, entry_b = decompose_scores(edited_case, [a, b])
-    parts = {name: getattr(entry_a, name) - getattr(entry_b, name) for name in PARTS}
+    parts = {name: getattr(entry_a, name) - getattr(entry_b, name) for name in SCORE_PARTS}
     parts["clip_loss"] = -parts["clip_loss"]
     flip, tried = smallest_flip(edited_case, a, b) if search else (None, None)
     return Contrast(
@@ -102,7 +101,7 @@ def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edi
         shift = abs(hour - local % SECONDS_PER_DAY / 3600)
         if hour != local % SECONDS_PER_DAY // 3600:
             yield SetHour(hour=hour), 1.0, min(shift, 24 - shift)
-    today = (local // SECONDS_PER_DAY + 3) % 7
+    today = local_weekday(local)
     for weekday in range(7):
         if weekday != today:
             yield SetWeekday(weekday=weekday), 1.0, 24.0 * min((weekday - today) % 7, (today - weekday) % 7)

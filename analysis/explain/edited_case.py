@@ -59,7 +59,7 @@ class EditedCase:
 
     @property
     def row(self) -> int:
-        return int(self.case["row"])
+        return int(self.case[c.ROW])
 
     @property
     def source(self) -> int:
@@ -67,7 +67,7 @@ class EditedCase:
 
     @property
     def truth(self) -> int:
-        return int(self.case["target"])
+        return int(self.case[c.TARGET])
 
     @property
     def target(self) -> int:
@@ -181,12 +181,6 @@ def check_poi(predictor: Predictor, poi: int) -> None:
         raise CaseError(f"there is no POI {poi}; this dataset has POIs 0 to {predictor.dataset.num_pois - 1}")
 
 
-def rank_of(total_P: Tensor, poi: int) -> float:
-    """1 is best; the mean rank where totals are equal."""
-    better, equal = int((total_P > total_P[poi]).sum()), int((total_P == total_P[poi]).sum())
-    return better + (equal + 1) / 2
-
-
 def build_edited_case(
     predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
 ) -> EditedCase:
@@ -197,7 +191,7 @@ def build_edited_case(
         EditError: an edit that does not fit the case, with its text.
     """
     case: dict[str, Any] = {str(name): value for name, value in predictor.case(number, split).items()}
-    variant = Counterfactual(predictor.history(int(case["row"])))
+    variant = Counterfactual(predictor.history(int(case[c.ROW])))
     visit_H = np.append(np.arange(len(variant.history) - 1), -1)
     edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
     for edit in edits:
@@ -331,7 +325,7 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     if isinstance(edit, SetHour):
         local = local - local % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
     else:
-        today = int(local_weekday(torch.tensor(local)))
+        today = local_weekday(local)
         local += (edit.weekday - today) * SECONDS_PER_DAY
     local_seconds_H = history.local_seconds_H.copy()
     before = int(history.seconds_H[-3]) if len(history) > 2 else local - int(offset_2[0])

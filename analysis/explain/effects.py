@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import torch
 from pydantic import Field
 
-from analysis.explain.edited_case import EditedCase, rank_of
+from analysis.explain.edited_case import EditedCase
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
+from recap.evaluation.ranks import rank_of, rank_totals
 
 
 class Effect(Config):
@@ -28,9 +29,8 @@ def rank_and_probability(total_BP: torch.Tensor, poi: int) -> tuple[torch.Tensor
     """Logit, softmax probability and mean rank of one POI in each row: three tensors (B,)."""
     logit_B = total_BP[:, poi]
     probability_B = torch.exp(logit_B - torch.logsumexp(total_BP, dim=1))
-    better_B = (total_BP > logit_B[:, None]).sum(1)
-    equal_B = (total_BP == logit_B[:, None]).sum(1)
-    return logit_B, probability_B, better_B + (equal_B + 1) / 2
+    candidate_B = torch.full_like(total_BP[:, 0], poi, dtype=torch.int64)
+    return logit_B, probability_B, rank_totals(total_BP, candidate_B).mean_B
 
 
 def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candidate: int) -> list[Effect]:

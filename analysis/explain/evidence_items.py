@@ -9,6 +9,7 @@ from pydantic import Field
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
+from analysis.glossary import PART_NAMES
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 from recap.model.evidence_terms import evidence_names
@@ -81,9 +82,8 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
     if edited_case.is_active("graph_token"):
         items.append(EvidenceItem(kind="graph_token", key=1 + config.suffix_length, label="The two-hop token"))
     (entry,) = decompose_scores(edited_case, [candidate])
-    labels = {"count": "Visit count", "recency": "Recency", "window": "Recent window", "correction": "Correction"}
     items += [
-        EvidenceItem(kind=term, key=-1, label=labels[term]) for term in REVISIT_TERMS if getattr(entry, term) != 0.0
+        EvidenceItem(kind=term, key=-1, label=PART_NAMES[term]) for term in REVISIT_TERMS if getattr(entry, term) != 0.0
     ]
     if edited_case.config.evidence is not None:
         names = evidence_names(edited_case.config.evidence)

@@ -130,16 +130,7 @@ def explain_edited_case_fully(
         revisit_evidence(edited_case, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
     ]
     graph_token = edited_case.predictor.model.graph_token
-    told = SentenceInput(
-        explanation=base,
-        rival=split_up.b,
-        target=split_up.a,
-        revisit=revisits[0],
-        inactive=edited_case.inactive,
-        holds_two_steps=edited_case.is_active("graph_token") and edited_case.config.num_hops == 2,
-        num_places=len(edited_case.total_P),
-        left_out=left_out or [],
-    )
+    told = _sentence_input(edited_case, base, split_up, revisits[0], left_out or [])
     return FullExplanation(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[edited_case.split],
@@ -160,4 +151,23 @@ def explain_edited_case_fully(
         minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
         faithfulness=faithfulness(edited_case, target) if search else None,
         checks=check_case(edited_case, split_up, seeds=seeds) if checks else None,
+    )
+
+
+def _sentence_input(
+    edited_case: EditedCase,
+    explanation: CaseExplanation,
+    split_up: Contrast,
+    revisit: RevisitEvidence,
+    left_out: list[LeftOut],
+) -> SentenceInput:
+    return SentenceInput(
+        explanation=explanation,
+        rival=split_up.b,
+        target=split_up.a,
+        revisit=revisit,
+        inactive=edited_case.inactive,
+        holds_two_steps=edited_case.is_active("graph_token") and edited_case.config.num_hops == 2,
+        num_places=len(edited_case.total_P),
+        left_out=left_out,
     )

@@ -31,6 +31,7 @@ from scipy.stats import spearmanr
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, each_without, evidence_items, without
+from analysis.formatting import percent, signed
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
@@ -68,7 +69,7 @@ def describe_faithfulness(measured: Faithfulness) -> str:
     numbers = (
         f"comprehensiveness {measured.comprehensiveness:.3f}, sufficiency {measured.sufficiency:.3f}, "
         f"deletion AUC {measured.deletion_auc:.3f}, additive terms first {measured.additive_auc:.3f}, "
-        f"at random {measured.random_auc:.3f}, placebo gap {measured.placebo_gap:+.3f}"
+        f"at random {measured.random_auc:.3f}, placebo gap {signed(measured.placebo_gap)}"
     )
     if measured.relative_infidelity is not None:
         numbers += f", relative infidelity {measured.relative_infidelity:.3f}"
@@ -82,7 +83,7 @@ def conclude(measured: Faithfulness) -> str:
     if measured.gain <= CLEAR_GAIN:
         return "The order of leave-one-out is no better than chance here."
     reached = (measured.random_auc - measured.additive_auc) / measured.gain
-    told = f"Additive terms first, the rest at random, reach {reached:.1%} of the gain over chance"
+    told = f"Additive terms first, the rest at random, reach {percent(reached, 1)} of the gain over chance"
     if reached >= MOSTLY:
         return f"{told}: the number shows that the score is mostly a sum, and says little about the network."
     return f"{told}: the order also finds what matters inside the network."
@@ -96,7 +97,7 @@ def faithfulness(
     steps, n = len(items) + 1, len(items)
     weight_N = _weights(edited_case, candidate, items)
     ranking = np.argsort(-weight_N, kind="stable")
-    generator = np.random.default_rng([seed, int(edited_case.case["case"]), candidate])
+    generator = np.random.default_rng([seed, int(edited_case.case[c.CASE]), candidate])
     shuffles = [generator.permutation(n) for _ in range(orders)]
     additive = [_additive_first(items, weight_N, shuffle) for shuffle in shuffles]
     placebos = [_equal_weight(weight_N, ranking[:j], shuffle) for shuffle in shuffles for j in range(1, steps)]
@@ -159,7 +160,7 @@ def mean_faithfulness(
 
 def sample_tail(predictor: Predictor, size: int, seed: int = 0, tail_max_count: int = 1) -> list[int]:
     """Case numbers of up to ``size`` random tail test cases, in order."""
-    tail = predictor.cases.loc[predictor.cases["transition_count"] <= tail_max_count, "case"].to_numpy()
+    tail = predictor.cases.loc[predictor.cases[c.TRANSITION_COUNT] <= tail_max_count, c.CASE].to_numpy()
     chosen = np.random.default_rng(seed).choice(tail, min(size, len(tail)), replace=False)
     return sorted(chosen.tolist())
 

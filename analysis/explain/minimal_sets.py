@@ -16,13 +16,14 @@ import numpy as np
 from pydantic import Field
 
 from analysis.explain.addend_sets import SetCount, count_sets
-from analysis.explain.edited_case import EditedCase, rank_of
+from analysis.explain.edited_case import EditedCase
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.encoder_passes import EncoderPasses, encoder_passes
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.score_parts import prior_terms
 from recap.config import Config
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
 from recap.model.interventions import REVISIT_TERMS
 
 Kind = Literal["necessary", "sufficient"]

@@ -9,7 +9,7 @@ The graph enters the score through a token and is not additive: a path's effect 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,6 +18,7 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.effects import Effect, effects
+from analysis.formatting import user_name
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
@@ -54,27 +55,40 @@ class PathEvidence(Config):
     recounted_out: Effect | None = Field(description="Without the training transitions middle -> candidate.")
 
 
-def user_name(user: int) -> str:
-    """A user's pseudonym: the index in the dataset, never an outside identifier."""
-    return f"Walker {user:03d}"
+class TwoHopPath(TypedDict):
+    """A path source -> middle -> candidate; see `PathTerms`."""
+
+    middle: int
+    name: str
+    count_in: int
+    count_out: int
+    p_in: float
+    p_out: float
+    product: float
+    share: float
+    addend: float | None
 
 
-def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[dict[str, Any]]:
+def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[TwoHopPath]:
     """All middle POIs m with source -> m -> candidate in training (as edited), strongest first.
 
-    Returns:
-        ``middle, name, count_in, count_out, p_in, p_out, product, share, addend``; products add up to (A^2)_sd, addends
-        (None without additive evidence) to the evidence's two-hop term.
+    Products add up to (A^2)_sd, addends (None without additive evidence) to the evidence's two-hop term.
     """
     graph, edges = edited_case.predictor.graph, edited_case.variant.edges
     table = _edited_paths(edited_case, candidate) if edges else graph.two_hop_paths(edited_case.source, candidate)
     labels, addends = edited_case.predictor.dataset.poi_labels, edited_case.walk_addends(candidate)
     return [
-        {
-            "name": labels[int(path["middle"])],
-            "addend": None if addends is None else addends.get(int(path["middle"]), 0.0),
-        }
-        | {str(key): value for key, value in path.items()}
+        TwoHopPath(
+            middle=path["middle"],
+            name=labels[path["middle"]],
+            count_in=path["count_in"],
+            count_out=path["count_out"],
+            p_in=path["p_in"],
+            p_out=path["p_out"],
+            product=path["product"],
+            share=path["share"],
+            addend=None if addends is None else addends.get(path["middle"], 0.0),
+        )
         for path in table.to_dict(orient="records")
     ]
 

@@ -63,7 +63,7 @@ def placebo_tests(
         seed: of the draws, with the case's number.
     """
     with one_thread(), torch.inference_mode():
-        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, int(edited_case.case["case"])]))
+        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, int(edited_case.case[c.CASE])]))
         drawn = {
             **_evidence_rows(edited_case, contexts, poi),
             **_own_visits(edited_case, poi, placebos),
@@ -136,7 +136,7 @@ def _other_walkers(predictor: Predictor, placebos: int) -> Tensor:
     """Own-visit points (N, P) of walkers drawn at random, each at one of their test cases; made once for a model."""
     known_NP = _WALKERS.get(predictor.model)
     if known_NP is None or len(known_NP) != placebos:
-        rows = np.random.default_rng(placebos).choice(predictor.cases["row"].to_numpy(), placebos)
+        rows = np.random.default_rng(placebos).choice(predictor.cases[c.ROW].to_numpy(), placebos)
         known_NP = _visit_points(predictor, predictor.batch(rows.tolist()), None)
         _WALKERS[predictor.model] = known_NP
     return known_NP

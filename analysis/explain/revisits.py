@@ -1,4 +1,4 @@
-"""Revisit evidence: a walker's visits to a candidate, the statistics of Eqs. 9 and 20-23, and the gate."""
+"""Revisit evidence: a user's visits to a candidate, the statistics of Eqs. 9 and 20-23, and the gate."""
 
 from datetime import UTC, datetime
 
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
 from recap.config import Config
-from recap.history import SECONDS_PER_DAY
+from recap.history import SECONDS_PER_DAY, local_weekday
 
 
 class Visit(Config):
@@ -34,7 +34,7 @@ class RevisitEvidence(Config):
     in_recent_window: bool = Field(description="Last visit among the recent_window check-ins before the source.")
     recent_window: int
     history_length: int = Field(description="Check-ins before the source.")
-    first_time: str | None = Field(description="UTC time of the walker's first check-in: where a timeline starts.")
+    first_time: str | None = Field(description="UTC time of the user's first check-in: where a timeline starts.")
     now_time: str = Field(description="UTC time of the current check-in.")
     last_hour: float | None = Field(description="Local hour of the last visit, 0 to 24.")
     now_hour: float
@@ -84,8 +84,8 @@ def revisit_evidence(edited_case: EditedCase, poi: int, gate: float | None, corr
         now_time=_iso(now_seconds) + "Z",
         last_hour=None if last is None else last_local % SECONDS_PER_DAY / 3600,
         now_hour=now_local % SECONDS_PER_DAY / 3600,
-        last_weekday=None if last is None else _weekday(last_local),
-        now_weekday=_weekday(now_local),
+        last_weekday=None if last is None else local_weekday(last_local),
+        now_weekday=local_weekday(now_local),
         gate=gate,
         correction=correction,
     )
@@ -93,7 +93,3 @@ def revisit_evidence(edited_case: EditedCase, poi: int, gate: float | None, corr
 
 def _iso(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def _weekday(local_seconds: int) -> int:
-    return (local_seconds // SECONDS_PER_DAY + 3) % 7

@@ -20,8 +20,10 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.placebo import NUM_PLACEBOS
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.stamps import STAMPED_ROWS, RowStamp, exact_share, stamp_rows
+from analysis.formatting import percent
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS
+from recap import columns as c
 from recap.config import Config
 from recap.model.recap import Recap
 from recap.predictor import Predictor
@@ -157,7 +159,7 @@ def describe_sanity(report: SanityReport) -> list[str]:
     seeds = f"{report.seeds} seeds" if report.seeds > 1 else "seeds not measured"
     lines = [
         f"Over {report.n} test cases, {report.placebos} placebos each, {seeds}. "
-        f"Exact addends are {report.exact_share:.0%} of the margin (median), the rest is opaque network."
+        f"Exact addends are {percent(report.exact_share)} of the margin (median), the rest is opaque network."
     ]
     for permuted in report.permuted:
         moved = [row for row, value in permuted.agreement.items() if value is not None and value < 1 - 1e-9]
@@ -173,8 +175,8 @@ def _compare(what: str, base: pd.DataFrame, other: pd.DataFrame) -> Permuted:
     rows = [row for row in STAMPED_ROWS if base[f"points_{row}"].notna().any()]
     return Permuted(
         what=what,
-        hr20=float((base["rank"] <= 20).mean()),
-        hr20_permuted=float((other["rank"] <= 20).mean()),
+        hr20=float((base[c.RANK] <= 20).mean()),
+        hr20_permuted=float((other[c.RANK] <= 20).mean()),
         agreement={row: _correlation(base[f"points_{row}"], other[f"points_{row}"]) for row in rows},
     )
 

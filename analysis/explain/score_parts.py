@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from analysis.explain.edited_case import EditedCase, build_edited_case, rank_of
+from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.types import CaseExplanation, PathTerms, ScoreDecomposition
 from recap import columns as c
+from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
 
 
@@ -54,24 +55,24 @@ def explain_edited_case(edited_case: EditedCase, *, top: int = 10, extra: Sequen
     is_edited = bool(edited_case.edits) or target != edited_case.truth  # the case table tells of the truth as it was
     graph = predictor.graph
     return CaseExplanation(
-        case=int(case["case"]),
-        user=int(case["user"]),
+        case=int(case[c.CASE]),
+        user=int(case[c.USER]),
         source=source,
         source_name=predictor.dataset.poi_labels[source],
         target=target,
         target_name=predictor.dataset.poi_labels[target],
         target_rank=rank_of(total_P, target),
         transition_count=edited_case.transition_count(source, target),
-        in_history=bool((history.poi_H[:-2] == target).any()) if is_edited else bool(case["in_history"]),
+        in_history=bool((history.poi_H[:-2] == target).any()) if is_edited else bool(case[c.IN_HISTORY]),
         within_two_hops=(
             edited_case.transition_count(source, target) > 0 or len(paths) > 0
             if is_edited
-            else bool(case["within_two_hops"])
+            else bool(case[c.WITHIN_TWO_HOPS])
         ),
-        two_step_walk=len(paths) > 0 if is_edited else bool(case["two_step_walk"]),
+        two_step_walk=len(paths) > 0 if is_edited else bool(case[c.TWO_STEP_WALK]),
         inactive=[part for part in edited_case.inactive if part in ("graph_token", "prior", "correction", "evidence")],
         candidates=sorted(decompose_scores(edited_case, listed), key=lambda entry: entry.rank),
-        paths=[PathTerms.parse(path) for path in paths],
+        paths=[PathTerms(**path) for path in paths],
         a2_source_target=(
             sum(path["product"] for path in paths)
             if is_edited

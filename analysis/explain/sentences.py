@@ -12,7 +12,8 @@ from analysis.explain.evidence_items import evidence_label
 from analysis.explain.leave_one_out import LeftOut
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.types import CaseExplanation, ScoreDecomposition
-from analysis.formatting import adds_up, days, ordinal, percent, points, share, signed_points, times
+from analysis.formatting import adds_up, chance, days, ordinal, points, share, signed_points, times
+from analysis.glossary import PART_NAMES
 from recap.config import Config
 
 Register = Literal["researcher", "stakeholder"]
@@ -75,11 +76,11 @@ def render_sentences(told: SentenceInput, register: Register) -> list[Sentence]:
             _score(told),
             *_evidence(told),
             *_prior(told),
-            _step_count(told),
+            _transition_count(told),
             *_paths_counted(told),
         ]
     else:
-        sentences = [_answer_chance(told), *_visits(told), *_step_taken(told), *_paths_walked(told)]
+        sentences = [_answer_chance(told), *_visits(told), *_transition_taken(told), *_paths_taken(told)]
     return [*sentences, *_without(told, register)]
 
 
@@ -99,10 +100,10 @@ def _answer_points(told: SentenceInput) -> Sentence:
 
 
 def _answer_chance(told: SentenceInput) -> Sentence:
-    chance = f" of {told.num_places:,} places, with a chance of {percent(told.target.probability)}. "
-    rival = f" comes {ordinal(told.rival.rank)}, with {percent(told.rival.probability)}."
+    place = f" of {told.num_places:,} places, with a chance of {chance(told.target.probability)}. "
+    rival = f" comes {ordinal(told.rival.rank)}, with {chance(told.rival.probability)}."
     return _sentence(
-        "answer", told.target_name, f" comes {ordinal(told.target.rank)}{chance}", _upper(told.rival_name), rival
+        "answer", told.target_name, f" comes {ordinal(told.target.rank)}{place}", _upper(told.rival_name), rival
     )
 
 
@@ -141,10 +142,13 @@ def _prior(told: SentenceInput) -> list[Sentence]:
     if not revisit.count:
         return [_sentence("visits", "The walker had not been there before, so the prior is 0.00.")]
     assert revisit.recency_steps is not None
-    terms = {"visit count": target.count, "recency": target.recency, "recent window": target.window}
-    off = {"visit count": "count", "recency": "recency", "recent window": "window"}
-    shown = [f"{name} {signed_points(value)}" for name, value in terms.items() if off[name] not in told.inactive]
-    visited = f"The walker had been there {times(revisit.count)}, last {_steps(revisit.recency_steps)} ago"
+    terms = {"count": target.count, "recency": target.recency, "window": target.window}
+    shown = [
+        f"{PART_NAMES[name].lower()} {signed_points(value)}"
+        for name, value in terms.items()
+        if name not in told.inactive
+    ]
+    visited = f"The walker had been there {times(revisit.count)}, last {_checkins(revisit.recency_steps)} ago"
     if not revisit.is_candidate:
         return [_sentence("visits", f"{visited}, beyond the kept candidates, so the prior is 0.00.")]
     sentences = [_sentence("visits", f"{visited}: {', '.join(shown)}." if shown else f"{visited}.")]
@@ -157,7 +161,7 @@ def _prior(told: SentenceInput) -> list[Sentence]:
     return sentences
 
 
-def _steps(steps: int) -> str:
+def _checkins(steps: int) -> str:
     return "1 check-in" if steps == 1 else f"{steps:,} check-ins"
 
 
@@ -172,14 +176,14 @@ def _visits(told: SentenceInput) -> list[Sentence]:
     return [_sentence("visits", f"This walker had been there {times(revisit.count)} before, {last}.")]
 
 
-def _step_count(told: SentenceInput) -> Sentence:
+def _transition_count(told: SentenceInput) -> Sentence:
     count = told.explanation.transition_count
     if count == 0:
         return _sentence("step", "Nobody in training took this step.")
     return _sentence("step", f"Training saw this step {times(count)}.")
 
 
-def _step_taken(told: SentenceInput) -> list[Sentence]:
+def _transition_taken(told: SentenceInput) -> list[Sentence]:
     source = Piece(text=told.explanation.source_name, kind="place")
     count = told.explanation.transition_count
     if count:
@@ -198,7 +202,7 @@ def _paths_counted(told: SentenceInput) -> list[Sentence]:
     return [_sentence("paths", total, "goes through ", Piece(text=best.name, kind="place"), detail)]
 
 
-def _paths_walked(told: SentenceInput) -> list[Sentence]:
+def _paths_taken(told: SentenceInput) -> list[Sentence]:
     if not told.holds_two_steps or not told.explanation.paths:
         return []
     best = told.explanation.paths[0]

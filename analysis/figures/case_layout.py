@@ -1,7 +1,6 @@
 """Where the marks of an explanation's figures go, in plain numbers: waterfall bars, path curves, timeline dots."""
 
 from datetime import datetime
-from typing import Final
 
 import networkx as nx
 
@@ -9,18 +8,8 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.paths import PathEvidence
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.types import ScoreDecomposition
+from analysis.glossary import PART_NAMES
 from recap.config import Config
-
-PART_LABELS: Final = {
-    "core": "Core",
-    "count": "Visit count",
-    "recency": "Recency",
-    "window": "Recent window",
-    "clip_loss": "Clip",
-    "correction": "Correction",
-    "evidence": "Evidence",
-}
-"""Rows of the ledger in order; the clip is shown only where it binds, evidence only where the model has some."""
 
 
 class Bar(Config):
@@ -52,14 +41,14 @@ class Dot(Config):
 
 
 def shown_parts(explanation: FullExplanation) -> list[str]:
-    """Parts shown for this case: terms inactive in the checkpoint stay, the clip only where it binds."""
+    """Rows of the decomposition: terms inactive in the checkpoint stay, the clip only where it binds."""
     sides = (explanation.contrast.a, explanation.contrast.b)
     left_out = set()
     if not any(side.is_clipped for side in sides):
         left_out.add("clip_loss")
     if not any(side.evidence_terms for side in sides) and "evidence" not in explanation.inactive_terms:
         left_out.add("evidence")
-    return [part for part in PART_LABELS if part not in left_out]
+    return [part for part in PART_NAMES if part not in left_out]
 
 
 def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[Bar]:
@@ -71,7 +60,7 @@ def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[B
         bars.append(
             Bar(
                 part=part,
-                label=PART_LABELS[part],
+                label=PART_NAMES[part],
                 value=value,
                 start=level,
                 end=level + value,
@@ -114,7 +103,7 @@ def place_paths(paths: list[PathEvidence], limit: int = 8) -> list[PlacedPath]:
 
 
 def place_visits(evidence: RevisitEvidence) -> list[Dot]:
-    """Visits along real time from the walker's first check-in to now."""
+    """Visits along real time from the user's first check-in to now."""
     start, now = (
         datetime.fromisoformat(time) for time in (evidence.first_time or evidence.now_time, evidence.now_time)
     )
@@ -128,9 +117,3 @@ def place_visits(evidence: RevisitEvidence) -> list[Dot]:
         )
         for visit in evidence.visits
     ]
-
-
-def recent_window_start(explanation: FullExplanation) -> float | None:
-    """Where the band of the recent window begins on the timeline, 0 to 1; None where no visit tells."""
-    inside = [dot.x for evidence in explanation.revisits for dot in place_visits(evidence) if dot.in_recent_window]
-    return min(inside) if inside else None

@@ -5,10 +5,11 @@ from plotly.subplots import make_subplots
 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.types import ScoreDecomposition
-from analysis.figures.case_layout import PART_LABELS, part_is_active, place_paths, place_visits, shown_parts, waterfall
+from analysis.figures.case_layout import part_is_active, place_paths, place_visits, shown_parts, waterfall
 from analysis.figures.charts import styled
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
+from analysis.glossary import PART_NAMES
 
 _ROW_PX = 44
 _LONGEST_NAME = 24
@@ -105,7 +106,7 @@ def _waterfall_column(
 
 
 def _row_label(part: str, explanation: FullExplanation) -> str:
-    label = PART_LABELS[part]
+    label = PART_NAMES[part]
     return label if part_is_active(part, explanation) else f"{label} (inactive)"
 
 
@@ -119,13 +120,11 @@ def _range(figure: go.Figure, column: int) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None = None) -> go.Figure:
+def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
     placed = place_paths(explanation.path_evidence)
     figure = go.Figure()
     for item in placed:
-        is_cut = item.path.middle == cut
-        colour = palette.quiet if is_cut else palette.paths.fill
         figure.add_scatter(
             x=[0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
             y=[0.5, (0.5 + 3 * item.y) / 4, item.y, (0.5 + 3 * item.y) / 4, 0.5],
@@ -133,8 +132,8 @@ def plot_paths(explanation: FullExplanation, palette: Palette, cut: int | None =
             line={
                 "shape": "spline",
                 "width": 1.5 + 11 * item.path.share,
-                "color": translucent(colour, 0.45 if is_cut else 0.75),
-                "dash": "dot" if is_cut else "solid",
+                "color": translucent(palette.paths.fill, 0.75),
+                "dash": "solid",
             },
             hoverinfo="skip",
         )
@@ -240,6 +239,6 @@ def _short(name: str) -> str:
 def describe_score_parts(explanation: FullExplanation) -> str:
     """The waterfall in words, for those who cannot see it."""
     contrast = explanation.contrast
-    parts = ", ".join(f"{PART_LABELS[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
+    parts = ", ".join(f"{PART_NAMES[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
     text = f"{contrast.a.name} against {contrast.b.name}: {parts}; total difference {signed_points(contrast.margin)}"
     return text.replace(MINUS, "minus ")

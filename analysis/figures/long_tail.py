@@ -10,6 +10,7 @@ from analysis.figures.charts import styled
 from analysis.figures.palette import Palette, contrast, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 from analysis.records.accuracy import METRIC_LABELS
+from recap import columns as c
 
 
 def plot_accuracy_by_count(
@@ -33,7 +34,7 @@ def plot_accuracy_by_count(
         titles: of the two panels.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, column_widths=[0.58, 0.42], horizontal_spacing=0.07)
-    panels = ((by_step, "transition_count", eta), (by_place, "destination_count", None))
+    panels = ((by_step, c.TRANSITION_COUNT, eta), (by_place, c.DESTINATION_COUNT, None))
     for column, (table, by, tail_up_to) in enumerate(panels, start=1):
         _add_bars(figure, column, table, by, metric, tail_up_to, reference, palette)
     names = ("Times this step occurred in training", "Times this place was visited in training")
@@ -147,7 +148,7 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
     figure = go.Figure()
     columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
     for row in table.to_dict(orient="records"):
-        x, y = columns[bool(row["in_history"])], rows[bool(row["within_two_hops"])]
+        x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
         share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
         ground = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
         ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
@@ -156,7 +157,7 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
             y=[y],
             mode="markers",
             marker={"symbol": "square", "size": 88, "color": ground, "opacity": 0},
-            customdata=[[bool(row["in_history"]), bool(row["within_two_hops"])]],
+            customdata=[[bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]],
             hovertext=f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if row["n"] else "no such case",
             hoverinfo="text",
         )
@@ -258,7 +259,13 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
     Args:
         table: from `analysis.long_tail.lift.evidence_lift`.
     """
-    marks = {"uniform": "circle-open", "popularity": "square-open", "distance": "diamond-open", "own_visits": "circle"}
+    marks = {
+        "uniform": "circle-open",
+        "popularity": "square-open",
+        "distance": "diamond-open",
+        "own_visits": "circle",
+        "unvisited": "triangle-up",
+    }
     hues = {
         "revisit": palette.revisits.fill,
         "two_hops": palette.paths.fill,
@@ -268,7 +275,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
     figure = go.Figure()
     for offset, control in enumerate(CONTROLS):
         rows = table[(table["control"] == control) & table["lift"].notna()]
-        at = [len(EVIDENCE) - EVIDENCE.index(name) + 0.24 - 0.16 * offset for name in rows["evidence"]]
+        at = [len(EVIDENCE) - EVIDENCE.index(name) + 0.28 - 0.14 * offset for name in rows["evidence"]]
         figure.add_scatter(
             x=rows["lift"],
             y=at,
@@ -302,7 +309,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
         title_text="times as often as by chance",
         showgrid=True,
         gridcolor=palette.grid,
-        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100],
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     )
     names = [EVIDENCE_LABELS[name] for name in EVIDENCE]
     figure.update_yaxes(

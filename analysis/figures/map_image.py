@@ -11,12 +11,13 @@ from analysis.figures.walk_map import LARGEST_DISC_PX, disc_radius_px
 from analysis.geography import Camera
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
+from recap import columns as c
 
 
 def draw_walk_image(
     opened: LoadedDataset,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     *,
     camera: Camera,
@@ -33,7 +34,7 @@ def draw_walk_image(
         A PNG of 1520 x 1080 pixels.
     """
     image, draw = draw_ground(opened, camera, palette, basemap)
-    stops = walk.stops["poi"].to_numpy()[: walk.stop_of(int(prediction.case["case"]))]
+    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(prediction.case[c.CASE]))]
     path = pixels(camera, opened.latitude[stops], opened.longitude[stops])
     if len(path) > 1:
         draw.line(path, fill=palette.ink, width=5, joint="curve")
@@ -53,12 +54,12 @@ def _draw_predictions(
     show_truth: bool,
 ) -> None:
     table = prediction.candidates
-    shown = table[~table["truth"] | (table["rank"] <= len(table) - 1)]
-    weight = shown["probability"].to_numpy() if shown["probability"].notna().all() else 1 / shown["rank"].to_numpy()
-    poi = shown["poi"].to_numpy()
+    shown = table[~table["truth"] | (table[c.RANK] <= len(table) - 1)]
+    weight = shown["probability"].to_numpy() if shown["probability"].notna().all() else 1 / shown[c.RANK].to_numpy()
+    poi = shown[c.POI].to_numpy()
     places = pixels(camera, opened.latitude[poi], opened.longitude[poi])
     font = ImageFont.load_default(22)
-    rows = list(zip(places, disc_radius_px(weight), shown["rank"], shown["revisit"], strict=True))
+    rows = list(zip(places, disc_radius_px(weight), shown[c.RANK], shown["revisit"], strict=True))
     for (x, y), radius, rank, revisit in reversed(rows):
         r = radius * SCALE
         draw_disc(draw, (x, y), r, fill=palette.model.fill, outline=palette.land, width=3)
@@ -67,7 +68,7 @@ def _draw_predictions(
             corner = (x + 0.72 * r, y - 0.72 * r)
             draw_disc(draw, corner, 9, fill=palette.revisits.fill, outline=palette.land, width=3)
     if show_truth:
-        target = int(prediction.case["target"])
+        target = int(prediction.case[c.TARGET])
         x, y = pixels(camera, opened.latitude[[target]], opened.longitude[[target]])[0]
         mine = [radius for place, radius, _, _ in rows if place == (x, y)]
         r = SCALE * ((mine[0] if mine else 7) + 5)

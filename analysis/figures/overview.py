@@ -8,6 +8,8 @@ from plotly.subplots import make_subplots
 
 from analysis.figures.charts import styled
 from analysis.figures.palette import Palette, mix
+from analysis.formatting import percent, signed
+from recap import columns as c
 
 PANELS = (("all", "All"), ("head", "Head"), ("tail", "Tail"))
 
@@ -80,15 +82,15 @@ def _add_lead(figure: go.Figure, column: int, rows: pd.DataFrame, palette: Palet
     leads = rows.dropna(subset="lead") if "lead" in rows else rows.iloc[:0]
     if len(leads):
         lead = leads.iloc[0]
-        words = f"{lead['lead']:+.3f} {'over' if lead['lead'] >= 0 else 'to'} the best"
-        span = f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]"
+        words = f"{signed(lead['lead'])} {'over' if lead['lead'] >= 0 else 'to'} the best"
+        span = f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]"
         figure.add_annotation(
             x=1.62,
             y=0.45,
             xanchor="right",
             yanchor="top",
             align="right",
-            text=f"{words}<br>{span}".replace("-", "−"),
+            text=f"{words}<br>{span}",
             showarrow=False,
             row=1,
             col=column,
@@ -105,7 +107,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     """
     figure = go.Figure()
     for row in distribution.to_dict(orient="records"):
-        count = int(row["transition_count"])
+        count = int(row[c.TRANSITION_COUNT])
         colour = palette.head if count > eta else palette.unseen if count == 0 else palette.tail
         left, right = 100 * row["from_share"], 100 * row["to_share"]
         height = max(math.sqrt(count), 0.12)
@@ -121,9 +123,9 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
             hoveron="fills",
         )
     pairs = int(distribution["pairs"].sum())
-    top = math.sqrt(float(distribution["transition_count"].max())) if pairs else 1.0
+    top = math.sqrt(float(distribution[c.TRANSITION_COUNT].max())) if pairs else 1.0
     top = max(top, 2.0)
-    head = 100 * float(distribution.loc[distribution["transition_count"] > eta, "share"].sum())
+    head = 100 * float(distribution.loc[distribution[c.TRANSITION_COUNT] > eta, "share"].sum())
     styled(figure, palette, height=316, margin={"b": 48, "l": 56})
     for text, width, x, anchor, y, colour in (
         ("Head", head, head - 1.5, "right", 0.98, palette.quiet),
@@ -139,14 +141,14 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
                 font={"color": colour, "size": 15},
             )
     figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
-    for row in distribution[distribution["transition_count"] <= 1].to_dict(orient="records"):
-        if row["share"] > 0.06 and row["transition_count"] <= eta:
-            word = "never" if row["transition_count"] == 0 else "once"
+    for row in distribution[distribution[c.TRANSITION_COUNT] <= 1].to_dict(orient="records"):
+        if row["share"] > 0.06 and row[c.TRANSITION_COUNT] <= eta:
+            word = "never" if row[c.TRANSITION_COUNT] == 0 else "once"
             figure.add_annotation(
                 x=50 * (row["from_share"] + row["to_share"]),
                 y=1.0 if word == "once" else 0.3,
                 yanchor="bottom",
-                text=f"{word} {row['share']:.0%}".replace("%", " %"),
+                text=f"{word} {percent(row['share'])}",
                 showarrow=False,
                 font={"color": palette.quiet, "size": 13},
             )
@@ -154,7 +156,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     figure.update_yaxes(
         title_text="Times in training",
         tickvals=[math.sqrt(count) for count in ticks],
-        ticktext=[str(c) for c in ticks],
+        ticktext=[str(tick) for tick in ticks],
         range=[0, top * 1.08],
     )
     figure.update_xaxes(

@@ -8,10 +8,12 @@ import pydeck as pdk
 
 from analysis.figures.labels import place_labels
 from analysis.figures.palette import Palette, rgb
+from analysis.formatting import percent, points
 from analysis.geography import Camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
+from analysis.trajectories.trajectory import Trajectory
+from recap import columns as c
 
 SMALLEST_DISC_PX = 9.0
 LARGEST_DISC_PX = 27.0
@@ -20,7 +22,7 @@ NAMED_CANDIDATES = 3
 
 def walk_deck(
     opened: LoadedDataset,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     *,
     camera: Camera,
@@ -37,13 +39,13 @@ def walk_deck(
         show_truth: ring and name of the true next place.
         show_paths: two-hop lines to the listed places.
     """
-    shown = prediction.candidates[~prediction.candidates["truth"] | (prediction.candidates["rank"] <= 10)]
+    shown = prediction.candidates[~prediction.candidates["truth"] | (prediction.candidates[c.RANK] <= 10)]
     discs = _discs(opened, shown)
     layers = [
         *(_path_layers(opened, prediction, shown, palette, show_truth) if show_paths else []),
-        *_walked_layers(opened, walk, int(prediction.case["case"]), palette),
+        *_visited_layers(opened, trajectory, int(prediction.case[c.CASE]), palette),
         *_candidate_layers(discs, palette),
-        _source_layer(opened, walk, int(prediction.case["case"]), palette),
+        _source_layer(opened, trajectory, int(prediction.case[c.CASE]), palette),
         *(_truth_layers(opened, prediction, discs, palette) if show_truth else []),
         _label_layer(opened, prediction, discs, camera, palette, show_truth),
     ]
@@ -68,17 +70,20 @@ def disc_radius_px(weight: np.ndarray) -> np.ndarray:
 def _discs(opened: LoadedDataset, shown: pd.DataFrame) -> pd.DataFrame:
     """One row per listed place: position, radius, tooltip."""
     has_probability = shown["probability"].notna().all()
-    weight = shown["probability"].to_numpy() if has_probability else 1.0 / shown["rank"].to_numpy()
-    poi = shown["poi"].to_numpy()
-    facts = shown["probability"].map("{:.1%}".format) if has_probability else shown["score"].map("score {:.2f}".format)
-    tips = shown["rank"].map("{:g}. ".format) + shown["name"] + ": " + facts
+    weight = shown["probability"].to_numpy() if has_probability else 1.0 / shown[c.RANK].to_numpy()
+    poi = shown[c.POI].to_numpy()
+    if has_probability:
+        facts = shown["probability"].map(lambda probability: percent(probability, 1))
+    else:
+        facts = shown[c.SCORE].map(lambda score: f"score {points(score)}")
+    tips = shown[c.RANK].map("{:g}. ".format) + shown["name"] + ": " + facts
     tips += ", " + shown["distance_km"].map("{:.1f} km".format)
     return pd.DataFrame(
         {
-            "poi": poi,
+            c.POI: poi,
             "at": _positions(opened, poi),
             "r": np.round(disc_radius_px(weight), 1),
-            "rank": shown["rank"].map("{:g}".format),
+            c.RANK: shown[c.RANK].map("{:g}".format),
             "name": shown["name"],
             "revisit": shown["revisit"].to_numpy(),
             "truth": shown["truth"].to_numpy(),
@@ -95,12 +100,12 @@ def _candidate_layers(discs: pd.DataFrame, palette: Palette) -> list[pdk.Layer]:
     return [
         _scatter(
             "candidates",
-            ordered[["at", "r", "tip", "poi"]],
+            ordered[["at", "r", "tip", c.POI]],
             fill=rgb(palette.model.fill, 225),
             line=rgb(palette.land),
             line_px=1.5,
         ),
-        _text("ranks", ordered[["at", "rank"]], "rank", rgb(ink), size=12, weight=700),
+        _text("ranks", ordered[["at", c.RANK]], "rank", rgb(ink), size=12, weight=700),
         _text("revisit-rims", again[["at", "shift"]].assign(dot="●"), "dot", rgb(palette.land), size=25, shift=True),
         _text(
             "revisits", again[["at", "shift"]].assign(dot="●"), "dot", rgb(palette.revisits.fill), size=18, shift=True
@@ -111,7 +116,7 @@ def _candidate_layers(discs: pd.DataFrame, palette: Palette) -> list[pdk.Layer]:
 def _truth_layers(
     opened: LoadedDataset, prediction: CasePrediction, discs: pd.DataFrame, palette: Palette
 ) -> list[pdk.Layer]:
-    target = int(prediction.case["target"])
+    target = int(prediction.case[c.TARGET])
     mine = discs[discs["truth"]]
     radius = float(mine["r"].iloc[0]) + 5 if len(mine) else 12.0
     table = pd.DataFrame(
@@ -124,10 +129,10 @@ def _truth_layers(
     return [_scatter("truth", table, fill=None, line=rgb(palette.truth.fill), line_px=3.0)]
 
 
-def _walked_layers(opened: LoadedDataset, walk: Walk, case: int, palette: Palette) -> list[pdk.Layer]:
+def _visited_layers(opened: LoadedDataset, trajectory: Trajectory, case: int, palette: Palette) -> list[pdk.Layer]:
     """The path so far: segments that darken towards now, and numbered stops."""
-    stops = walk.stops.iloc[: walk.stop_of(case)]
-    at = _positions(opened, stops["poi"].to_numpy())
+    stops = trajectory.stops.iloc[: trajectory.stop_of(case)]
+    at = _positions(opened, stops[c.POI].to_numpy())
     steps = len(stops) - 1
     segments = pd.DataFrame(
         {
@@ -156,10 +161,10 @@ def _walked_layers(opened: LoadedDataset, walk: Walk, case: int, palette: Palett
     ]
 
 
-def _source_layer(opened: LoadedDataset, walk: Walk, case: int, palette: Palette) -> pdk.Layer:
-    """Where the walker is now: a full dot on top of everything but names."""
-    stop = walk.stops.iloc[[walk.stop_of(case) - 1]]
-    table = pd.DataFrame({"at": _positions(opened, stop["poi"].to_numpy()), "r": [8.0], "tip": _stop_tips(stop)})
+def _source_layer(opened: LoadedDataset, trajectory: Trajectory, case: int, palette: Palette) -> pdk.Layer:
+    """Where the user is now: a full dot on top of everything but names."""
+    stop = trajectory.stops.iloc[[trajectory.stop_of(case) - 1]]
+    table = pd.DataFrame({"at": _positions(opened, stop[c.POI].to_numpy()), "r": [8.0], "tip": _stop_tips(stop)})
     return _scatter("source", table, fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0)
 
 
@@ -167,12 +172,12 @@ def _path_layers(
     opened: LoadedDataset, prediction: CasePrediction, shown: pd.DataFrame, palette: Palette, show_truth: bool
 ) -> list[pdk.Layer]:
     """Source -> middle -> place, wider where the product of transition probabilities is larger."""
-    wanted = set(shown["poi"].head(5)) | ({int(prediction.case["target"])} if show_truth else set())
-    paths = prediction.paths[prediction.paths["poi"].isin(wanted)]
+    wanted = set(shown[c.POI].head(5)) | ({int(prediction.case[c.TARGET])} if show_truth else set())
+    paths = prediction.paths[prediction.paths[c.POI].isin(wanted)]
     if paths.empty:
         return []
-    source = _positions(opened, np.array([int(prediction.case["source"])]))[0]
-    middle, place = _positions(opened, paths["middle"].to_numpy()), _positions(opened, paths["poi"].to_numpy())
+    source = _positions(opened, np.array([int(prediction.case[c.SOURCE])]))[0]
+    middle, place = _positions(opened, paths["middle"].to_numpy()), _positions(opened, paths[c.POI].to_numpy())
     names = [opened.labels[m] for m in paths["middle"]]
     lines = pd.DataFrame(
         {
@@ -211,17 +216,17 @@ def _label_layer(
     show_truth: bool,
 ) -> pdk.Layer:
     """Names of the source, the truth and the best places, on the side where they cover no disc."""
-    source, target = int(prediction.case["source"]), int(prediction.case["target"])
-    under = discs.loc[discs["poi"] == source, "r"]
+    source, target = int(prediction.case[c.SOURCE]), int(prediction.case[c.TARGET])
+    under = discs.loc[discs[c.POI] == source, "r"]
     wanted: dict[int, tuple[str, float]] = {source: (palette.ink, float(under.iloc[0]) + 2 if len(under) else 11.0)}
     if show_truth:
-        mine = discs.loc[discs["poi"] == target, "r"]
+        mine = discs.loc[discs[c.POI] == target, "r"]
         wanted[target] = (palette.truth.text, float(mine.iloc[0]) + 6 if len(mine) else 18.0)
-    for poi, radius in zip(discs["poi"].head(NAMED_CANDIDATES), discs["r"], strict=False):
+    for poi, radius in zip(discs[c.POI].head(NAMED_CANDIDATES), discs["r"], strict=False):
         wanted.setdefault(int(poi), (palette.model.text, float(radius) + 2))
     pois = np.array(list(wanted))
     x, y = screen_offsets(camera, opened.latitude[pois], opened.longitude[pois])
-    disc_x, disc_y = screen_offsets(camera, opened.latitude[discs["poi"]], opened.longitude[discs["poi"]])
+    disc_x, disc_y = screen_offsets(camera, opened.latitude[discs[c.POI]], opened.longitude[discs[c.POI]])
     placed = place_labels(
         [opened.labels[poi] for poi in pois],
         x,

@@ -11,7 +11,9 @@ import pandas as pd
 
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, Unit, UserBootstrap, group_means, interval
+from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
 
 By = Literal["transition_count", "destination_count"]
@@ -22,7 +24,6 @@ STEP_BINS: Final = (*range(10), 10)
 PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
 """Lower edges of the target's training check-ins (Fig. 2)."""
 
-GROUPS: Final = ("all", "head", "tail", "unseen")
 COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
 """(in history, within two hops), row by row of Fig. 7."""
 
@@ -83,7 +84,7 @@ def accuracy_by_group(
     """
     names = list(models)
     first = models[names[0]]
-    bootstrap = UserBootstrap(first["user"].to_numpy(), samples, seed)
+    bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
     pairs = _pairs(first, unit)
     rows = []
     for group in GROUPS:
@@ -129,12 +130,12 @@ def accuracy_by_evidence(
     Returns:
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
     """
-    history = records["in_history"].to_numpy(bool)
-    hops = records["within_two_hops"].to_numpy(bool)
+    history = records[c.IN_HISTORY].to_numpy(bool)
+    hops = records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
-    groups = np.where(records["transition_count"].to_numpy(np.int64) <= eta, cohort, -1)
+    groups = np.where(records[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, cohort, -1)
     table = _grouped(records, groups, len(COHORTS), metric, unit, reference, samples, seed)
-    flags = pd.DataFrame(list(COHORTS), columns=["in_history", "within_two_hops"])
+    flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
 
 
@@ -148,14 +149,14 @@ def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
         One row per occurring count, descending: ``transition_count, pairs, share, from_share, to_share`` (cumulated
         shares of the distinct steps) and ``cases, case_share``.
     """
-    pairs = cases.drop_duplicates(["source", "target"])["transition_count"]
+    pairs = cases.drop_duplicates([c.SOURCE, c.TARGET])[c.TRANSITION_COUNT]
     count = pairs.value_counts().sort_index(ascending=False)
-    over_cases = cases["transition_count"].value_counts().reindex(count.index, fill_value=0)
+    over_cases = cases[c.TRANSITION_COUNT].value_counts().reindex(count.index, fill_value=0)
     share = count.to_numpy() / max(len(pairs), 1)
     upto = np.cumsum(share)
     return pd.DataFrame(
         {
-            "transition_count": count.index.to_numpy(np.int64),
+            c.TRANSITION_COUNT: count.index.to_numpy(np.int64),
             "pairs": count.to_numpy(np.int64),
             "share": share,
             "from_share": upto - share,
@@ -168,14 +169,7 @@ def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
 
 def tail_share(distribution: pd.DataFrame, eta: int, column: str = "share") -> float:
     """Share of the distinct steps (or, with ``case_share``, of the cases) that occurred at most eta times."""
-    return float(distribution.loc[distribution["transition_count"] <= eta, column].sum())
-
-
-def cases_in_bin(records: pd.DataFrame, by: By, low: int, high: int) -> np.ndarray:
-    """Case numbers of one bin of `accuracy_by_count`; ``high`` -1 is open."""
-    count = records[by].to_numpy(np.int64)
-    inside = (count >= low) & ((count <= high) | (high < 0))
-    return records["case"].to_numpy(np.int64)[inside]
+    return float(distribution.loc[distribution[c.TRANSITION_COUNT] <= eta, column].sum())
 
 
 def _grouped(
@@ -190,11 +184,11 @@ def _grouped(
 ) -> pd.DataFrame:
     values, pairs = metric_values(records, metric), _pairs(records, unit)
     count, mean = group_means(values, groups, num_groups, pairs)
-    drawn = UserBootstrap(records["user"].to_numpy(), samples, seed).means(values, groups, num_groups, pairs)
+    drawn = UserBootstrap(records[c.USER].to_numpy(), samples, seed).means(values, groups, num_groups, pairs)
     lower, upper = interval(drawn)
     table = pd.DataFrame({"n": count, "value": mean, "lower": lower, "upper": upper})
     if reference is not None:
-        if not np.array_equal(reference["case"].to_numpy(), records["case"].to_numpy()):
+        if not np.array_equal(reference[c.CASE].to_numpy(), records[c.CASE].to_numpy()):
             raise ConfigError("the reference's records are of other cases; evaluate both on the same dataset and split")
         table["reference"] = group_means(metric_values(reference, metric), groups, num_groups, pairs)[1]
     return table
@@ -205,19 +199,18 @@ def _pairs(records: pd.DataFrame, unit: Unit) -> np.ndarray | None:
         return None
     if unit != "pairs":
         raise ConfigError(f"unknown unit {unit!r}; choose cases or pairs")
-    target = records["target"].to_numpy(np.int64)
-    return records["source"].to_numpy(np.int64) * (int(target.max(initial=0)) + 1) + target
+    target = records[c.TARGET].to_numpy(np.int64)
+    return records[c.SOURCE].to_numpy(np.int64) * (int(target.max(initial=0)) + 1) + target
 
 
 def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:
-    count = records["transition_count"].to_numpy(np.int64)
-    return {"all": count >= 0, "head": count > eta, "tail": count <= eta, "unseen": count == 0}[group]
+    return group_masks(records[c.TRANSITION_COUNT], eta)[group].to_numpy(bool)
 
 
 def _edges(by: By) -> tuple[int, ...]:
-    if by == "transition_count":
+    if by == c.TRANSITION_COUNT:
         return STEP_BINS
-    if by == "destination_count":
+    if by == c.DESTINATION_COUNT:
         return PLACE_BINS
     raise ConfigError(f"unknown column {by!r}; choose transition_count or destination_count")
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
+from recap import columns as c
 from recap.errors import RecapError
 from recap.evaluation.metrics import GROUPS, METRICS, group_masks
 
@@ -50,15 +51,15 @@ def compare_means(
     Raises:
         RecapError: the records are not of the same cases.
     """
-    keys, first = ["case", "user", "source", "target"], records[0]
+    keys, first = [c.CASE, c.USER, c.SOURCE, c.TARGET], records[0]
     for other in (*records[1:], *rival):
         if len(first) != len(other) or not np.array_equal(first[keys].to_numpy(), other[keys].to_numpy()):
             raise RecapError(
                 f"a paired comparison needs records of the same cases in the same order, got {len(first):,} and "
                 f"{len(other):,} cases that differ"
             )
-    bootstrap = UserBootstrap(first["user"].to_numpy(), samples, seed)
-    masks = group_masks(first["transition_count"])
+    bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
+    masks = group_masks(first[c.TRANSITION_COUNT])
     rows = []
     for metric in metrics:
         value_N, rival_N = (_mean_values(side, metric) for side in (records, rival))

@@ -102,18 +102,25 @@ def hop_finding(hops: pd.DataFrame) -> str:
 
 
 def lift_finding(lift: pd.DataFrame) -> str:
-    """What remains of the two-hop lift once chance knows the walker's own visits."""
+    """What remains of the two-hop lift given the walker's own visits, and what is there among new places."""
     rows = {row["control"]: row for row in lift[lift["evidence"] == "two_hops"].to_dict(orient="records")}
-    raw, own = rows["uniform"], rows["own_visits"]
+    raw, own, new = rows["uniform"], rows["own_visits"], rows["unvisited"]
     if math.isnan(raw["lift"]) or math.isnan(own["lift"]):
         return "There are too few cases to compare two hops with chance."
-    if own["lower"] > 1:
-        verdict = "more than habit explains"
-    elif own["upper"] < 1:
-        verdict = "less than habit would give"
-    else:
-        verdict = "no more than habit explains"
-    return (
-        f"Two hops hold {raw['lift']:.1f} times as often for the truth as for any place; "
-        f"given the walker's own visits, {own['lift']:.2f} times: {verdict}."
+    found = (
+        f"Two hops hold {raw['lift']:.1f} times as often for the truth as for any rival; "
+        f"given the walker's own visits, {own['lift']:.2f} times: {_beyond(own, 'habit explains', 'habit would give')}."
     )
+    if math.isnan(new["lift"]):
+        return f"{found} There are too few cases whose place is new to the walker."
+    explained = _beyond(new, "popularity and distance explain", "popularity and distance would give")
+    return (
+        f"{found} Among places new to the walker, given popularity and distance, {new['lift']:.2f} times: {explained}."
+    )
+
+
+def _beyond(row: dict, explains: str, would_give: str) -> str:
+    """Where a lift's interval lies beside 1."""
+    if row["lower"] > 1:
+        return f"more than {explains}"
+    return f"less than {would_give}" if row["upper"] < 1 else f"no more than {explains}"

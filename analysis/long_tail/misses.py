@@ -16,11 +16,12 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from analysis.geography import distance_km
+from analysis.glossary import TERMS
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import obstacles_of
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.geodesy import distance_km
 
 Miss = Literal[
     "outvoted_by_core",
@@ -39,22 +40,7 @@ Miss = Literal[
     "other",
 ]
 MISSES: Final = get_args(Miss)
-MISS_LABELS: Final[dict[str, str]] = {
-    "outvoted_by_core": "Outvoted by core",
-    "outvoted_by_correction": "Outvoted by the correction",
-    "clipped": "Clipped",
-    "outvoted_by_two_hops": "Outvoted by two hops",
-    "outvoted_by_own_transitions": "Outvoted by own steps",
-    "outvoted_by_others_transitions": "Outvoted by others' steps",
-    "outvoted_by_hours": "Outvoted by hour and weekday",
-    "outvoted_by_popularity": "Outvoted by popularity",
-    "outvoted_by_distance": "Outvoted by distance",
-    "outvoted_by_own_revisits": "Outvoted by own visits",
-    "no_evidence": "No evidence",
-    "near_miss": "Near miss, within 200 m",
-    "same_category": "Same category",
-    "other": "Other",
-}
+MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
 """What people read and links carry."""
 
 MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {
@@ -75,9 +61,9 @@ _EARLIER_NAMES: Final = {"gate_against": "outvoted_by_correction", "Gate against
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
 STEP_BINS: Final = {
-    "Step never seen": CaseSelection.of_bin("transition_count", 0, 0),
-    "Once": CaseSelection.of_bin("transition_count", 1, 1),
-    "More often": CaseSelection.of_bin("transition_count", 2, -1),
+    "Step never seen": CaseSelection.of_bin(c.TRANSITION_COUNT, 0, 0),
+    "Once": CaseSelection.of_bin(c.TRANSITION_COUNT, 1, 1),
+    "More often": CaseSelection.of_bin(c.TRANSITION_COUNT, 2, -1),
 }
 """How often the missed step occurred in training."""
 
@@ -108,9 +94,9 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, removals: pd.DataFram
     pois = dataset.pois
     latitude, longitude = pois[c.LATITUDE].to_numpy(np.float64), pois[c.LONGITUDE].to_numpy(np.float64)
     category = pois[c.CATEGORY_INDEX].to_numpy()
-    first, goal = removals["first"].to_numpy(np.int64), cases["target"].to_numpy(np.int64)
+    first, goal = removals["first"].to_numpy(np.int64), cases[c.TARGET].to_numpy(np.int64)
     return removals.assign(
-        has_evidence=(cases["in_history"] | cases["within_two_hops"]).to_numpy(bool),
+        has_evidence=(cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
         first_distance_m=1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
         first_same_category=category[first] == category[goal],
     )
@@ -137,7 +123,7 @@ def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
     ranks["outvoted_by_own_revisits"] = ranks["outvoted_by_own_revisits"].where(broad)
     best = ranks.min(axis=1)
     applies = {
-        HIT: described["rank"] <= k,
+        HIT: described[c.RANK] <= k,
         **{label: ranks[label].notna() & (ranks[label] == best) for label in ranks},
         "no_evidence": ~described["has_evidence"].astype(bool),
         "near_miss": described["first_distance_m"] <= NEAR_METRES,

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.metrics import METRICS, hit_rate, ndcg
 
@@ -27,8 +28,8 @@ def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
     if metric not in METRICS:
         raise ConfigError(f"unknown metric {metric!r}; choose one of {', '.join(METRICS)}")
     if metric == "mrr":
-        return records["reciprocal_rank"].to_numpy(np.float64)
-    better, tied = records["num_better"].to_numpy(np.int64), records["num_tied"].to_numpy(np.int64)
+        return records[c.RECIPROCAL_RANK].to_numpy(np.float64)
+    better, tied = records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64)
     if metric == "ndcg20":
         return ndcg(better, tied, 20)
     return hit_rate(better, tied, int(metric.removeprefix("hr")))
@@ -36,4 +37,4 @@ def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
 
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
     """Whether the target's rank is at most k (the mean rank where it is tied); a miss is its opposite."""
-    return records["rank"].to_numpy(np.float64) <= k
+    return records[c.RANK].to_numpy(np.float64) <= k

@@ -38,7 +38,8 @@ class UserBootstrap:
 
         Args:
             groups_N: group of each case, -1 for none.
-            pairs_N: distinct step of each case; with it a group's mean is over steps, each step's over its cases.
+            pairs_N: distinct transition of each case; with it a group's mean is over transitions, each one's over
+                its cases.
         """
         kept = groups_N >= 0
         values_N, groups_N, user_N = values_N[kept], groups_N[kept], self.user_N[kept]
@@ -82,7 +83,7 @@ def interval(samples_BG: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, 
 def group_means(
     values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, pairs_N: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Number of cases (or distinct steps) and mean of each group; the mean is NaN where the group is empty."""
+    """Number of cases (or distinct transitions) and mean of each group; the mean is NaN where the group is empty."""
     kept = groups_N >= 0
     values_N, groups_N = values_N[kept], groups_N[kept]
     if pairs_N is not None:

@@ -5,11 +5,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.formatting import times
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import recovered_by
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.metrics import group_masks
 from recap.graph import TAIL_MAX_COUNT
 
 FILTERS: Final = ("tail", "unseen", "missed", "history", "hops")
@@ -62,15 +64,15 @@ def filter_masks(
         records, markov: the model's and Markov's records of the same cases.
         removals: the model's, from `analysis.records.causes.removal_table`; None for a baseline, which has none.
     """
-    count = records["transition_count"].to_numpy(np.int64)
+    groups = group_masks(records[c.TRANSITION_COUNT], eta)
     recovered = is_hit(records, k) & ~is_hit(markov, k)
-    visited, near = records["in_history"].to_numpy(bool), records["within_two_hops"].to_numpy(bool)
+    visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     found_by = {"history": recovered & visited, "hops": recovered & ~visited & near}
     if removals is not None:
         found_by = {name: recovered_by(removals, source, k).to_numpy(bool) for name, source in CAUSES.items()}
     return {
-        "tail": count <= eta,
-        "unseen": count == 0,
+        "tail": groups["tail"].to_numpy(bool),
+        "unseen": groups["unseen"].to_numpy(bool),
         "missed": ~is_hit(records, k),
         **found_by,
     }
@@ -95,7 +97,7 @@ def filter_cases(
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
     masks = filter_masks(records, markov, k=k, eta=eta, removals=removals)
     kept = np.logical_and.reduce([np.ones(len(records), dtype=bool), *(masks[name] for name in names)])
-    return records["case"].to_numpy(np.int64)[kept]
+    return records[c.CASE].to_numpy(np.int64)[kept]
 
 
 def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
@@ -108,45 +110,45 @@ def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
             for name, kind in zip(opened.labels, category, strict=True)
         ]
     )
-    mask = fits[opened.cases["source"].to_numpy()] | fits[opened.cases["target"].to_numpy()]
-    return opened.cases["case"].to_numpy(np.int64)[mask]
+    mask = fits[opened.cases[c.SOURCE].to_numpy()] | fits[opened.cases[c.TARGET].to_numpy()]
+    return opened.cases[c.CASE].to_numpy(np.int64)[mask]
 
 
 def notable_cases(opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
-    """Up to three cases of different walkers: recovered by revisits, by two hops, and one without any evidence.
+    """Up to three cases of different users: recovered by revisits, by two hops, and one without any evidence.
 
-    The rescue that moves the truth from the lowest Markov rank to the best rank comes first; steps from a place to
-    itself are left out. Where the data shows no such case, it is missing.
+    The rescue that moves the truth from the lowest Markov rank to the best rank comes first; transitions from a place
+    to itself are left out. Where the data shows no such case, it is missing.
     """
     masks = filter_masks(records, markov)
-    unseen = masks["unseen"] & (records["source"] != records["target"]).to_numpy()
-    blind = masks["missed"] & ~records["in_history"].to_numpy(bool) & ~records["within_two_hops"].to_numpy(bool)
+    unseen = masks["unseen"] & (records[c.SOURCE] != records[c.TARGET]).to_numpy()
+    blind = masks["missed"] & ~records[c.IN_HISTORY].to_numpy(bool) & ~records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     found: list[NotableCase] = []
     users: set[int] = set()
     for kind, mask in (("history", masks["history"]), ("hops", masks["hops"]), ("missed", blind)):
         table = pd.DataFrame(
-            {"user": records["user"], "rank": records["rank"], "markov": markov["rank"], "case": records["case"]}
+            {c.USER: records[c.USER], c.RANK: records[c.RANK], "markov": markov[c.RANK], c.CASE: records[c.CASE]}
         )[mask & unseen]
-        table = table[~table["user"].isin(users)]
+        table = table[~table[c.USER].isin(users)]
         if table.empty:
             continue
         if kind == "missed":  # a middling miss, not the nearest and not the most hopeless
-            table = table.assign(rank_gap=(table["rank"] - table["rank"].median()).abs()).sort_values(
-                ["rank_gap", "case"]
+            table = table.assign(rank_gap=(table[c.RANK] - table[c.RANK].median()).abs()).sort_values(
+                ["rank_gap", c.CASE]
             )
         else:
-            table = table.sort_values(["rank", "markov", "case"], ascending=[True, False, True])
+            table = table.sort_values([c.RANK, "markov", c.CASE], ascending=[True, False, True])
         best = table.iloc[0]
-        users.add(int(best["user"]))
-        case = int(best["case"])
-        found.append(NotableCase(kind, case, float(best["markov"]), float(best["rank"]), _reason(opened, kind, case)))
+        users.add(int(best[c.USER]))
+        case = int(best[c.CASE])
+        found.append(NotableCase(kind, case, float(best["markov"]), float(best[c.RANK]), _reason(opened, kind, case)))
     return found
 
 
 def visits_before(opened: LoadedDataset, case: int) -> int:
-    """How often the walker had visited the case's target before its source."""
+    """How often the user had visited the case's target before its source."""
     chosen = opened.case(case)
-    row, target = int(chosen["row"]), int(chosen["target"])
+    row, target = int(chosen[c.ROW]), int(chosen[c.TARGET])
     first = int(opened.visits.first_T[row])
     return int((opened.visits.poi_T[first:row] == target).sum())
 
@@ -154,10 +156,10 @@ def visits_before(opened: LoadedDataset, case: int) -> int:
 def _reason(opened: LoadedDataset, kind: str, case: int) -> str:
     if kind == "history":
         visits = visits_before(opened, case)
-        return f"A new step, yet this walker had been there {'once' if visits == 1 else f'{visits} times'}."
+        return f"A new step, yet this walker had been there {times(visits)}."
     if kind == "hops":
         chosen = opened.case(case)
-        paths = opened.graph.two_hop_paths(int(chosen["source"]), int(chosen["target"]))
+        paths = opened.graph.two_hop_paths(int(chosen[c.SOURCE]), int(chosen[c.TARGET]))
         if paths.empty:
             return "New to this walker, and one training step away."
         link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"

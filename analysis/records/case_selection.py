@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from recap import columns as c
 from recap.errors import ConfigError
 
 _FORMS: Final = {
@@ -19,7 +20,7 @@ _FORMS: Final = {
     "place": re.compile(r"place:(\d{1,6}):(-1|\d{1,6})"),
     "evidence": re.compile(r"evidence:([01]):([01]):(\d{1,6})"),
 }
-_COLUMNS: Final = {"transition_count": "step", "destination_count": "place"}
+_COLUMNS: Final = {c.TRANSITION_COUNT: "step", c.DESTINATION_COUNT: "place"}
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,10 @@ class CaseSelection:
         """Which of the cases (case table or records) belong to it."""
         if self.kind == "evidence":
             visited, near, eta = self.numbers
-            tail = cases["transition_count"].to_numpy(np.int64) <= eta
-            history, hops = cases["in_history"].to_numpy(bool), cases["within_two_hops"].to_numpy(bool)
+            tail = cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta
+            history, hops = cases[c.IN_HISTORY].to_numpy(bool), cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
             return tail & (history == bool(visited)) & (hops == bool(near))
-        column = "transition_count" if self.kind == "step" else "destination_count"
+        column = c.TRANSITION_COUNT if self.kind == "step" else c.DESTINATION_COUNT
         count = cases[column].to_numpy(np.int64)
         low, high = self.numbers
         return (count >= low) & ((count <= high) | (high < 0))

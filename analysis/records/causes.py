@@ -115,4 +115,4 @@ def _at(table: pd.DataFrame, k: int) -> tuple[pd.Series, pd.DataFrame]:
     if k < 1:
         raise ConfigError(f"K must be at least 1, got {k}")
     without = table[[f"without_{source}" for source in SOURCES]].set_axis(list(SOURCES), axis=1)
-    return table["rank"] <= k, without
+    return table[c.RANK] <= k, without

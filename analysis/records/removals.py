@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from analysis.records.score_rows import ROWS, SOURCES, row_of_term, terms_of_source
+from recap import columns as c
 from recap.device import one_thread
 from recap.evidence.config import DENSE_FEATURES
 from recap.model.evidence_terms import TWO_HOP, EvidenceTerms, EvidenceValues
@@ -33,8 +34,8 @@ from recap.scores import CaseBatch
 
 CASES_PER_BATCH = 128
 COLUMNS = (
-    "case",
-    "rank",
+    c.CASE,
+    c.RANK,
     "first",
     "gates",
     "negative_gates",
@@ -164,14 +165,14 @@ def _evidence(read: _Read, gone: frozenset[str], nothing_BP: Tensor) -> Tensor:
 
 
 def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
-    batch = predictor.batch(cases["row"].tolist())
-    target_B = torch.tensor(cases["target"].to_numpy(np.int64))
+    batch = predictor.batch(cases[c.ROW].tolist())
+    target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
     total_BP = predictor.score(batch).total  # what the records rank by, to the last digit
     read = _read(predictor, batch)
     totals = _totals(predictor, batch, read)
     columns: dict[str, np.ndarray] = {
-        "case": cases["case"].to_numpy(np.int64),
-        "rank": mean_ranks(total_BP, target_B),
+        c.CASE: cases[c.CASE].to_numpy(np.int64),
+        c.RANK: mean_ranks(total_BP, target_B),
         "first": total_BP.argmax(1).numpy(),
         "gates": np.zeros(len(cases), dtype=np.int64),
         "negative_gates": np.zeros(len(cases), dtype=np.int64),

@@ -11,12 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis import formatting
-from analysis.explain.contrast import PARTS
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.headline import headline
 from analysis.explain.minimal_sets import describe_set
-from analysis.explain.paths import user_name
 from analysis.figures.case_layout import (
-    PART_LABELS,
     part_is_active,
     place_paths,
     place_visits,
@@ -24,7 +22,8 @@ from analysis.figures.case_layout import (
     waterfall,
 )
 from analysis.figures.palette import DARK, LIGHT
-from recap.errors import RecapError
+from analysis.glossary import PART_NAMES, SCORE_PARTS
+from recap.storage.atomic import write_text
 
 
 @cache
@@ -37,21 +36,12 @@ def _environment() -> Environment:
         "points": formatting.points,
         "signed": formatting.signed_points,
         "share": formatting.share,
+        "chance": formatting.chance,
         "percent": formatting.percent,
-        "clock": formatting.clock,
+        "time_of_day": formatting.time_of_day,
         "set": describe_set,
     }
     return environment
-
-
-def headline(explanation: FullExplanation) -> str:
-    """The finding in one line, such as ``Ferry Terminal comes 2nd of 1,204; Tideline Bakery wins by 0.32.``"""
-    margin = explanation.contrast.margin
-    verdict = f"wins by {formatting.points(-margin)}" if margin < 0 else f"is behind by {formatting.points(margin)}"
-    place = (
-        f"{explanation.target_name} comes {formatting.ordinal(explanation.target_rank)} of {explanation.num_places:,}"
-    )
-    return f"{place}; {explanation.contrast.b.name} {verdict}."
 
 
 def render_body(explanation: FullExplanation) -> str:
@@ -67,7 +57,7 @@ FullExplanation.html_body = staticmethod(render_body)
 def render_page(explanations: list[FullExplanation]) -> str:
     """A whole page with one or several explanations."""
     bodies = [Markup(render_body(explanation)) for explanation in explanations]  # noqa: S704 - our own escaped output
-    title = headline(explanations[0]) if explanations else "No case"
+    title = headline(explanations[0]).text if explanations else "No case"
     return _environment().get_template("page.html.j2").render(title=title, bodies=bodies)
 
 
@@ -77,14 +67,7 @@ def write_page(explanations: list[FullExplanation], path: Path) -> None:
     Raises:
         RecapError: the disk refused.
     """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(render_page(explanations), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
+    write_text(path, render_page(explanations), make_parents=True)
 
 
 def _context(explanation: FullExplanation) -> dict[str, Any]:
@@ -99,21 +82,21 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "roles": dict(zip(("target", "rival"), explanation.roles, strict=True)),
         "a": a,
         "b": b,
-        "walker": user_name(explanation.user),
+        "walker": formatting.user_name(explanation.user),
         "now": explanation.revisits[0].now_time,
-        "headline": headline(explanation),
+        "headline": headline(explanation).text,
         "waterfall": lambda entry: bars[entry.poi],
         "at": lambda value: round(100 * (value - low) / span, 2),
         "wide": lambda value: round(100 * abs(value) / span, 2),
         "rows": [
             {
-                "label": PART_LABELS[part],
+                "label": PART_NAMES[part],
                 "a": _signed_part(a, part),
                 "b": _signed_part(b, part),
                 "difference": explanation.contrast.parts[part],
                 "active": part_is_active(part, explanation),
             }
-            for part in PARTS
+            for part in SCORE_PARTS
             if part in shown_parts(explanation)
         ],
         "largest_residual": max(abs(entry.residual) for entry in explanation.candidates),

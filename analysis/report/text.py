@@ -8,7 +8,8 @@ from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
-from analysis.figures.case_layout import PART_LABELS
+from analysis.formatting import percent, signed, times
+from analysis.glossary import PART_NAMES
 from analysis.records.score_rows import SOURCE_LABELS
 
 MOST_LINES = 8
@@ -58,16 +59,20 @@ def _visit_lines(explanation: FullExplanation) -> list[str]:
         when = (
             "never"
             if last is None
-            else f"{revisits.count} times, last {last.local_time.replace('T', ' ')}, {last.steps_ago} check-ins ago"
+            else f"{times(revisits.count)}, last {last.local_time.replace('T', ' ')}, {last.steps_ago} check-ins ago"
         )
-        gate = "" if revisits.gate is None else f"; gate {revisits.gate:+.2f}, correction {revisits.correction:+.2f}"
+        gate = (
+            ""
+            if revisits.gate is None
+            else f"; gate {signed(revisits.gate, 2)}, correction {signed(revisits.correction, 2)}"
+        )
         lines.append(f"{escape(revisits.name)}: {when}{gate if last else ''}")
     return lines
 
 
 def _left_out_lines(explanation: FullExplanation) -> list[str]:
     return [
-        f"{escape(entry.item.label)}: rank {entry.outcome.rank:g}, score {entry.outcome.logit_change:+.2f}"
+        f"{escape(entry.item.label)}: rank {entry.outcome.rank:g}, score {signed(entry.outcome.logit_change, 2)}"
         + (f" (its token alone masked: rank {entry.masked.rank:g})" if entry.masked is not None else "")
         for entry in explanation.leave_one_out or []
     ]
@@ -76,11 +81,12 @@ def _left_out_lines(explanation: FullExplanation) -> list[str]:
 def _contrast_lines(explanation: FullExplanation) -> Iterator[str]:
     split = explanation.contrast
     parts = ", ".join(
-        f"{PART_LABELS[name].lower()} {value:+.2f}" for name, value in split.parts.items() if abs(value) >= 0.005
+        f"{PART_NAMES[name].lower()} {signed(value, 2)}" for name, value in split.parts.items() if abs(value) >= 0.005
     )
-    yield f"{escape(split.a.name)} against {escape(split.b.name)}: {split.margin:+.2f} = {parts or 'no difference'}"
+    margin = signed(split.margin, 2)
+    yield f"{escape(split.a.name)} against {escape(split.b.name)}: {margin} = {parts or 'no difference'}"
     if split.flip is not None:
-        yield f"  turned round by {escape(split.flip.text)} (then {split.flip.margin:+.2f})"
+        yield f"  turned round by {escape(split.flip.text)} (then {signed(split.flip.margin, 2)})"
     elif split.tried is not None:
         yield f"  none of {split.tried:,} single edits turns it round"
 
@@ -90,7 +96,7 @@ def _what_if_lines(explanation: FullExplanation) -> Iterator[str]:
     if after is not None:
         yield (
             f"Edits {escape(after.edits)}: rank {after.target.rank_before:g} → {after.target.rank:g}, lead on "
-            f"{escape(after.rival.name)} {after.lead_before:+.2f} → {after.lead:+.2f}"
+            f"{escape(after.rival.name)} {signed(after.lead_before, 2)} → {signed(after.lead, 2)}"
         )
 
 
@@ -106,7 +112,7 @@ def _check_lines(checks: CaseChecks) -> Iterator[str]:
     if checks.without is not None:
         told = [f"{SOURCE_LABELS[name]} {rank:g}" for name, rank in checks.without.items() if rank is not None]
         yield f"Rank without, for all places: {', '.join(told)}"
-    yield f"Explained exactly: {checks.exact_share:.0%} of the margin, the rest is opaque network"
+    yield f"Explained exactly: {percent(checks.exact_share)} of the margin, the rest is opaque network"
     for stamp in checks.stamps:
-        points = "" if stamp.verdict == "not_explained" else f" {stamp.points:+.2f}"
+        points = "" if stamp.verdict == "not_explained" else f" {signed(stamp.points, 2)}"
         yield f"  {stamp.label}{points}: {', '.join(stamp.words)}"

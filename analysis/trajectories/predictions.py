@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.geography import distance_km
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
+from recap.geodesy import distance_km
 from recap.scores import CaseBatch
 
 
@@ -45,37 +45,37 @@ def predict_case(
         ScoreError: the model returned NaN.
     """
     case = opened.case(number)
-    row, source, target = int(case["row"]), int(case["source"]), int(case["target"])
+    row, source, target = int(case[c.ROW]), int(case[c.SOURCE]), int(case[c.TARGET])
     batch = CaseBatch(opened.checkins, torch.tensor([row]))
     with torch.inference_mode():
         scores = model.scorer.score(batch)
         check_scores(scores.total, model.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
         ranks = rank_targets(scores, batch.target_B)
-        rank = int(ranks.num_better_B[0]) + (int(ranks.num_tied_B[0]) + 1) / 2
+        rank = float(ranks.mean_B[0])
         listed = list(dict.fromkeys([*best_K, target]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
-        parts = {f"part_{name}": part_BP[0, poi_C].numpy() for name, part_BP in scores.parts.items()}
+        parts = {c.part_column(name): part_BP[0, poi_C].numpy() for name, part_BP in scores.parts.items()}
     first = int(opened.visits.first_T[row])
     visits_P = np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)
     poi = np.array(listed, dtype=np.int64)
     sources = np.full_like(poi, source)
     candidates = pd.DataFrame(
         {
-            "rank": [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K)),
-            "poi": poi,
+            c.RANK: [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K)),
+            c.POI: poi,
             "name": [opened.labels[p] for p in listed],
-            "category": opened.dataset.pois[c.CATEGORY].to_numpy()[poi],
+            c.CATEGORY: opened.dataset.pois[c.CATEGORY].to_numpy()[poi],
             "probability": probability_C if model.probabilistic else np.nan,
-            "score": total_P[poi_C].numpy(),
+            c.SCORE: total_P[poi_C].numpy(),
             "distance_km": distance_km(
                 opened.latitude[source], opened.longitude[source], opened.latitude[poi], opened.longitude[poi]
             ),
             "visits": visits_P[poi],
             "revisit": visits_P[poi] > 0,
-            "within_two_hops": opened.graph.hops_of(sources, poi, 2) > 0,
+            c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi, 2) > 0,
             "in_token": opened.graph.two_step_probability(sources, poi) > 0,
             "truth": poi == target,
             **parts,
@@ -85,5 +85,5 @@ def predict_case(
 
 
 def _paths(opened: LoadedDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
-    found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(poi=poi) for poi in pois]
-    return pd.concat(found, ignore_index=True)[["poi", "middle", "count_in", "count_out", "product", "share"]]
+    found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(**{c.POI: poi}) for poi in pois]
+    return pd.concat(found, ignore_index=True)[[c.POI, "middle", "count_in", "count_out", "product", "share"]]

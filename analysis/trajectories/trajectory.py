@@ -1,4 +1,4 @@
-"""Walkers and their trajectories: what a person can choose in Walk, and the stops of one trajectory in time order."""
+"""Users and their trajectories: what a person can choose in Walk, and the stops of one trajectory in time order."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,30 +12,30 @@ from recap import columns as c
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class Trajectory:
     """One trajectory that holds test cases.
 
     Attributes:
-        user, trajectory: indices.
+        user, number: indices.
         stops: one row per check-in in time order: ``stop`` (from 1), ``poi, name, local_time`` and ``case`` (number of
             the test case that starts here, -1 where none does).
     """
 
     user: int
-    trajectory: int
+    number: int
     stops: pd.DataFrame
 
     @cached_property
     def cases(self) -> list[int]:
         """The test cases of the trajectory in time order."""
-        return [int(case) for case in self.stops["case"] if case >= 0]
+        return [int(case) for case in self.stops[c.CASE] if case >= 0]
 
     def stop_of(self, case: int) -> int:
         """The stop (from 1) at which a case starts."""
-        return int(self.stops.loc[self.stops["case"] == case, "stop"].iloc[0])
+        return int(self.stops.loc[self.stops[c.CASE] == case, "stop"].iloc[0])
 
 
-def read_trajectory(opened: LoadedDataset, case: int) -> Walk:
+def read_trajectory(opened: LoadedDataset, case: int) -> Trajectory:
     """The trajectory of a case.
 
     Raises:
@@ -43,22 +43,22 @@ def read_trajectory(opened: LoadedDataset, case: int) -> Walk:
     """
     row = opened.case(case)
     trajectory = opened.dataset.checkins[c.TRAJECTORY].to_numpy()
-    start, stop = np.searchsorted(trajectory, [int(row["trajectory"]), int(row["trajectory"]) + 1])
+    start, stop = np.searchsorted(trajectory, [int(row[c.TRAJECTORY]), int(row[c.TRAJECTORY]) + 1])
     poi = opened.dataset.checkins[c.POI].to_numpy(np.int64)[start:stop]
-    case_rows = opened.cases["row"].to_numpy(np.int64)
+    case_rows = opened.cases[c.ROW].to_numpy(np.int64)
     position = np.searchsorted(case_rows, np.arange(start, stop))
     position = np.minimum(position, len(case_rows) - 1)
     numbers = np.where(case_rows[position] == np.arange(start, stop), position, -1)
     stops = pd.DataFrame(
         {
             "stop": np.arange(1, len(poi) + 1),
-            "poi": poi,
+            c.POI: poi,
             "name": [opened.labels[p] for p in poi],
             "local_time": opened.dataset.local_time.iloc[start:stop].to_numpy(),
-            "case": numbers,
+            c.CASE: numbers,
         }
     )
-    return Walk(int(row["user"]), int(row["trajectory"]), stops)
+    return Trajectory(int(row[c.USER]), int(row[c.TRAJECTORY]), stops)
 
 
 def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.DataFrame:
@@ -68,14 +68,14 @@ def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.D
         cases: case numbers to count, ascending.
     """
     table = opened.cases.iloc[cases]
-    table = table[table["user"] == user]
+    table = table[table[c.USER] == user]
     trajectory = opened.dataset.checkins[c.TRAJECTORY].to_numpy()
-    groups = table.groupby("trajectory", sort=True)["case"].agg(["min", "size"])
+    groups = table.groupby(c.TRAJECTORY, sort=True)[c.CASE].agg(["min", "size"])
     starts = np.searchsorted(trajectory, groups.index.to_numpy())
     ends = np.searchsorted(trajectory, groups.index.to_numpy(), side="right")
     return pd.DataFrame(
         {
-            "trajectory": groups.index.to_numpy(),
+            c.TRAJECTORY: groups.index.to_numpy(),
             "first_case": groups["min"].to_numpy(),
             "start": opened.dataset.local_time.iloc[starts].to_numpy(),
             "stops": ends - starts,
@@ -86,16 +86,18 @@ def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.D
 
 def users_of(opened: LoadedDataset, cases: np.ndarray) -> list[int]:
     """The users of chosen cases, ascending."""
-    return sorted(int(user) for user in opened.cases["user"].iloc[cases].unique())
+    return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
 
 
-def fit_trajectory(opened: LoadedDataset, walk: Walk, extra: np.ndarray | None = None, height_px: int = 540) -> Camera:
-    """The camera of a whole trajectory: the same at every step, so that the map never jumps.
+def fit_trajectory(
+    opened: LoadedDataset, trajectory: Trajectory, extra: np.ndarray | None = None, height_px: int = 540
+) -> Camera:
+    """The camera of a whole trajectory: the same at every transition, so that the map never jumps.
 
     Args:
         extra: further POIs to show, such as the best predictions along the way.
     """
-    poi = walk.stops["poi"].to_numpy()
+    poi = trajectory.stops[c.POI].to_numpy()
     if extra is not None:
         poi = np.concatenate([poi, extra])
     return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=height_px)

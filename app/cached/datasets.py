@@ -5,13 +5,13 @@ Neither this module nor `app.cached.records` loads torch: a view of records alon
 
 import gc
 import threading
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import streamlit as st
 
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
+from app.cached.keys import BY_DATASET
 from app.sources import Source
 from recap.errors import RecapError
 
@@ -19,22 +19,18 @@ DEFAULT_BASELINE: Final = "count_plus_markov"
 _frozen = threading.Event()
 
 
+@st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
 def open_dataset(source: Source) -> LoadedDataset:
     """The source's dataset, verified, with its graph."""
-    return _open_dataset(source.dataset_hash, source.dataset_folder)
+    opened = LoadedDataset.load(source.dataset_folder)
+    if opened.dataset.hash != source.dataset_hash:
+        raise RecapError(f"{source.dataset_folder} changed while the app was running; reload the page")
+    return opened
 
 
 def model_key(source: Source, baseline: str | None = None) -> str:
     """What names a model's records: the checkpoint's hash or the baseline's name."""
     return baseline or source.checkpoint_hash or DEFAULT_BASELINE
-
-
-@st.cache_resource(max_entries=4, show_spinner="Reading the dataset")
-def _open_dataset(dataset_hash: str, _folder: Path) -> LoadedDataset:
-    opened = LoadedDataset.load(_folder)
-    if opened.dataset.hash != dataset_hash:
-        raise RecapError(f"{_folder} changed while the app was running; reload the page")
-    return opened
 
 
 def is_frozen() -> bool:

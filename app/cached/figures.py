@@ -1,6 +1,7 @@
 """Drawn figures, kept by what they show: plotly takes longer to put a chart together than to send it."""
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pandas as pd
@@ -13,15 +14,11 @@ from app import state
 
 def drawn(plot: Callable[..., go.Figure], *tables: pd.DataFrame, **options: Any) -> go.Figure:
     """``plot(*tables, palette=..., **options)`` in the visitor's theme; the figure is shared, so do not change it."""
-    return _drawn(plot.__name__, tables, options, state.theme_palette().theme, plot)
+    return _draw(plot, tables, options, state.theme_palette().theme)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _drawn(
-    name: str,
-    tables: tuple[pd.DataFrame, ...],
-    options: dict[str, Any],
-    theme: Theme,
-    _plot: Callable[..., go.Figure],
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={FunctionType: lambda plot: plot.__qualname__})
+def _draw(
+    plot: Callable[..., go.Figure], tables: tuple[pd.DataFrame, ...], options: dict[str, Any], theme: Theme
 ) -> go.Figure:
-    return _plot(*tables, palette=palette_of(theme), **options)
+    return plot(*tables, palette=palette_of(theme), **options)

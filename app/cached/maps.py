@@ -17,11 +17,18 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.geography import Camera
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk, fit_trajectory
+from analysis.trajectories.trajectory import Trajectory, fit_trajectory
 from app.cached import datasets, models
+from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.sources import Source
+from recap import columns as c
 
 _GROUND_TYPE: Final = "application/json"
+BY_CASE: Final[HashFuncs] = BY_MODEL | {
+    Trajectory: lambda trajectory: trajectory.number,
+    CasePrediction: lambda prediction: (int(prediction.case[c.CASE]), len(prediction.candidates)),
+}
+"""Within one model a trajectory is its number, and a prediction its case and how many places it lists."""
 
 
 class DrawnDeck(pdk.Deck):
@@ -38,7 +45,7 @@ class DrawnDeck(pdk.Deck):
 
 def walk_map(
     source: Source,
-    walk: Walk,
+    trajectory: Trajectory,
     prediction: CasePrediction,
     theme: Theme,
     *,
@@ -47,27 +54,25 @@ def walk_map(
     show_paths: bool,
 ) -> DrawnDeck:
     """The map of one case; kept, since stepping to and fro shows the same maps again."""
-    shown = (int(prediction.case["case"]), len(prediction.candidates), theme, show_truth, show_paths)
-    ground = _ground(source, theme, online=online)
-    return _walk_map(source.dataset_hash, datasets.model_key(source), shown, ground, source, walk, prediction)
+    ground = _ground(source, theme, online=online)  # every run of a page asks for it, so it is not kept with the deck
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _walk_map(
-    dataset_hash: str,
-    key: str,
-    shown: tuple[int, int, Theme, bool, bool],
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
+def _draw_walk_map(
+    source: Source,
+    trajectory: Trajectory,
+    prediction: CasePrediction,
     ground: str,
-    _source: Source,
-    _walk: Walk,
-    _prediction: CasePrediction,
+    theme: Theme,
+    show_truth: bool,
+    show_paths: bool,
 ) -> DrawnDeck:
-    _, _, theme, show_truth, show_paths = shown
     deck = walk_deck(
-        datasets.open_dataset(_source),
-        _walk,
-        _prediction,
-        camera=walk_camera(_source, _walk),
+        datasets.open_dataset(source),
+        trajectory,
+        prediction,
+        camera=walk_camera(source, trajectory),
         map_style=ground,
         palette=palette_of(theme),
         show_truth=show_truth,
@@ -89,25 +94,23 @@ def explain_image(source: Source, explanation: FullExplanation, theme: Theme) ->
     return draw_explain_image(explanation, opened, palette=palette_of(theme), basemap=read_basemap(source))
 
 
-def walk_camera(source: Source, walk: Walk) -> Camera:
+@st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_CASE)
+def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
     """The camera of a trajectory: its stops and the best predictions along it, the same at every step."""
-    return _walk_camera(source.dataset_hash, datasets.model_key(source), walk.trajectory, source, walk)
-
-
-@st.cache_data(max_entries=512, show_spinner=False)
-def _walk_camera(dataset_hash: str, key: str, trajectory: int, _source: Source, _walk: Walk) -> Camera:
-    best = models.best_places(_source, _walk.cases)
+    best = models.best_places(source, trajectory.cases)
     extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
-    return fit_trajectory(datasets.open_dataset(_source), _walk, extra)
+    return fit_trajectory(datasets.open_dataset(source), trajectory, extra)
 
 
-def walk_image(source: Source, walk: Walk, prediction: CasePrediction, theme: Theme, show_truth: bool) -> bytes:
+def walk_image(
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool
+) -> bytes:
     """The map of one case as a PNG, drawn when it is asked for."""
     return draw_walk_image(
         datasets.open_dataset(source),
-        walk,
+        trajectory,
         prediction,
-        camera=walk_camera(source, walk),
+        camera=walk_camera(source, trajectory),
         palette=palette_of(theme),
         basemap=read_basemap(source),
         show_truth=show_truth,
@@ -133,14 +136,14 @@ def _ground(source: Source, theme: Theme, *, online: bool) -> str:
     """
     if online:
         return ONLINE_STYLES[theme]
-    content = _ground_file(source.dataset_hash, theme, source)
+    content = _ground_file(source, theme)
     address = runtime.get_instance().media_file_mgr.add(content, _GROUND_TYPE, coordinates="map-ground")
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{address}" if base else address
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _ground_file(dataset_hash: str, theme: Theme, _source: Source) -> bytes:
-    opened = datasets.open_dataset(_source)
-    style = basemap_style(read_basemap(_source), opened.latitude, opened.longitude, palette_of(theme))
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _ground_file(source: Source, theme: Theme) -> bytes:
+    opened = datasets.open_dataset(source)
+    style = basemap_style(read_basemap(source), opened.latitude, opened.longitude, palette_of(theme))
     return style.encode()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.records.evaluation_records import evaluation_records
 from app.cached import datasets
+from app.cached.keys import BY_MODEL
 from app.settings import AppSettings
 from app.sources import Source
 
@@ -19,15 +20,18 @@ _evaluating = threading.Lock()
 
 def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     """The model's records over all test cases; scored once, with a message, and kept in the user's cache."""
-    records = _records(source.dataset_hash, datasets.model_key(source, baseline), source, baseline)
+    if baseline is None and source.checkpoint_hash is None:
+        baseline = datasets.DEFAULT_BASELINE
+    # A baseline's records are the same beside every checkpoint of the dataset: they are kept once.
+    records = _records(source if baseline is None else source.without_checkpoint, baseline)
     if not datasets.is_frozen():
         datasets.freeze()
     return records
 
 
-@st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model")
-def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None) -> pd.DataFrame:
-    opened = datasets.open_dataset(_source)
+@st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model", hash_funcs=BY_MODEL)
+def _records(source: Source, baseline: str | None) -> pd.DataFrame:
+    opened = datasets.open_dataset(source)
     bar = st.empty()
 
     def show(done: int, total: int) -> None:
@@ -36,10 +40,10 @@ def _records(dataset_hash: str, key: str, _source: Source, _baseline: str | None
     with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
         records = evaluation_records(
             opened,
-            key,
-            lambda: _open_model(_source, _baseline),
+            datasets.model_key(source, baseline),
+            lambda: _open_model(source, baseline),
             keep=not AppSettings.from_environment().read_only,
-            bundle=_source.bundle,
+            bundle=source.bundle,
             progress=show,
         )
     bar.empty()

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
+from app.cached.keys import BY_DATASET
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
 from recap.errors import RecapError
@@ -13,7 +14,10 @@ from recap.runs.execution.service import ensure_runner
 from recap.runs.store.description import describe_briefly
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
+from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease
+from recap.runs.store.submission import build_specs
+from recap.runs.store.types import RunRow
 
 _LATEST_RUNS: Final = 20
 
@@ -23,7 +27,7 @@ def open_store() -> RunStore:
     return RunStore.of_user(read_only=AppSettings.from_environment().read_only)
 
 
-def list_rows(store: RunStore) -> list[dict[str, Any]]:
+def list_rows(store: RunStore) -> list[RunRow]:
     """All runs, brief, by number; also brings back a runner that is needed and gone."""
     ensure_runner(store)
     return [describe_briefly(run) for run in store.runs()]
@@ -45,6 +49,12 @@ def datasets(store: RunStore) -> list[Source]:
 def gpus() -> list[Gpu]:
     """The machine's GPUs now; asked at most every second and a half."""
     return read_gpus()
+
+
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET)
+def build_specs_of(source: Source, runs_folder: Path, **request: Any) -> list[RunSpec]:
+    """The checked specs of a request; reading a large dataset anew at every keystroke would be felt."""
+    return build_specs(source.dataset_folder, store=RunStore(runs_folder), **request)
 
 
 def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:

@@ -14,8 +14,10 @@ from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.bootstrap import Unit
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets
+from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
 from app.sources import Source
+from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
@@ -26,79 +28,49 @@ def metric_label(metric: str) -> str:
     return METRIC_LABELS[metric]
 
 
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def by_count(source: Source, model: str | None, beside: str, by: str, metric: str, unit: str) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
-    return _by_count(source.dataset_hash, datasets.model_key(source, model), beside, by, metric, unit, source, model)
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _by_count(
-    dataset: str, key: str, beside: str, by: str, metric: str, unit: str, _source: Source, _model: str | None
-) -> pd.DataFrame:
-    records, reference = read_records(_source, _model), read_records(_source, beside)
+    records, reference = read_records(source, model), read_records(source, beside)
     return accuracy_tables.accuracy_by_count(
         records, cast("accuracy_tables.By", by), metric, unit=cast("Unit", unit), reference=reference
     )
 
 
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def by_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_evidence`."""
-    return _by_evidence(
-        source.dataset_hash, datasets.model_key(source, model), beside, metric, unit, eta, source, model
-    )
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _by_evidence(
-    dataset: str, key: str, beside: str, metric: str, unit: str, eta: int, _source: Source, _model: str | None
-) -> pd.DataFrame:
-    records, reference = read_records(_source, _model), read_records(_source, beside)
+    records, reference = read_records(source, model), read_records(source, beside)
     return accuracy_tables.accuracy_by_evidence(records, metric, eta=eta, unit=cast("Unit", unit), reference=reference)
 
 
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def by_group(source: Source, metric: str) -> pd.DataFrame:
     """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`."""
-    return _by_group(source.dataset_hash, datasets.model_key(source), metric, source)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _by_group(dataset: str, key: str, metric: str, _source: Source) -> pd.DataFrame:
-    models = {datasets.model_label(_source): read_records(_source)}
+    models = {datasets.model_label(source): read_records(source)}
     for name in reversed(COUNTING_BASELINES):
-        if name != key:
-            models[MODEL_LABELS[name]] = read_records(_source, name)
+        if name != datasets.model_key(source):
+            models[MODEL_LABELS[name]] = read_records(source, name)
     return accuracy_tables.accuracy_by_group(models, metric)
 
 
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
 def distribution(source: Source) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.transition_distribution`."""
-    return _distribution(source.dataset_hash, source)
+    return accuracy_tables.transition_distribution(datasets.open_dataset(source).cases)
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _distribution(dataset: str, _source: Source) -> pd.DataFrame:
-    return accuracy_tables.transition_distribution(datasets.open_dataset(_source).cases)
-
-
+@st.cache_data(max_entries=16, show_spinner="Walking the transition graph", hash_funcs=BY_DATASET)
 def hops(source: Source) -> pd.DataFrame:
     """See `recap.dataset_statistics.hop_statistics`."""
-    return _hops(source.dataset_hash, source)
-
-
-@st.cache_data(max_entries=16, show_spinner="Walking the transition graph")
-def _hops(dataset: str, _source: Source) -> pd.DataFrame:
-    opened = datasets.open_dataset(_source)
+    opened = datasets.open_dataset(source)
     return pd.DataFrame(hop_statistics(opened.dataset, opened.graph))
 
 
+@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance", hash_funcs=BY_DATASET)
 def lift(source: Source, group: str) -> pd.DataFrame:
     """See `analysis.long_tail.lift.evidence_lift`."""
-    return _lift(source.dataset_hash, group, source)
-
-
-@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance")
-def _lift(dataset: str, group: str, _source: Source) -> pd.DataFrame:
-    return lift_analysis.evidence_lift(datasets.open_dataset(_source), group=group)
+    return lift_analysis.evidence_lift(datasets.open_dataset(source), group=group)
 
 
 def ablations(source: Source, metric: str) -> pd.DataFrame | None:
@@ -115,17 +87,13 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
     return table if len(table) else None
 
 
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
 def notable(source: Source) -> list[case_filters.NotableCase]:
     """See `analysis.records.case_filters.notable_cases`."""
-    return _notable(source.dataset_hash, datasets.model_key(source), source)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _notable(dataset: str, key: str, _source: Source) -> list[case_filters.NotableCase]:
-    opened = datasets.open_dataset(_source)
-    return case_filters.notable_cases(opened, read_records(_source), read_records(_source, "markov"))
+    opened = datasets.open_dataset(source)
+    return case_filters.notable_cases(opened, read_records(source), read_records(source, "markov"))
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """The evaluation records without the columns that hold lists."""
-    return read_records(source, model).drop(columns=["top_pois", "top_scores"], errors="ignore")
+    return read_records(source, model).drop(columns=[c.TOP_POIS, c.TOP_SCORES], errors="ignore")

@@ -21,12 +21,19 @@ def run_app(
     address: Annotated[
         str, typer.Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")
     ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A further name by which browsers call it; repeatable."),
+    ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
     """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
+    from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
+    from app.streamlit_options import streamlit_flags
     from recap.errors import CheckpointError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST
+    from recap.storage.installed import data_path
 
     if data is not None and not (data / DATASET_MANIFEST).is_file():
         raise DatasetError(f"{data} holds no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
@@ -35,15 +42,14 @@ def run_app(
     _require_free(address, port)
     settings = replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
     os.environ.update(settings.to_environment())
-    root = Path(__file__).parents[2]
-    os.chdir(root)  # Streamlit reads .streamlit/config.toml from here
 
     from streamlit.web import bootstrap
 
-    options = {"server.port": port, "server.address": address}
-    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
+    hosts = allowed_hosts(address, allow_host or [])
+    ask_nobody_outside()
+    bootstrap.load_config_options(streamlit_flags(server_port=port, server_address=address, server_allowedHosts=hosts))
     threading.Thread(target=_warm_up, daemon=True).start()
-    bootstrap.run(str(root / "app" / "main.py"), False, [], {})
+    bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 
 
 def _require_free(address: str, port: int) -> None:

@@ -53,15 +53,15 @@ def causes(
         row = table.iloc[case]
         without = {name: _rank(row[f"without_{name}"]) for name in SOURCES}
         if as_json:
-            print_json({"case": case, "rank": float(row["rank"]), "without": without})
+            print_json({"case": case, "rank": float(row[c.RANK]), "without": without})
             return
-        console.print(f"Case {case}: rank {row['rank']:g}")
+        console.print(f"Case {case}: rank {row[c.RANK]:g}")
         for name, rank in without.items():
             if rank is not None:
                 console.print(f"  without {SOURCE_LABELS[name]}: {rank:g}")
         return
     if source is not None:
-        found = table.loc[recovered_by(table, source, k), "case"].astype(int).tolist()
+        found = table.loc[recovered_by(table, source, k), c.CASE].astype(int).tolist()
         if as_json:
             print_json({"k": k, "source": source, "n": len(found), "of": len(table), "cases": found})
             return
@@ -70,7 +70,7 @@ def causes(
         return
     counts = count_causes(table, k)
     if as_json:
-        found_at_k = int((table["rank"] <= k).sum())
+        found_at_k = int((table[c.RANK] <= k).sum())
         print_json({"k": k, "n": len(table), "found": found_at_k, "sources": counts.to_dict(orient="records")})
         return
     shown = Table(title=f"{len(table):,} test cases at K = {k}; sources overlap", title_justify="left")

@@ -1,15 +1,39 @@
 """How commands speak: people read tables on stdout, programs one JSON object, progress goes to stderr."""
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
+from rich.segment import Segment
+from rich.status import Status
 from rich.table import Table
+from rich.text import Text
 
-console = Console()
+from recap.printable import escape_json, visible
+
+
+class SafeConsole(Console):
+    """A console that shows control characters of ids, columns and paths instead of sending them to the terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """As rich does it; its own control sequences are marked as such and pass."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    def status(self, status: RenderableType, **options: Any) -> Status:
+        """A line while something goes on; never markup, since file names stand in it."""
+        return super().status(Text(status) if isinstance(status, str) else status, **options)
+
+
+console = SafeConsole()
 """What people read (stdout)."""
-progress_console = Console(stderr=True)
+progress_console = SafeConsole(stderr=True)
 """Progress and remarks: never on stdout, so that --json stays one object."""
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
@@ -19,16 +43,16 @@ SetOption = Annotated[
 
 
 def print_json(payload: Any) -> None:
-    """One JSON document on stdout, floats unrounded."""
-    print(json.dumps(payload, ensure_ascii=False))
+    """One JSON document on stdout, floats unrounded, control characters escaped."""
+    print(escape_json(json.dumps(payload, ensure_ascii=False)))
 
 
 def pairs_table(title: str, rows: dict[str, Any]) -> Table:
-    """A two-column table of facts for people."""
-    table = Table(title=title, show_header=False, title_justify="left")
+    """A two-column table of facts for people; neither title nor facts are markup."""
+    table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="dim")
     table.add_column(justify="right")
     for name, value in rows.items():
         shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else str(value)
-        table.add_row(name.replace("_", " "), shown)
+        table.add_row(escape(name.replace("_", " ")), escape(shown))
     return table

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from app.cli.console import JsonFlag, console, pairs_table, print_json, progress_console
+from app.cli.option_groups import with_option_groups
+from app.cli.protocol_options import ProtocolOptions
 from app.cli.reader_options import (
     BoxOption,
     DelimiterOption,
@@ -29,11 +31,12 @@ commands = typer.Typer()
 
 
 @commands.command()
+@with_option_groups
 def prepare(
     path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
+    protocol: ProtocolOptions,
     source_format: FormatOption = "auto",
-    preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca or default.")] = "default",
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     mapping: MapOption = None,
     timezone: ZoneOption = None,
@@ -45,7 +48,6 @@ def prepare(
     multiline: MultilineOption = False,
     skip_bad_rows: SkipOption = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
-    assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Turn raw check-ins into one clean dataset: read, filter, split by time, account for every row."""
@@ -55,11 +57,10 @@ def prepare(
     from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import read_checkins
-    from recap.presets import data_preset
     from recap.storage.artifacts import check_target
 
     started = time.perf_counter()
-    config = data_preset(preset).override(assignments or [])
+    config = protocol.config()
     options = read_options(
         mapping=mapping,
         timezone=timezone,
@@ -80,7 +81,12 @@ def prepare(
     account = read.account
     with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
         dataset = prepare_dataset(
-            read.table, config, name=name or out.name, source_format=source_format, preset=preset, reading=account
+            read.table,
+            config,
+            name=name or out.name,
+            source_format=source_format,
+            preset=protocol.preset,
+            reading=account,
         )
     del read
     replaced = recorded_hash(out)
@@ -110,6 +116,7 @@ def prepare(
         "exact_duplicates": report.exact_duplicates,
         "kept": report.kept,
         "checkins": report.checkins,
+        c.HISTORY_ONLY: report.history_only,
         "users": dataset.num_users,
         "pois": dataset.num_pois,
         "category_ids": dataset.num_categories,
@@ -136,14 +143,18 @@ def prepare(
         console.print(f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False)
-    console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT")
+    console.print(
+        f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT", markup=False
+    )
 
 
 @commands.command()
 def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
     source_format: FormatOption = "auto",
-    preset: Annotated[str, typer.Option(help="Data protocol of the preview: nyc, tky, ca or default.")] = "default",
+    preset: Annotated[
+        str, typer.Option(help="Data protocol of the preview: nyc, tky, ca, default or nyc_paper.")
+    ] = "default",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
     mapping: MapOption = None,
     timezone: ZoneOption = None,
@@ -159,7 +170,7 @@ def inspect(
     from app.cli.inspection_text import print_inspection
     from recap.data.inspection import inspect_checkins
     from recap.presets import data_preset
-    from recap.storage.artifacts import write_file
+    from recap.storage.atomic import write_text
 
     config = data_preset(preset)
     options = read_options(
@@ -177,7 +188,7 @@ def inspect(
     if html is not None:
         from recap.data.inspection_page import inspection_page
 
-        write_file(html, inspection_page(found, config))
+        write_text(html, inspection_page(found, config))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
@@ -191,7 +202,7 @@ def stats(
     data: Annotated[Path, typer.Argument(help="A dataset folder.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Show tail shares, evidence of the test cases, and what each further hop reaches."""
+    """Show tail shares, evidence of the test cases, the split's fingerprint, and what each further hop reaches."""
     from recap.data.dataset import Dataset
     from recap.dataset_statistics import dataset_statistics
 
@@ -200,8 +211,11 @@ def stats(
     if as_json:
         print_json(statistics)
         return
-    hops, sample = statistics.pop("hops"), statistics.pop("hop_sample", None)
-    console.print(pairs_table(f"Transitions of {data}", statistics))
+    hops, sample = statistics["hops"], statistics.get("hop_sample")
+    shares = {name: value for name, value in statistics.items() if name not in ("hops", "hop_sample", "fingerprint")}
+    console.print(pairs_table(f"Transitions of {data}", shares))
+    title = "Fingerprint of the split (trajectory_last cases; graph over distinct sources)"
+    console.print(pairs_table(title, {**statistics["fingerprint"]}))
     table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
     for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
         table.add_column(heading, justify="right")

@@ -29,4 +29,4 @@ def build(
 
     out.mkdir(parents=True, exist_ok=True)
     build_demo_bundle(out, work, log=progress_console.print)
-    progress_console.print(f"The bundle lies in {out}.")
+    progress_console.print(f"The bundle lies in {out}.", markup=False)

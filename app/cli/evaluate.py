@@ -76,7 +76,7 @@ def evaluate(
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
-    console.print(f"{evaluation.seconds:.1f} s. Records: {path}")
+    console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 
 def metrics_table(title: str, rows: dict[str, dict[str, Any]]) -> Table:

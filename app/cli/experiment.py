@@ -1,4 +1,4 @@
-"""The `recap experiment` commands: list, run, report."""
+"""The `recap experiment` commands: list, run, grim, report."""
 
 import shlex
 from pathlib import Path
@@ -85,15 +85,41 @@ def run(
 
 
 @experiment.command()
+def grim(
+    values: Annotated[list[str], typer.Argument(metavar="VALUE...", help="Printed hit rates, such as .3205.")],
+    runs: Annotated[int, typer.Option(help="Runs that each value is the mean of.")] = 1,
+    decimals: Annotated[int, typer.Option(help="Printed digits after the point.")] = 4,
+    max_n: Annotated[
+        int | None, typer.Option(help="Largest number of cases; as far as digits tell by default.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find out how many cases a table's digits allow (GRIM test)."""
+    from analysis.experiments.grim import grim_test
+
+    found = grim_test(values, runs=runs, decimals=decimals, max_n=max_n)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    shown = ", ".join(f"{n:,}" for n in found.fitting[:20]) + (", …" if len(found.fitting) > 20 else "")
+    console.print(f"All {len(values)} values fit n = {shown or 'none'} (of n up to {found.max_n:,}).", highlight=False)
+    table = Table("n", "values that fit", "chance of each", "chance of so many")
+    for size in found.best:
+        table.add_row(f"{size.n:,}", f"{size.allowed} of {len(values)}", f"{size.chance:.1%}", f"{size.luck:.1e}")
+    console.print(table)
+
+
+@experiment.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of result files (.json) and texts (.md).")],
     out: Annotated[Path | None, typer.Option("--out", help="File to write; printed if not given.")] = None,
 ) -> None:
     """Write a page of results from result files."""
     from analysis.experiments.tables import page
+    from recap.storage.atomic import write_text
 
     text = page(folder)
     if out is None:
         console.print(text, markup=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_text(out, text)

@@ -1,5 +1,6 @@
 """Commands of the analysis layer: explain, misses, faithfulness."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
+from analysis.formatting import percent, points, signed, times
 from app.cli.console import JsonFlag, console, print_json
 from app.cli.long_tail import commands as long_tail_commands
 from recap import columns as c
@@ -16,6 +18,7 @@ from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from analysis.explain.edits import Edit
+    from analysis.explain.explanation import FullExplanation
     from recap.predictor import Predictor
 
 commands = typer.Typer()
@@ -23,97 +26,124 @@ commands.add_typer(long_tail_commands)
 
 CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
 DataOption = Annotated[Path, typer.Option("--data", help="The dataset it was trained on.")]
+CaseOption = Annotated[str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")]
+TopOption = Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")]
+SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
+EditOption = Annotated[
+    list[str] | None,
+    typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
+]
+AboutOption = Annotated[int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")]
+AgainstOption = Annotated[int | None, typer.Option(help="The place to hold it against.")]
+LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")]
+FullFlag = Annotated[
+    bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
+]
+SearchFlag = Annotated[
+    bool, typer.Option("--search", help="With --full or --html: the smallest edit that turns it, faithfulness.")
+]
+SetsOption = Annotated[
+    int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
+]
+ChecksFlag = Annotated[
+    bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
+]
+HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Which cases, as edited, and which two places: what options or a link say."""
+
+    numbers: list[int]
+    about: int | None
+    against: int | None
+    edits: "tuple[Edit, ...]"
+    split: int
 
 
 @commands.command()
 def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
-    case: Annotated[
-        str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")] = 10,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
-    edit: Annotated[
-        list[str] | None,
-        typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
-    ] = None,
-    about: Annotated[
-        int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")
-    ] = None,
-    against: Annotated[int | None, typer.Option(help="The place to hold it against.")] = None,
-    link: Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
-    ] = False,
-    search: Annotated[
-        bool, typer.Option("--search", help="With --full or --html: the smallest edit that turns it, faithfulness.")
-    ] = False,
-    sets: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
-    ] = None,
-    checks: Annotated[
-        bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
-    ] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")] = None,
+    case: CaseOption = None,
+    top: TopOption = 10,
+    split: SplitOption = "test",
+    edit: EditOption = None,
+    about: AboutOption = None,
+    against: AgainstOption = None,
+    link: LinkOption = None,
+    full: FullFlag = False,
+    search: SearchFlag = False,
+    sets: SetsOption = None,
+    checks: ChecksFlag = False,
+    html: HtmlOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
     from analysis.explain.edits import parse_edit
-    from analysis.explain.score_parts import explain_case
     from recap.predictor import Predictor
 
     edits = tuple(parse_edit(text) for text in edit or [])
-    numbers = [] if case is None else _parse_cases(case)
-    chosen = _parse_split(split)
+    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
     predictor = Predictor.load(checkpoint, data)
     if link is not None:
-        numbers, about, against, edits, chosen = _follow(link, predictor, numbers, edits)
-    if not numbers:
+        asked = _follow(link, predictor, asked)
+    if not asked.numbers:
         raise CaseError("which case? give --case N, or --link")
-    if full or html is not None:
-        from analysis.explain.explanation import explain_fully
-        from analysis.explain.siblings import seed_tables
+    is_full = full or html is not None
+    whole = _explain_fully(predictor, asked, top=top, search=search, sets=sets, checks=checks) if is_full else []
+    if html is not None:
         from analysis.report.html import write_page
-        from analysis.report.text import describe_fully
 
-        rows = len(predictor.cases)
-        seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
-        whole = [
-            explain_fully(
-                predictor,
-                number,
-                top=top,
-                about=about,
-                against=against,
-                edits=edits,
-                split=chosen,
-                search=search,
-                sets_within=sets,
-                checks=checks,
-                seeds=seeds,
-            )
-            for number in numbers
-        ]
-        if html is not None:
-            write_page(whole, html)
-        explanations: list[CaseExplanation] = list(whole)
-    else:
-        extra = tuple(poi for poi in (about, against) if poi is not None)
-        explanations = [
-            explain_case(predictor, number, top=top, extra=extra, edits=edits, split=chosen) for number in numbers
-        ]
+        write_page(whole, html)
+    explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
         print_json(plain if len(plain) > 1 else plain[0])
         return
-    for explanation in explanations:
+    for at, explanation in enumerate(explanations):
         _print_explanation(explanation)
         if full:
-            for line in describe_fully(explanation):  # type: ignore[arg-type]  # --full builds full explanations only
-                console.print(line)
+            _print_rest(whole[at])
     if html is not None:
-        console.print(f"Wrote {html}: open it in any browser, also offline.")
+        console.print(f"Wrote {html}: open it in any browser, also offline.", markup=False)
+
+
+def _explain_fully(
+    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool
+) -> "list[FullExplanation]":
+    from analysis.explain.explanation import explain_fully
+    from analysis.explain.siblings import seed_tables
+
+    rows = len(predictor.cases)
+    seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
+    return [
+        explain_fully(
+            predictor,
+            number,
+            top=top,
+            about=asked.about,
+            against=asked.against,
+            edits=asked.edits,
+            split=asked.split,
+            search=search,
+            sets_within=sets,
+            checks=checks,
+            seeds=seeds,
+        )
+        for number in asked.numbers
+    ]
+
+
+def _explain_briefly(predictor: "Predictor", asked: _Asked, top: int) -> list[CaseExplanation]:
+    from analysis.explain.score_parts import explain_case
+
+    extra = tuple(poi for poi in (asked.about, asked.against) if poi is not None)
+    return [
+        explain_case(predictor, number, top=top, extra=extra, edits=asked.edits, split=asked.split)
+        for number in asked.numbers
+    ]
 
 
 @commands.command()
@@ -134,7 +164,7 @@ def misses(
     )
     from analysis.records.loaded_dataset import LoadedDataset
     from app.cli.causes import removals
-    from recap.errors import RecapError
+    from recap.storage.atomic import new_file
 
     table = removals(checkpoint, data)
     opened = LoadedDataset.load(data)
@@ -143,10 +173,8 @@ def misses(
     negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
-        try:
-            described.assign(miss=labels).to_csv(out, index=False)
-        except OSError as error:
-            raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
+        with new_file(out) as temporary:
+            described.assign(miss=labels).to_csv(temporary, index=False)
     missed = int(counts["n"].sum())
     if as_json:
         rows = counts.to_dict(orient="records")
@@ -190,18 +218,16 @@ def _parse_split(name: str) -> int:
     return c.SPLIT_NAMES.index(name)
 
 
-def _follow(
-    link: str, predictor: "Predictor", numbers: list[int], edits: "tuple[Edit, ...]"
-) -> "tuple[list[int], int | None, int | None, tuple[Edit, ...], int]":
+def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
     """What a link asks for; --case and --edit are not given beside it."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
 
-    if numbers or edits:
+    if asked.numbers or asked.edits:
         raise CaseError("--link brings its own case and edits; leave --case and --edit out")
     meant = CaseLink.from_query(link)
     meant.check(predictor)
-    return [meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split
+    return _Asked([meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split)
 
 
 def _parse_cases(text: str) -> list[int]:
@@ -211,19 +237,38 @@ def _parse_cases(text: str) -> list[int]:
         raise CaseError(f"--case expects numbers such as 5 or 5,17, got {text!r}") from None
 
 
+def _print_rest(explanation: "FullExplanation") -> None:
+    from analysis.report.text import describe_fully
+
+    for line in describe_fully(explanation):
+        console.print(line)
+
+
 def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(
         f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {explanation.target_rank:g}, seen {explanation.transition_count} times in training",
+        f"rank {explanation.target_rank:g}, seen {times(explanation.transition_count)} in training",
         style="bold",
     )
     if explanation.inactive:
         console.print(f"Inactive at this epoch: {', '.join(explanation.inactive)}")
+    console.print(_candidate_table(explanation))
+    if not explanation.paths:
+        console.print("No two-hop path leads to the truth.")
+        return
+    console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
+    for path in explanation.paths[:10]:
+        counts = f"{path.count_in} × {path.count_out} transitions"
+        console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}")
+
+
+def _candidate_table(explanation: CaseExplanation) -> Table:
+    """One row per candidate; the clip and additive evidence have columns only where there is any."""
     clipped = any(entry.clip_loss for entry in explanation.candidates)
     has_evidence = any(entry.evidence_terms for entry in explanation.candidates)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True, min_width=3)
-    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 66))
+    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 67))
     for heading in (
         "prob.",
         "core",
@@ -242,20 +287,12 @@ def _print_explanation(explanation: CaseExplanation) -> None:
         table.add_row(
             f"{entry.rank:g}",
             marker + escape(entry.name),
-            f"{entry.probability:.1%}",
-            *(f"{value:.2f}" for value in (entry.core, entry.count, entry.recency, entry.window)),
-            *([f"{-entry.clip_loss:.2f}"] if clipped else []),
-            "" if entry.gate is None else f"{entry.gate:+.2f}",
-            f"{entry.correction:+.2f}",
-            *([f"{entry.evidence:+.2f}"] if has_evidence else []),
-            f"{entry.total:.2f}",
+            percent(entry.probability, 1),
+            *map(points, (entry.core, entry.count, entry.recency, entry.window)),
+            *([points(-entry.clip_loss)] if clipped else []),
+            "" if entry.gate is None else signed(entry.gate, 2),
+            signed(entry.correction, 2),
+            *([signed(entry.evidence, 2)] if has_evidence else []),
+            points(entry.total),
         )
-    console.print(table)
-    if explanation.paths:
-        console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
-        for path in explanation.paths[:10]:
-            console.print(
-                f"  via {escape(path.name)}: {path.count_in} × {path.count_out} transitions, share {path.share:.0%}"
-            )
-    else:
-        console.print("No two-hop path leads to the truth.")
+    return table

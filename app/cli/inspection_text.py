@@ -14,22 +14,22 @@ _HEADINGS = {c.USER_ID: "user", c.POI_ID: "place", c.TZ_OFFSET_MINUTES: "offset"
 
 def print_inspection(inspection: Inspection, config: DataConfig, console: Console) -> None:
     """Print what the file is, its first rows, its problems, and what a dataset would keep."""
-    account = inspection.account
+    report = inspection.account
     console.print(
-        f"{', '.join(account.files)}: read as {inspection.source_format}, because {inspection.why}. "
-        f"{account.rows_in:,} rows, {account.rows_kept:,} understood.",
+        f"{', '.join(report.files)}: read as {inspection.source_format}, because {inspection.why}. "
+        f"{report.rows_in:,} rows, {report.rows_kept:,} understood.",
         markup=False,
     )
-    for note in account.notes:
+    for note in report.notes:
         console.print(f"Note: {note}", markup=False)
-    if account.columns:
-        pairs = ",".join(f"{field}={column}" for field, column in account.columns.items())
+    if report.columns:
+        pairs = ",".join(f"{field}={column}" for field, column in report.columns.items())
         console.print(f"Columns: --map {pairs}", markup=False, highlight=False)
     console.print(pairs_table("What it holds", dict(inspection.facts)))
     table = Table(title="First rows, as understood", title_justify="left")
     shown = [name for name in inspection.first_rows[0] if name not in (c.CATEGORY_ID, c.TRAJECTORY_ID)]
     for name in shown:
-        table.add_column(_HEADINGS.get(name, name), overflow="fold")
+        table.add_column(escape(_HEADINGS.get(name, name)), overflow="fold")
     for row in inspection.first_rows:
         values = (row[name] for name in shown)
         table.add_row(*(f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in values))
@@ -44,5 +44,5 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
         console.print(f"recap prepare would refuse: {preview.refusal}", markup=False)
     else:
         rows = {"check-ins kept": preview.checkins}
-        rows |= {f"dropped: {reason}": count for reason, count in preview_rows(inspection, config).items()}
+        rows |= preview_rows(inspection, config)
         console.print(pairs_table("What a dataset would keep", rows))

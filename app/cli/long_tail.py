@@ -8,7 +8,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from analysis.formatting import percent, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from recap import columns as c
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,12 +46,13 @@ def overview(
     groups = accuracy_by_group(models, metric, eta=eta)
     distribution = transition_distribution(opened.cases)
     notable = notable_cases(opened, records, records_of("markov"))
+    over_pairs, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
     payload = {
         "metric": metric,
         "eta": eta,
         "groups": _rows(groups),
-        "tail_share_pairs": tail_share(distribution, eta),
-        "tail_share_cases": tail_share(distribution, eta, "case_share"),
+        "tail_share_pairs": over_pairs,
+        "tail_share_cases": over_cases,
         "notable": [case._asdict() for case in notable],
     }
     if as_json:
@@ -57,8 +60,8 @@ def overview(
         return
     console.print(_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
-        f"Tail (at most {eta} in training): {payload['tail_share_pairs']:.1%} of distinct test steps, "
-        f"{payload['tail_share_cases']:.1%} of cases"
+        f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
+        f"{percent(over_cases, 1)} of cases"
     )
     for case in notable:
         console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
@@ -87,8 +90,8 @@ def long_tail(
     beside = records_of(reference)
     options: Any = {"unit": unit, "reference": beside}
     tables = {
-        "by_transition_count": accuracy_by_count(records, "transition_count", metric, **options),
-        "by_destination_count": accuracy_by_count(records, "destination_count", metric, **options),
+        "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, **options),
+        "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, **options),
         "by_evidence": accuracy_by_evidence(records, metric, eta=eta, **options),
         "distribution": transition_distribution(opened.cases),
         "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
@@ -130,8 +133,8 @@ def cases(
     console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
     for case in found[:limit].tolist():
         row = records.iloc[case]
-        places = " → ".join(escape(opened.labels[int(row[name])]) for name in ("source", "target"))
-        console.print(f"  {case}: {places}, rank {row['rank']:g}, seen {row['transition_count']} times")
+        places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
+        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {times(row[c.TRANSITION_COUNT])}")
 
 
 def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:

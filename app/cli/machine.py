@@ -78,7 +78,7 @@ def doctor(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show versions, devices, disk, data and checkpoints; what is missing comes with the command that mends it."""
+    """Show versions, devices, disk, data and checkpoints; what is missing comes with the command that fixes it."""
     from recap.doctor import examine
 
     with progress_console.status("Looking around"):

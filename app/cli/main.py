@@ -1,6 +1,7 @@
 """The `recap` command: joins the layers' commands and turns users' mistakes into one line and exit code 2."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -16,13 +17,9 @@ from app.cli.runs import commands as runs_commands
 from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
 from recap.errors import RecapError
+from recap.printable import one_line
 
-app = typer.Typer(
-    name="recap",
-    help="See, question and train next-place predictions.",
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
+app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
 app.add_typer(data_commands)
@@ -36,6 +33,25 @@ app.add_typer(demo_commands)
 app.add_typer(experiment_commands)
 app.add_typer(app_commands)
 app.add_typer(machine_commands)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        from recap.doctor import DISTRIBUTION
+
+        print(version(DISTRIBUTION))
+        raise typer.Exit
+
+
+@app.callback()
+def describe(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """See, question and train next-place predictions."""
 
 
 def run() -> None:
@@ -57,5 +73,5 @@ def run() -> None:
 
 def refuse(message: str) -> None:
     """Print one line on stderr and leave with exit code 2."""
-    print("recap: " + " ".join(message.split()), file=sys.stderr)
+    print("recap: " + one_line(message), file=sys.stderr)
     sys.exit(2)

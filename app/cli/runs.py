@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from rich.markup import escape
@@ -10,12 +10,14 @@ from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
 from recap.errors import ConfigError
+from recap.printable import visible
 
 commands = typer.Typer()
 runs_commands = typer.Typer(help="Trainings in the background: submit, watch, stop, resume, compare.")
 commands.add_typer(runs_commands, name="runs")
 
 _FOLLOW_SECONDS: Final = 0.5
+_MEASURED: Final[tuple[tuple[Literal["val", "test"], str], ...]] = (("val", "best val"), ("test", "test"))
 RunId = Annotated[str, typer.Argument(metavar="ID", help="A run's number.")]
 RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of runs.")]
 
@@ -83,7 +85,7 @@ def list_runs(as_json: JsonFlag = False) -> None:
     if as_json:
         print_json({"runs": rows})
         return
-    table = Table(title=f"Runs in {store.folder}", title_justify="left")
+    table = Table(title=escape(f"Runs in {store.folder}"), title_justify="left")
     for heading in ("run", "what", "data", "state", "epoch", "val HR@20", "notes"):
         table.add_column(heading, justify="right" if heading in ("run", "epoch", "val HR@20") else "left")
     for row in rows:
@@ -123,7 +125,7 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
         facts |= {f"best epoch {best['epoch']}, val {name}": val[name] for name in ("hr1", "hr20", "mrr")}
     spec = described["spec"] or {}
     facts |= {name: spec[name] for name in ("preset", "seed", "notes") if spec.get(name)}
-    console.print(pairs_table(f"Run {run.id}", {name: _safe(value) for name, value in facts.items()}))
+    console.print(pairs_table(f"Run {run.id}", facts))
 
 
 @runs_commands.command()
@@ -147,10 +149,10 @@ def logs(
     if as_json:
         print_json({"id": run.id, "state": run.read_state().state, "lines": text.splitlines()})
         return
-    print(text, end="", flush=True)
+    print(visible(text), end="", flush=True)
     if follow:
         for piece in follow_log(run, offset, lambda: time.sleep(_FOLLOW_SECONDS)):
-            print(piece, end="", flush=True)
+            print(visible(piece), end="", flush=True)
         progress_console.print(f"Run {run.id} is {run.read_state().state}.")
 
 
@@ -200,7 +202,7 @@ def compare(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     for name in compared["differing"]:
         table.add_row(escape(name), *(_cell(row["fields"][name]) for row in compared["runs"]))
     for group in ("all", "tail"):
-        for part, label in (("val", "best val"), ("test", "test")):
+        for part, label in _MEASURED:
             for metric in ("hr1", "hr20", "mrr"):
                 values = [((row[part] or {}).get(group) or {}).get(metric) for row in compared["runs"]]
                 table.add_row(f"{label} {group} {metric}", *("–" if v is None else f"{v:.4f}" for v in values))
@@ -219,10 +221,6 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
         return
     for row in done:
         console.print(f"Run {row['id']}: {row['state']}")
-
-
-def _safe(value: Any) -> Any:
-    return escape(value) if isinstance(value, str) else value
 
 
 def _cell(value: Any) -> str:

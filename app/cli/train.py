@@ -32,7 +32,7 @@ def train(
     assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Train RECAP on a dataset and seal a checkpoint; Ctrl-C saves the state for --resume."""
+    """Train RECAP on a dataset and write a checkpoint; Ctrl-C saves the state for --resume."""
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
@@ -70,7 +70,7 @@ def train(
             dataset, config, out, device=chosen, resume=resume, watch=watch, stop=lambda: bool(stopped)
         )
     if checkpoint is None:
-        progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).")
+        progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).", markup=False)
         raise typer.Exit(130)
     summary = checkpoint.read_summary()
     line = {

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app import words
 from app.components.text import quiet
 from app.sources import Source
+from recap.printable import markdown_text
 
 
 def model_card(source: Source) -> None:
@@ -22,13 +22,13 @@ def _card(source: Source) -> None:
     manifest, train = checkpoint.manifest, checkpoint.manifest.train
     inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
     facts = {
-        "Dataset": words.plain(manifest.dataset_name),
+        "Dataset": markdown_text(manifest.dataset_name),
         "People": "invented, no real person is in it" if manifest.synthetic else "real check-ins: sensitive",
-        "Preset": f"{words.plain(train.preset)}, seed {train.seed}",
+        "Preset": f"{markdown_text(train.preset)}, seed {train.seed}",
         "Kept epoch": f"{manifest.best.epoch} of {train.epochs}, validation MRR {manifest.best.val['mrr']:.4f}",
         "Graph": f"token of exactly {train.model.num_hops} hops" if train.model.use_graph else "switched off",
         "Recent window": f"{train.model.recent_window} check-ins",
-        "Inactive at this epoch": words.plain(inactive) if inactive else "nothing",
+        "Inactive at this epoch": markdown_text(inactive) if inactive else "nothing",
         "Checkpoint": f"`{checkpoint.hash[:12]}`",
         "Trained on data": f"`{manifest.dataset_hash[:12]}`",
     }

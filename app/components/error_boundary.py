@@ -6,8 +6,8 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from app import words
 from recap.errors import RecapError
+from recap.printable import markdown_text
 
 P = ParamSpec("P")
 
@@ -20,6 +20,6 @@ def error_boundary(draw: Callable[P, None]) -> Callable[P, None]:
         try:
             draw(*args, **kwargs)
         except RecapError as error:
-            st.error(words.plain(str(error)))
+            st.error(markdown_text(str(error)))
 
     return show

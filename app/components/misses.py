@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.formatting import share
+from analysis.glossary import TERMS, tooltip_of_order
 from analysis.long_tail.misses import MISS_LABELS, MISSES, STEP_BINS, count_misses, misses_by_step, resolve_miss
 from app.cached import datasets, explanations
 from app.components.text import quiet, section
@@ -14,11 +15,7 @@ from app.pages import WALK
 from app.sources import Source
 
 WHY_LABELS: Final = MISS_LABELS
-WHY_HELP: Final = (
-    "Outvoted by X: without X, for all places, it would be found; where several apply, the one after which it stands "
-    "best. Else the first that applies: neither visited before nor within two hops; the first place lies within 200 m; "
-    "it has the truth's category."
-)
+WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 
 
 def why_control(source: Source) -> None:

@@ -9,7 +9,7 @@ def section(title: str, *, help: str | None = None) -> None:
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:
-    """Small grey words; Markdown, so text from data must be escaped (`app.words.plain`).
+    """Small grey words; Markdown, so text from data must be escaped (`recap.printable.markdown_text`).
 
     ``st.caption`` fades its text below the contrast that small print needs.
     """

@@ -13,6 +13,7 @@ from app import state
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap.printable import one_line
 
 SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 
@@ -111,11 +112,14 @@ def downloads(
 
 
 def to_csv(table: pd.DataFrame) -> bytes:
-    """CSV in UTF-8; text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """CSV in UTF-8; text that a spreadsheet would run as a formula gets an apostrophe in front, controls are shown."""
     safe = table.copy()
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
-            safe[name] = safe[name].map(
-                lambda cell: f"'{cell}" if str(cell)[:1] in ("=", "+", "-", "@", "\t") else cell
-            )
+            safe[name] = safe[name].map(lambda cell: _harmless(cell) if isinstance(cell, str) else cell)
     return safe.to_csv(index=False).encode("utf-8")
+
+
+def _harmless(cell: str) -> str:
+    text = one_line(cell)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -8,11 +8,11 @@ import streamlit as st
 
 from analysis.explain.edits import write_edits
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import Role
-from analysis.formatting import ordinal, points
 from analysis.report.html import render_page
-from app import state, words
+from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
@@ -20,10 +20,12 @@ from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.counterfactual_search import show_counterfactual_search
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
-from app.components.explain.what_if import current_edits, tray
+from app.components.explain.what_if import current_edits, show_what_if
 from app.components.text import quiet
 from app.components.toolbar import File, downloads, source_picker
 from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
 
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
@@ -42,7 +44,7 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
-    truth = int(opened.case(case)["target"])
+    truth = int(opened.case(case)[c.TARGET])
     about, against = current_pair(case, truth, opened.dataset.num_pois)
     before = explanations.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -72,7 +74,7 @@ def view() -> None:
         show_score_parts(shown)
         show_left_out(shown)
     with grid.cell(), st.container(border=True):
-        tray(source, case, before, shown, sequence)
+        show_what_if(source, case, before, shown, sequence)
     halves = st.grid(2, min_column_width=480)
     with halves.cell():
         show_paths(source, shown)
@@ -121,24 +123,20 @@ def _export(source: Source, shown: FullExplanation) -> None:
 
 
 def _answer(shown: FullExplanation, register: str) -> None:
-    margin = shown.contrast.margin
-    verdict = f"wins by {points(-margin)}" if margin < 0 else f"is behind by {points(margin)}"
-    target, rival = words.plain(shown.target_name), words.plain(shown.contrast.b.name)
-    rank = f"comes {ordinal(shown.target_rank)} of {shown.num_places:,}"
     first, second = (_COLOURS[role] for role in shown.roles)
-    st.title(f":{first}[{target}] {rank}. :{second}[{rival}] {verdict}.", anchor=False)
+    st.title(_coloured(headline(shown), first, second), anchor=False)
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
     if shown.truth not in (shown.target, shown.rival):
-        quiet(f"The true next place is :orange[{words.plain(shown.truth_name)}].")
+        quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
         names = ", ".join(name.replace("_", " ") for name in shown.inactive_terms)
-        quiet(f"Inactive at this epoch or switched off: {words.plain(names)}.")
+        quiet(f"Inactive at this epoch or switched off: {markdown_text(names)}.")
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:
     pieces = []
     for piece in sentence.pieces:
-        text = words.plain(piece.text)
+        text = markdown_text(piece.text)
         lead, tail = (" " if piece.text[:1] == " " else ""), (" " if piece.text[-1:] == " " else "")
         colour = {"target": target, "rival": rival}.get(piece.kind)
         pieces.append(f"{lead}:{colour}[{text}]{tail}" if colour else f"{lead}{text}{tail}")

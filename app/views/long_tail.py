@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plot_hops, plot_lift
 from analysis.figures.overview import plot_ablations, plot_distribution
+from analysis.formatting import percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_selection import CaseSelection
@@ -20,9 +21,15 @@ from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
+from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
+LIFT_RIVALS = {
+    "unseen": "Rivals are places that, like the truth, training never reached from the same source",
+    "tail": "Rivals are places that, like the truth, training reached at most once from the same source",
+    "all": "Rivals are all places",
+}
 
 
 @error_boundary
@@ -71,8 +78,8 @@ def view() -> None:
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
-    by_step = tables.by_count(source, model, beside, "transition_count", metric, unit)
-    by_place = tables.by_count(source, model, beside, "destination_count", metric, unit)
+    by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
+    by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)
     st.title(headlines.long_tail_finding(by_step, by_place), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     label = datasets.model_label(source, model)
@@ -101,7 +108,7 @@ def view() -> None:
 
     def open_bin(name: str, row: int) -> None:
         chosen = bins[name].iloc[row]
-        by = "transition_count" if name == "By step" else "destination_count"
+        by = c.TRANSITION_COUNT if name == "By step" else c.DESTINATION_COUNT
         open_cases(source, CaseSelection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
 
     over = "cases" if unit == "cases" else "distinct steps"
@@ -152,7 +159,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
 
         def open_cohort(_: str, row: int) -> None:
             chosen = cohorts.iloc[row]
-            evidence = bool(chosen["in_history"]), bool(chosen["within_two_hops"])
+            evidence = bool(chosen[c.IN_HISTORY]), bool(chosen[c.WITHIN_TWO_HOPS])
             open_cases(source, CaseSelection.of_cohort(*evidence, eta))
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
@@ -170,19 +177,15 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
-        section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
+        section(f"{percent(share)} of distinct next steps are tail")
         st.plotly_chart(
             drawn(plot_distribution, distribution, eta=eta),
             theme=None,
             config=PLOT_CONFIG,
             key="distribution",
-            alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+            alt=f"Training counts of the distinct test steps, most frequent first; {percent(share)} are tail",
         )
-        quiet(
-            f"Shares are over distinct test steps; over cases it is {over_cases:.0%}. Square-root scale.".replace(
-                "%", " %"
-            )
-        )
+        quiet(f"Shares are over distinct test steps; over cases it is {percent(over_cases)}. Square-root scale.")
     with halves.cell():
         show_lift(source)
     ablations = tables.ablations(source, metric)
@@ -219,7 +222,8 @@ def show_lift(source: Source) -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    lift = tables.lift(source, group or "unseen")
+    group = group or "unseen"
+    lift = tables.lift(source, group)
     st.plotly_chart(
         drawn(plot_lift, lift),
         theme=None,
@@ -227,8 +231,15 @@ def show_lift(source: Source) -> None:
         key="lift",
         alt="How many times as often each evidence holds for the truth as by chance, raw and controlled",
     )
-    legend("○ :gray[any place]", "□ :gray[given popularity]", "◇ :gray[and distance]", "● :gray[given own visits]")
+    legend(
+        "○ :gray[any rival]",
+        "□ :gray[given popularity]",
+        "◇ :gray[and distance]",
+        "● :gray[given own visits]",
+        "▲ :gray[new to the walker, given popularity and distance]",
+    )
     quiet(headlines.lift_finding(lift))
+    quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
     chart_table({"Lift": lift}, "lift")
 
 
@@ -246,7 +257,7 @@ def open_selected(source: Source, event: dict, eta: int = 1) -> None:
 def open_cases(source: Source, chosen: CaseSelection) -> None:
     """Go to Walk with the cases of a selection."""
     opened = datasets.open_dataset(source)
-    cases = opened.cases["case"].to_numpy()[chosen.mask(opened.cases)]
+    cases = opened.cases[c.CASE].to_numpy()[chosen.mask(opened.cases)]
     if len(cases):
         st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(cases[0])})
     st.toast("There is no case in this bin.")

@@ -5,10 +5,11 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.overview import plot_distribution, plot_lollipops
+from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_filters import NotableCase
-from app import state, words
+from app import state
 from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.components.card import model_card
@@ -19,6 +20,8 @@ from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
 
 BADGES = {
     "history": ":violet-badge[Recovered by revisits]",
@@ -84,16 +87,16 @@ def view() -> None:
 def show_distribution(distribution: pd.DataFrame) -> None:
     """The long tail in one picture."""
     share = tail_share(distribution, 1)
-    section(f"{share:.0%} of distinct next steps are tail".replace("%", " %"))
+    section(f"{percent(share)} of distinct next steps are tail")
     st.plotly_chart(
         drawn(plot_distribution, distribution),
         theme=None,
         config=PLOT_CONFIG,
         key="distribution",
-        alt=f"Training counts of the distinct test steps, most frequent first; {share:.0%} are tail",
+        alt=f"Training counts of the distinct test steps, most frequent first; {percent(share)} are tail",
     )
     over_cases = tail_share(distribution, 1, "case_share")
-    quiet(f"Shares are over distinct steps, {over_cases:.0%} over cases. Square-root scale.".replace("%", " %"))
+    quiet(f"Shares are over distinct steps, {percent(over_cases)} over cases. Square-root scale.")
 
 
 def show_notable(source: Source) -> None:
@@ -120,12 +123,12 @@ def show_card(source: Source, notable: NotableCase) -> None:
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):
             st.switch_page(WALK.path, query_params={"case": str(notable.case)})
-    places = [words.plain(opened.labels[int(case[name])]) for name in ("source", "target")]
+    places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
-        st.metric("Markov", words.ordinal(notable.markov_rank), width=150)
-        st.metric(datasets.model_label(source), words.ordinal(notable.rank), width=150)
-    quiet(words.plain(notable.reason))
+        st.metric("Markov", ordinal(notable.markov_rank), width=150)
+        st.metric(datasets.model_label(source), ordinal(notable.rank), width=150)
+    quiet(markdown_text(notable.reason))
 
 
 view()

@@ -4,8 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.training_progress import headline, queue_table, stage_spans
-from app import words
+from analysis.training_progress import queue_table, run_headline, stage_spans
 from app.cached import run_store
 from app.components.error_boundary import error_boundary
 from app.components.runs.actions import show_actions, show_comparison
@@ -13,9 +12,11 @@ from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
 from recap.errors import RecapError
+from recap.printable import markdown_text
 from recap.runs.store.description import describe_run
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
+from recap.runs.store.types import RunRow
 
 STATE_COLOURS: Final = {
     "running": "blue",
@@ -36,7 +37,7 @@ def view() -> None:
     st.title(_title(store, chosen), anchor=False)
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
-        st.warning(words.plain(refusal))
+        st.warning(markdown_text(refusal))
     grid = st.grid(3, min_column_width=380)
     if not store.read_only:
         with grid.cell(), st.container(border=True):
@@ -51,7 +52,7 @@ def view() -> None:
         show_comparison(store, rows, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
-def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
+def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
     """All runs; picking one shows it."""
     section("Queue")
     table, colours = queue_table(rows), list(STATE_COLOURS.values())
@@ -78,11 +79,12 @@ def show_queue(store: RunStore, rows: list[dict], chosen: str) -> None:
     show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
-def _chosen(rows: list[dict]) -> str | None:
+def _chosen(rows: list[RunRow]) -> str | None:
     numbers = [row["id"] for row in rows]
     asked = st.session_state.get("run", st.query_params.get("run"))
     active = [row["id"] for row in rows if row["state"] in ACTIVE and row["state"] != "queued"]
-    chosen = asked if asked in numbers else (active or numbers or [None])[-1]
+    latest: list[str | None] = [None, *numbers, *active]
+    chosen = asked if asked in numbers else latest[-1]
     if chosen is not None:
         st.query_params["run"] = chosen
     return chosen
@@ -97,7 +99,7 @@ def _title(store: RunStore, chosen: str | None) -> str:
         spans = stage_spans(run.read_spec().train_config())
     except RecapError:
         spans = []
-    return headline(described, spans)
+    return run_headline(described, spans)
 
 
 view()

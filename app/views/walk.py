@@ -3,10 +3,11 @@
 import numpy as np
 import streamlit as st
 
+from analysis.formatting import day, user_name
 from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
 from analysis.records.case_selection import CaseSelection
-from analysis.trajectories.trajectory import Walk, read_trajectory, trajectories_of, users_of
-from app import state, words
+from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
+from app import state
 from app.cached import datasets
 from app.cached.records import read_records
 from app.components.empty import no_source
@@ -16,6 +17,7 @@ from app.components.text import quiet
 from app.components.toolbar import source_picker
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
+from recap import columns as c
 from recap.errors import ConfigError
 
 
@@ -33,7 +35,7 @@ def view() -> None:
         filters_changed()  # a link that names filters and no case opens the first case that passes
     case = state.current_case(len(opened.cases))
     with st.container(horizontal=True, vertical_alignment="center"):
-        walk_slot = st.container(horizontal=True, width="content")
+        trajectory_slot = st.container(horizontal=True, width="content")
         selection = current_selection()
         filter_controls(source, selection)
         st.space("stretch")
@@ -42,16 +44,16 @@ def view() -> None:
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)
-    walk = read_trajectory(opened, case)
-    with walk_slot:
-        pick_walk(source, walk, numbers)
+    trajectory = read_trajectory(opened, case)
+    with trajectory_slot:
+        pick_trajectory(source, trajectory, numbers)
     with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
     if len(numbers) == 0:
         st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
         quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
-    show_walk_player(source, walk)
+    show_walk_player(source, trajectory)
 
 
 def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
@@ -99,37 +101,37 @@ def clear_reason() -> None:
     filters_changed()
 
 
-def pick_walk(source: Source, walk: Walk, numbers: np.ndarray) -> None:
+def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray) -> None:
     """Choose a walker and one of their trajectories among those that pass the filters."""
     opened = datasets.open_dataset(source)
 
     def to_user() -> None:
         user = st.session_state["walker"]
-        mine = numbers[opened.cases["user"].to_numpy()[numbers] == user]
-        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases["user"] == user)[0]))
+        mine = numbers[opened.cases[c.USER].to_numpy()[numbers] == user]
+        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.USER] == user)[0]))
 
     def to_trajectory() -> None:
         trajectory = st.session_state["trajectory"]
-        mine = numbers[opened.cases["trajectory"].to_numpy()[numbers] == trajectory]
-        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases["trajectory"] == trajectory)[0]))
+        mine = numbers[opened.cases[c.TRAJECTORY].to_numpy()[numbers] == trajectory]
+        state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.TRAJECTORY] == trajectory)[0]))
 
-    users = sorted({*users_of(opened, numbers), walk.user})
-    st.session_state["walker"] = walk.user
+    users = sorted({*users_of(opened, numbers), trajectory.user})
+    st.session_state["walker"] = trajectory.user
     st.selectbox(
         "Walker",
         users,
         key="walker",
-        format_func=words.walker,
+        format_func=user_name,
         label_visibility="collapsed",
         width=145,
         on_change=to_user,
     )
-    table = trajectories_of(opened, np.union1d(numbers, walk.cases), walk.user)
+    table = trajectories_of(opened, np.union1d(numbers, trajectory.cases), trajectory.user)
     names = {
-        int(trajectory): f"{words.day(start)}, {stops} stops"
-        for trajectory, start, stops in zip(table["trajectory"], table["start"], table["stops"], strict=True)
+        int(trajectory): f"{day(start)}, {stops} stops"
+        for trajectory, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
     }
-    st.session_state["trajectory"] = walk.trajectory
+    st.session_state["trajectory"] = trajectory.number
     st.selectbox(
         "Trajectory",
         list(names),

@@ -13,7 +13,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scorer, Scores
+from recap.scores import CaseBatch, Scorer, Scores, past_rows
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
@@ -93,11 +93,7 @@ def visits_including_now(batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
     exactly when next_visit[q] > t.
     """
     checkins: CheckinTensors = batch.checkins
-    first_B = checkins.first_T[batch.row_B]
-    length_B = batch.row_B - first_B + 1
-    case_H = torch.repeat_interleave(torch.arange(len(batch)), length_B)
-    offset_B = torch.cumsum(length_B, 0) - length_B
-    q_H = torch.arange(len(case_H)) - offset_B[case_H] + first_B[case_H]
+    case_H, q_H = past_rows(batch)
     is_last_H = checkins.next_visit_T[q_H] > batch.row_B[case_H]
     case_C, q_C = case_H[is_last_H], q_H[is_last_H]
     return case_C, checkins.poi_T[q_C], checkins.visit_number_T[q_C]

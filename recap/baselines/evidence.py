@@ -5,7 +5,7 @@ Shape suffixes: B cases, P POIs, C packed candidates, N training cases, F packed
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 import torch
@@ -47,13 +47,23 @@ class EvidenceRankerConfig(Config):
     max_iterations: int = Field(150, ge=1, description="L-BFGS iterations at most.")
 
 
+class FitFacts(TypedDict):
+    """How a fit went; the saved file keeps it."""
+
+    cases: int
+    seed: int
+    loss: float
+    iterations: int
+    converged: bool
+
+
 @dataclass(frozen=True, eq=False)
 class EvidenceRanker:
     """score(d) = sum of weight x feature, over a few features of every POI and more of a case's candidates.
 
     Attributes:
         dense_weights, packed_weights: weight by feature name, in order.
-        facts: how the fit went: ``cases, loss, iterations, converged``.
+        facts: how the fit went.
     """
 
     config: EvidenceRankerConfig
@@ -61,7 +71,7 @@ class EvidenceRanker:
     dense_weights: dict[str, float]
     packed_weights: dict[str, float]
     dataset_hash: str
-    facts: dict[str, Any]
+    facts: FitFacts
 
     name = "evidence"
 

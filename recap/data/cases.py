@@ -12,12 +12,23 @@ Protocol = Literal["every_step", "trajectory_last", "user_last"]
 PROTOCOLS: Final = get_args(Protocol)
 
 
+def history_only(checkins: pd.DataFrame) -> np.ndarray:
+    """Which check-ins are part of their user's history and open no case, neither as source nor as target.
+
+    Returns:
+        bool, one per row; False everywhere in a table that does not have the column.
+    """
+    if c.HISTORY_ONLY not in checkins:
+        return np.zeros(len(checkins), dtype=bool)
+    return checkins[c.HISTORY_ONLY].to_numpy(bool)
+
+
 def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_step") -> np.ndarray:
     """Rows of the source check-ins of all cases of a split, in table order (user, time).
 
     A case is a pair of consecutive check-ins of one trajectory; it belongs to the split of its target, which is the
-    row after the source. ``trajectory_last`` keeps each trajectory's last case of the split, ``user_last`` each
-    user's.
+    row after the source. Check-ins that are `history_only` open none. ``trajectory_last`` keeps each trajectory's
+    last case of the split, ``user_last`` each user's.
 
     Returns:
         int64 row positions into ``checkins``.
@@ -25,7 +36,9 @@ def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_
     if protocol not in PROTOCOLS:
         raise ConfigError(f"unknown protocol {protocol!r}; choose one of {', '.join(PROTOCOLS)}")
     trajectory, splits = checkins[c.TRAJECTORY].to_numpy(), checkins[c.SPLIT].to_numpy()
-    rows = np.flatnonzero((trajectory[1:] == trajectory[:-1]) & (splits[1:] == split)).astype(np.int64)
+    aside = history_only(checkins)
+    is_pair = (trajectory[1:] == trajectory[:-1]) & ~(aside[1:] | aside[:-1])
+    rows = np.flatnonzero(is_pair & (splits[1:] == split)).astype(np.int64)
     if protocol == "every_step":
         return rows
     group = checkins[c.TRAJECTORY if protocol == "trajectory_last" else c.USER].to_numpy()[rows]

@@ -1,4 +1,4 @@
-"""Blemishes of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
+"""Issues of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -9,6 +9,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
+from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
 MIN_JOURNEY_KM: Final = 5.0
@@ -18,11 +19,10 @@ LONG_GAP_HOURS: Final = 48.0
 MAX_ZONE_HOURS: Final = 4.5
 """Local clocks differ from the sun's by less, even in western China and Spain in summer."""
 EXAMPLES: Final = 3
-EARTH_KM: Final = 6371.0
 
 
 class Problem(Config):
-    """One kind of blemish."""
+    """One kind of issue."""
 
     kind: str = Field(description="Short name for programs.")
     title: str = Field(description="What is wrong, for people.")
@@ -35,18 +35,6 @@ def check_checkins(raw: pd.DataFrame) -> list[Problem]:
     """Look at a raw table (columns in `recap.columns`) as a whole; only what was found is returned."""
     table = _Sorted(raw)
     return [problem for check in _CHECKS for problem in check(table)]
-
-
-def distance_km(
-    latitude: np.ndarray, longitude: np.ndarray, other_latitude: np.ndarray, other_longitude: np.ndarray
-) -> np.ndarray:
-    """Great-circle distance of points in degrees."""
-    a, b = np.radians(latitude), np.radians(other_latitude)
-    half = (
-        np.sin((b - a) / 2) ** 2
-        + np.cos(a) * np.cos(b) * np.sin(np.radians(np.asarray(other_longitude) - longitude) / 2) ** 2
-    )
-    return 2 * EARTH_KM * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
 
 
 class _Sorted:
@@ -73,7 +61,7 @@ class _Sorted:
 
 
 def _duplicates(table: _Sorted) -> Iterator[Problem]:
-    keys = pd.DataFrame({"user": table.user, "poi": table.poi, "seconds": table.seconds})
+    keys = pd.DataFrame({c.USER: table.user, c.POI: table.poi, "seconds": table.seconds})
     rows = np.flatnonzero(keys.duplicated().to_numpy())
     if len(rows):
         yield Problem(
@@ -118,7 +106,7 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
 
 
 def _moving_places(table: _Sorted) -> Iterator[Problem]:
-    place = pd.DataFrame({"poi": table.poi, "lat": table.latitude, "lon": table.longitude}).groupby("poi")
+    place = pd.DataFrame({c.POI: table.poi, "lat": table.latitude, "lon": table.longitude}).groupby(c.POI)
     low, high = place.min(), place.max()
     km = distance_km(low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy())
     moving = np.flatnonzero(km > 0)
@@ -136,8 +124,8 @@ def _moving_places(table: _Sorted) -> Iterator[Problem]:
 
 def _changing_categories(table: _Sorted) -> Iterator[Problem]:
     category, _ = pd.factorize(table.raw[c.CATEGORY_ID])
-    pairs = pd.DataFrame({"poi": table.poi, "category": category}).drop_duplicates()
-    several = np.flatnonzero(np.bincount(pairs["poi"]) > 1)
+    pairs = pd.DataFrame({c.POI: table.poi, c.CATEGORY: category}).drop_duplicates()
+    several = np.flatnonzero(np.bincount(pairs[c.POI]) > 1)
     if len(several):
         yield Problem(
             kind="changing_categories",
@@ -202,6 +190,9 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     difference = np.abs((offset - table.longitude / 15 + 12) % 24 - 12)
     rows = np.flatnonzero(difference > MAX_ZONE_HOURS)
     if len(rows):
+        # With the two turned round the clocks would fit, and both stay in their ranges.
+        turned = np.abs((offset[rows] - table.latitude[rows] / 15 + 12) % 24 - 12)
+        swapped = ((turned <= MAX_ZONE_HOURS) & (np.abs(table.longitude[rows]) <= 90)).mean() > 0.9
         yield Problem(
             kind="odd_zone",
             title=f"check-ins have a local clock more than {MAX_ZONE_HOURS:g} h off the sun",
@@ -210,7 +201,8 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
                 f"{table.describe(int(row))}: longitude {table.longitude[row]:.1f}, UTC{offset[row]:+g} h"
                 for row in rows[:EXAMPLES]
             ],
-            advice="Wrong zone, wrong coordinates, or offsets with the wrong sign; hours of the day will mislead.",
+            advice=("Latitude and longitude look swapped: turned round, the clocks would fit." if swapped else "")
+            or "Wrong zone, wrong coordinates, or offsets with the wrong sign; hours of the day will mislead.",
         )
 
 
@@ -254,7 +246,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
                 examples=table.examples(rows),
                 advice="Training then sees the future of these cases; --set keep_given_split=false cuts by time.",
             )
-    keys = pd.DataFrame({"user": table.user, "poi": table.poi, "seconds": table.seconds})
+    keys = pd.DataFrame({c.USER: table.user, c.POI: table.poi, "seconds": table.seconds})
     known = pd.MultiIndex.from_frame(keys[train])
     rows = np.flatnonzero(~train)[pd.MultiIndex.from_frame(keys[~train]).isin(known)]
     if len(rows):
@@ -266,8 +258,10 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
             advice="The answer is in the training data: make the parts disjoint.",
         )
     if c.TRAJECTORY_ID in table.raw:
-        pairs = pd.DataFrame({"walk": table.raw[c.TRAJECTORY_ID].astype(str), "split": split}).drop_duplicates()
-        several = pairs["walk"].value_counts()
+        pairs = pd.DataFrame(
+            {c.TRAJECTORY_ID: table.raw[c.TRAJECTORY_ID].astype(str), c.SPLIT: split}
+        ).drop_duplicates()
+        several = pairs[c.TRAJECTORY_ID].value_counts()
         several = several[several > 1]
         if len(several):
             yield Problem(

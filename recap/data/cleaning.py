@@ -1,50 +1,63 @@
 """The data protocol: filter, split by time, cut trajectories, drop what the paper drops, and account for every row."""
 
-from typing import Final, Self
+from dataclasses import dataclass, fields, replace
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
+from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, split_by_time
 from recap.errors import DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
 """Why a row of the raw table is not in the dataset, in the order of the report."""
 
+MERGED: Final = "merged"
+"""One more reason, in reports of protocols that merge."""
 
-class DataConfig(Config):
+History = Literal["every_checkin", "cases_only"]
+RemovalOrder = Literal["short_first", "unseen_first"]
+
+
+class DataConfig(SplitConfig):
     """How raw check-ins become a dataset (paper, App. B; docs/paper.md for our readings)."""
 
     min_poi_checkins: int = Field(10, ge=1, description="POIs with fewer check-ins are dropped first.")
     min_user_checkins: int = Field(10, ge=1, description="Then users with fewer check-ins are dropped, once.")
     drop_exact_duplicates: bool = Field(False, description="Drop repeats of (user, POI, second) before filtering.")
-    train_end: float = Field(0.8, gt=0, lt=1, description="Share of check-ins, in time order, that are training.")
-    val_end: float = Field(0.9, gt=0, le=1, description="Share of check-ins where validation ends and test begins.")
-    trajectory_gap_hours: float = Field(24, gt=0, description="A longer gap starts a new trajectory.")
     min_trajectory_length: int = Field(
-        3, ge=1, description="Validation and test check-ins in shorter trajectories are dropped; training keeps them."
+        3, ge=1, description="Validation and test check-ins in shorter trajectories open no cases; training keeps them."
+    )
+    history: History = Field(
+        "every_checkin",
+        description="every_checkin: those of too short trajectories stay in their user's history; cases_only: they go.",
+    )
+    removal_order: RemovalOrder = Field(
+        "short_first",
+        description="What goes first, short trajectories or users and POIs unseen in training; lengths count the rest.",
     )
     keep_given_split: bool = Field(
         True,
         description="A split (and trajectories) that came with the data stays: no minimum counts, no cuts of our own.",
     )
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.val_end < self.train_end:
-            raise ValueError(f"val_end {self.val_end} must not be below train_end {self.train_end}")
-        return self
-
 
 class CleaningReport(Config):
-    """Where every raw row went: ``raw - sum(dropped.values()) == checkins``."""
+    """Where every raw row went: ``raw == checkins + history_only + sum(dropped.values())``.
+
+    ``checkins`` and the unseen users and POIs of ``dropped`` count rows that cases are made of, under either rule of
+    `DataConfig.history`; under ``every_checkin`` a row counts as ``short_trajectory`` only where it could not stay as
+    history either, since training does not know its user or its POI.
+    """
 
     raw: int
     exact_duplicates: int
     kept: int
     checkins: int
+    history_only: int = 0
     dropped: dict[str, int]
 
 
@@ -55,8 +68,8 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     nothing is cut; only validation and test rows of users and POIs that training does not know are dropped.
 
     Returns:
-        The surviving raw columns plus ``source_row`` (position in ``raw``), ``split`` and ``trajectory`` (ids from 0),
-        sorted by (user, time, source row), and the report.
+        The surviving raw columns plus ``source_row`` (position in ``raw``), ``split``, ``trajectory`` (ids from 0) and,
+        where there are such rows, ``history_only``, sorted by (user, time, source row), and the report.
 
     Raises:
         DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
@@ -65,7 +78,7 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     user, _ = number_ids(raw[c.USER_ID])
     poi, _ = number_ids(raw[c.POI_ID])
     seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    is_duplicate = pd.DataFrame({"user": user, "poi": poi, "seconds": seconds}).duplicated().to_numpy()
+    is_duplicate = pd.DataFrame({c.USER: user, c.POI: poi, "seconds": seconds}).duplicated().to_numpy()
     dropped = dict.fromkeys(DROP_REASONS, 0)
 
     # Positions in raw; the user and POI codes are ranks of the ids as text, so row order of the file plays no part.
@@ -83,34 +96,38 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     kept = len(rows)
     _require_different_times(seconds[rows])
 
-    rows = rows[np.argsort(seconds[rows], kind="stable")]
-    split = raw[c.SPLIT].to_numpy(np.int8)[rows] if is_given else _split_by_time(kept, config)
-    by_user = np.argsort(user[rows], kind="stable")
-    rows, split = rows[by_user], split[by_user]
-    if is_given and c.TRAJECTORY_ID in raw:
-        given, _ = pd.factorize(raw[c.TRAJECTORY_ID])
-        is_new = np.diff(given[rows]) != 0
+    order = rows[np.lexsort((rows, seconds[rows], user[rows]))]
+    if config.merge_seconds and not is_given:
+        merged = find_merged(user[order], seconds[order], config)
+        dropped[MERGED] = int(merged.sum())
+        order = order[~merged]
+    trajectory = cut_trajectories(user[order], seconds[order], config)
+    if is_given:
+        split = raw[c.SPLIT].to_numpy(np.int8)[order]
+        if c.TRAJECTORY_ID in raw:
+            given, _ = pd.factorize(raw[c.TRAJECTORY_ID])
+            is_new = (np.diff(user[order]) != 0) | (np.diff(given[order]) != 0)
+            trajectory = np.cumsum(np.append(True, is_new)) - 1
     else:
-        is_new = np.diff(seconds[rows]) > config.trajectory_gap_hours * 3600
-    trajectory = np.cumsum(np.append(True, (np.diff(user[rows]) != 0) | is_new)) - 1
+        split = split_by_time(seconds[order], order, trajectory, config)
 
-    length = np.bincount(trajectory)[trajectory]
-    dropping = (length < (1 if is_given else config.min_trajectory_length)) & (split != c.TRAIN)
-    dropped["short_trajectory"] = int(dropping.sum())
-    rows, split, trajectory = rows[~dropping], split[~dropping], trajectory[~dropping]
-    for reason, codes in (("unseen_user", user), ("unseen_poi", poi)):
-        dropping = _is_unseen(codes[rows], split)
-        dropped[reason] = int(dropping.sum())
-        rows, split, trajectory = rows[~dropping], split[~dropping], trajectory[~dropping]
-
-    frame = raw.iloc[rows].assign(**{c.SOURCE_ROW: rows, c.SPLIT: split, c.TRAJECTORY: trajectory})
+    left = _Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
+    left = _remove(left, user, poi, config, 1 if is_given else config.min_trajectory_length, dropped)
+    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
+    if left.is_aside.any():
+        frame[c.HISTORY_ONLY] = left.is_aside
     if not has_training_case(frame):
         raise DataError(
             "no training case is left: no user has two training check-ins within "
             f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
         )
     report = CleaningReport(
-        raw=len(raw), exact_duplicates=int(is_duplicate.sum()), kept=kept, checkins=len(frame), dropped=dropped
+        raw=len(raw),
+        exact_duplicates=int(is_duplicate.sum()),
+        kept=kept,
+        checkins=int((~left.is_aside).sum()),
+        history_only=int(left.is_aside.sum()),
+        dropped=dropped,
     )
     return frame, report
 
@@ -135,6 +152,48 @@ def has_training_case(frame: pd.DataFrame) -> bool:
     return bool((same & (frame[c.SPLIT].to_numpy()[1:] == c.TRAIN)).any())
 
 
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows on their way into the dataset, sorted by (user, time, row).
+
+    Attributes:
+        row: positions in the raw table.
+        split, trajectory: codes and numbers.
+        is_aside: rows that stay as history only.
+    """
+
+    row: np.ndarray
+    split: np.ndarray
+    trajectory: np.ndarray
+    is_aside: np.ndarray
+
+    def without(self, gone: np.ndarray) -> "_Rows":
+        return _Rows(*(getattr(self, field.name)[~gone] for field in fields(self)))
+
+
+def _remove(
+    rows: _Rows, user: np.ndarray, poi: np.ndarray, config: DataConfig, min_length: int, dropped: dict[str, int]
+) -> _Rows:
+    """Take out, or set aside, what validation and test make no cases of, in the configured order; count it."""
+
+    def short(rows: _Rows) -> _Rows:
+        is_short = (np.bincount(rows.trajectory)[rows.trajectory] < min_length) & (rows.split != c.TRAIN)
+        if config.history == "every_checkin":
+            return replace(rows, is_aside=is_short)
+        dropped["short_trajectory"] += int(is_short.sum())
+        return rows.without(is_short)
+
+    def unseen(rows: _Rows) -> _Rows:
+        for reason, codes in (("unseen_user", user), ("unseen_poi", poi)):
+            gone = _is_unseen(codes[rows.row], rows.split)
+            dropped[reason] += int((gone & ~rows.is_aside).sum())
+            dropped["short_trajectory"] += int((gone & rows.is_aside).sum())
+            rows = rows.without(gone)
+        return rows
+
+    return unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
+
+
 def _is_frequent(codes: np.ndarray, minimum: int, noun: str) -> np.ndarray:
     counts = np.bincount(codes)
     keep = counts[codes] >= minimum
@@ -152,13 +211,6 @@ def _require_different_times(seconds: np.ndarray) -> None:
             f"all {len(seconds)} check-ins happen at {pd.Timestamp(seconds[0], unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
             "a split by time needs different times"
         )
-
-
-def _split_by_time(count: int, config: DataConfig) -> np.ndarray:
-    """Split codes of check-ins in time order."""
-    order = np.arange(count)
-    train_end, val_end = int(config.train_end * count), int(config.val_end * count)
-    return ((order >= train_end).astype(np.int8) + (order >= val_end)).astype(np.int8)
 
 
 def _is_unseen(codes: np.ndarray, split: np.ndarray) -> np.ndarray:

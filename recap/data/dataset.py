@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,13 @@ from recap.data.cases import Protocol, build_cases
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
+from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError, RecapError
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
+from recap.storage.json_text import read_json
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+"""2: check-ins may be marked as history only, and the configuration says by which rule."""
 MANIFEST: Final = DATASET_MANIFEST
 TABLES: Final = ("checkins", "pois", "users")
 CARD: Final = "CARD.md"
@@ -47,7 +50,8 @@ class Dataset:
 
     Attributes:
         checkins: sorted by (user, time, source row); ``user, poi`` (int32 indices), ``time`` (UTC seconds),
-            ``tz_offset_minutes``, ``trajectory`` (ids from 0), ``split`` (0 train, 1 val, 2 test), ``source_row``.
+            ``tz_offset_minutes``, ``trajectory`` (ids from 0), ``split`` (0 train, 1 val, 2 test), ``source_row`` and,
+            where there are such rows, ``history_only``.
         pois: row p describes POI p: ``poi_id, poi_name, category_id, category, category_index, latitude, longitude``
             (degrees), ``train_checkins``.
         users: row u describes user u: ``user_id``.
@@ -117,14 +121,15 @@ class Dataset:
         """Read a dataset folder and check it against its hashes.
 
         Raises:
-            DatasetError: not a dataset, written by a newer version, or its tables are not the recorded ones.
+            DatasetError: not a dataset, written by a newer version, its tables are not the recorded ones, or no tables
+                that `recap prepare` writes (see `recap.data.schema`).
             ChecksumError: a file was changed by hand.
         """
         manifest_file = folder / MANIFEST
         if not manifest_file.is_file():
             raise DatasetError(f"{folder} holds no {MANIFEST}: make a dataset with `recap prepare`")
         try:
-            values = json.loads(manifest_file.read_text(encoding="utf-8"))
+            values = read_json(manifest_file)
             version = values["format_version"]
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"{manifest_file} is not a dataset manifest ({error})") from error
@@ -136,12 +141,11 @@ class Dataset:
             )
         verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in TABLES)])
         try:
-            manifest = Manifest.parse(values)
+            manifest = Manifest.parse(_upgraded(values))
         except ConfigError as error:
             raise DatasetError(f"{manifest_file}: {error}; run `recap prepare` again") from error
         try:
-            tables = {name: pq.read_table(folder / f"{name}.parquet").to_pandas() for name in TABLES}
-            tables["checkins"][c.TIME] = tables["checkins"][c.TIME].astype("datetime64[s, UTC]")
+            tables = {name: read_table(folder, name) for name in TABLES}
             content = hash_tables(*(tables[name] for name in TABLES))
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
@@ -150,7 +154,16 @@ class Dataset:
                 f"{folder}: the tables' content is not what {MANIFEST} recorded "
                 f"({content[:12]}… instead of {manifest.dataset_hash[:12]}…); run `recap prepare` again"
             )
+        check_tables(**tables, where=str(folder))
         return cls(**tables, manifest=manifest)
+
+
+def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+    """A manifest as this version writes it: format 1 had one rule of history, which it did not name."""
+    config = values.get("config")
+    if values["format_version"] >= FORMAT_VERSION or not isinstance(config, dict):
+        return values
+    return values | {"config": {"history": "cases_only"} | config}
 
 
 def hash_tables(*tables: pd.DataFrame) -> str:
@@ -189,6 +202,6 @@ def check_same_dataset(expected: str, dataset: Dataset, what: str) -> None:
 def recorded_hash(folder: Path) -> str:
     """The hash that a dataset folder says of itself, unverified; empty where there is none."""
     try:
-        return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["dataset_hash"])
+        return str(read_json(folder / MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

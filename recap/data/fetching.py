@@ -25,7 +25,7 @@ MAX_MEMBERS: Final = 1000
 _IGNORED: Final = ("__MACOSX", ".DS_Store")
 
 Progress = Callable[[int, int | None], None]
-"""SentenceInput after each chunk: bytes so far, bytes in all (None where the server does not say)."""
+"""Told after each chunk: bytes so far, bytes in all (None where the server does not say)."""
 
 
 def git_blob_sha1(path: Path) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.card import dropped_reasons
+from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_checkins
 from recap.data.parsing.options import ReadOptions
@@ -24,6 +24,7 @@ class Preview(Config):
     """What `recap prepare` would make of the rows read, under one protocol."""
 
     checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
+    history_only: int = Field(0, description="Rows that would stay as history and open no case.")
     dropped: dict[str, int] = Field(description="Reason -> rows the protocol would drop.")
     refusal: str = Field("", description="Why `recap prepare` would refuse, if it would.")
 
@@ -91,7 +92,7 @@ def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
     return row
 
 
-def _reading_problems(account: ReadReport) -> list[Problem]:
+def _reading_problems(report: ReadReport) -> list[Problem]:
     return [
         Problem(
             kind=reason,
@@ -102,7 +103,7 @@ def _reading_problems(account: ReadReport) -> list[Problem]:
             if reason in HARMLESS
             else "`recap prepare` refuses the file at the first; --skip-bad-rows leaves them out and counts them.",
         )
-        for reason, item in account.reported.items()
+        for reason, item in report.reported.items()
     ]
 
 
@@ -111,10 +112,11 @@ def _preview(table: pd.DataFrame, config: DataConfig) -> Preview:
         _, report = clean_checkins(table, config)
     except DataError as error:
         return Preview(checkins=0, dropped={}, refusal=str(error))
-    return Preview(checkins=report.checkins, dropped=report.dropped)
+    return Preview(checkins=report.checkins, history_only=report.history_only, dropped=report.dropped)
 
 
 def preview_rows(inspection: Inspection, config: DataConfig) -> dict[str, int]:
-    """The preview's rows with their reasons spelled out, for tables."""
-    reasons = dropped_reasons(config)
-    return {reasons[name]: count for name, count in inspection.preview.dropped.items() if count}
+    """The preview's rows that no case is made of, with what becomes of them and why, for tables."""
+    preview, reasons = inspection.preview, dropped_reasons(config)
+    aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
+    return aside | {f"dropped: {reasons[name]}": count for name, count in preview.dropped.items() if count}

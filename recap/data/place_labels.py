@@ -19,11 +19,11 @@ def label_places(pois: pd.DataFrame) -> list[str]:
     """
     name, category, poi_id = (_one_line(pois[column], LONGEST) for column in (c.POI_NAME, c.CATEGORY, c.POI_ID))
     label = np.where(name != "", name, np.where(category != "", category, np.where(poi_id != "", poi_id, "unnamed")))
-    nameless = pd.DataFrame({"category": category, "visits": pois[c.TRAIN_CHECKINS].to_numpy()})
+    nameless = pd.DataFrame({c.CATEGORY: category, "visits": pois[c.TRAIN_CHECKINS].to_numpy()})
     nameless = nameless[(name == "") & (category != "")].sort_values("visits", ascending=False, kind="stable")
-    kinds = nameless.groupby("category", sort=False)["category"]
+    kinds = nameless.groupby(c.CATEGORY, sort=False)[c.CATEGORY]
     for poi, kind, number, size in zip(
-        nameless.index, nameless["category"], kinds.cumcount() + 1, kinds.transform("size"), strict=True
+        nameless.index, nameless[c.CATEGORY], kinds.cumcount() + 1, kinds.transform("size"), strict=True
     ):
         if size > 1:
             label[poi] = f"{_shortened(kind, LONGEST - len(f' {number}'))} {number}"

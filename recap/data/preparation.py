@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from recap import columns as c
+from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig, clean_checkins, number_ids
 from recap.data.dataset import Dataset, Manifest, hash_tables
 from recap.data.parsing.read_report import ReadReport
@@ -22,7 +23,8 @@ def prepare_dataset(
     """Build a dataset from a raw check-in table (columns in `recap.columns`).
 
     Users, POIs and categories are numbered in lexicographic order of their ids, so the numbering depends on content
-    alone. A POI's coordinates, name and category are those of its first surviving check-in by (time, source row).
+    alone. A POI's coordinates, name and category are those of its first surviving check-in by (time, source row);
+    check-ins that are history only do not count, so that the rule for them changes no POI.
 
     Args:
         reading: the reader's account, kept in the manifest.
@@ -45,7 +47,10 @@ def prepare_dataset(
         }
     )
     checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
-    pois = _describe_pois(frame, poi, poi_ids, checkins)
+    if c.HISTORY_ONLY in frame:
+        checkins[c.HISTORY_ONLY] = frame[c.HISTORY_ONLY].to_numpy(bool)
+    of_cases = ~history_only(checkins)
+    pois = _describe_pois(frame[of_cases], poi[of_cases], poi_ids, checkins[of_cases])
     users = pd.DataFrame({c.USER_ID: user_ids})
     manifest = Manifest(
         name=name,

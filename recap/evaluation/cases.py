@@ -28,18 +28,18 @@ def describe_cases(
     source, target = poi[row], poi[row + 1]
     return pd.DataFrame(
         {
-            "case": np.searchsorted(every, row),
-            "row": row,
-            "user": dataset.checkins[c.USER].to_numpy(np.int64)[row],
-            "position": row - visits.first_T[row],
-            "time": dataset.checkins[c.TIME].array[row],
-            "trajectory": dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
-            "source": source,
-            "target": target,
-            "transition_count": graph.count(source, target),
-            "destination_count": dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.int64)[target],
-            "in_history": visits.target_in_history(row),
-            "within_two_hops": graph.hops_of(source, target, 2) > 0,
-            "two_step_walk": graph.two_step_probability(source, target) > 0,
+            c.CASE: np.searchsorted(every, row),
+            c.ROW: row,
+            c.USER: dataset.checkins[c.USER].to_numpy(np.int64)[row],
+            c.POSITION: row - visits.first_T[row],
+            c.TIME: dataset.checkins[c.TIME].array[row],
+            c.TRAJECTORY: dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
+            c.SOURCE: source,
+            c.TARGET: target,
+            c.TRANSITION_COUNT: graph.count(source, target),
+            c.DESTINATION_COUNT: dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.int64)[target],
+            c.IN_HISTORY: visits.target_in_history(row),
+            c.WITHIN_TWO_HOPS: graph.hops_of(source, target, 2) > 0,
+            c.TWO_STEP_WALK: graph.two_step_probability(source, target) > 0,
         }
     )

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import pandas as pd
 
@@ -10,11 +10,24 @@ from recap import columns as c
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.metrics import Metrics, MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import score_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
+
+
+class EvaluationSummary(TypedDict):
+    """The plain numbers of an evaluation, ready for JSON."""
+
+    protocol: Protocol
+    model: str
+    dataset_hash: str
+    seconds: float
+    all: Metrics
+    head: Metrics
+    tail: Metrics
+    unseen: Metrics
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +44,20 @@ class Evaluation:
     protocol: Protocol
     dataset_hash: str
     records: pd.DataFrame
-    metrics: dict[str, dict[str, float | int | None]]
+    metrics: MetricsByGroup
     seconds: float
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> EvaluationSummary:
         """The plain numbers, ready for JSON."""
         return {
             "protocol": self.protocol,
             "model": self.model,
             "dataset_hash": self.dataset_hash,
             "seconds": self.seconds,
-            **self.metrics,
+            "all": self.metrics["all"],
+            "head": self.metrics["head"],
+            "tail": self.metrics["tail"],
+            "unseen": self.metrics["unseen"],
         }
 
 

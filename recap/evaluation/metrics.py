@@ -11,10 +11,16 @@ import numpy as np
 import pandas as pd
 from scipy.special import digamma
 
+from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
 GROUPS: Final = ("all", "head", "tail", "unseen")
+
+Metrics = dict[str, float | int | None]
+"""``n`` and every metric in `METRICS`; a metric is None where n is 0."""
+MetricsByGroup = dict[str, Metrics]
+"""`Metrics` of every group in `GROUPS`."""
 
 
 def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
@@ -29,7 +35,7 @@ def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
 def ndcg(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
     """Expected 1 / log2(1 + rank) if rank <= k, else 0 (one relevant POI, so the ideal DCG is 1).
 
-    >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).tolist()
+    >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).round(9).tolist()
     [1.0, 0.5]
     """
     gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
@@ -49,16 +55,16 @@ def reciprocal_rank(better: np.ndarray, tied: np.ndarray) -> np.ndarray:
     return np.where(tied == 1, exact, averaged)
 
 
-def metrics_of(records: pd.DataFrame) -> dict[str, float | int | None]:
+def metrics_of(records: pd.DataFrame) -> Metrics:
     """``n`` and every metric over the given records; metrics are None where n is 0."""
     if records.empty:
         return {"n": 0, **dict.fromkeys(METRICS)}
-    better, tied = records["num_better"].to_numpy(np.int64), records["num_tied"].to_numpy(np.int64)
-    values: dict[str, float | int | None] = {"n": len(records)}
+    better, tied = records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64)
+    values: Metrics = {"n": len(records)}
     for k in (1, 5, 10, 20):
         values[f"hr{k}"] = float(hit_rate(better, tied, k).mean())
     values["ndcg20"] = float(ndcg(better, tied, 20).mean())
-    values["mrr"] = float(records["reciprocal_rank"].mean())
+    values["mrr"] = float(records[c.RECIPROCAL_RANK].mean())
     return values
 
 
@@ -72,6 +78,6 @@ def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUN
     }
 
 
-def metrics_by_group(records: pd.DataFrame) -> dict[str, dict[str, float | int | None]]:
+def metrics_by_group(records: pd.DataFrame) -> MetricsByGroup:
     """Metrics of all, head, tail and unseen cases (groups over cases, not unique pairs)."""
-    return {name: metrics_of(records[mask]) for name, mask in group_masks(records["transition_count"]).items()}
+    return {name: metrics_of(records[mask]) for name, mask in group_masks(records[c.TRANSITION_COUNT]).items()}

@@ -4,12 +4,16 @@ Shape suffixes: B cases, P POIs, K list length.
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from recap.errors import ScoreError
 from recap.scores import Scores
+
+Counts = TypeVar("Counts", Tensor, np.ndarray)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +27,20 @@ class Ranks:
 
     num_better_B: Tensor
     num_tied_B: Tensor
+
+    @property
+    def mean_B(self) -> Tensor:
+        """See `mean_rank`."""
+        return mean_rank(self.num_better_B, self.num_tied_B)
+
+
+def mean_rank(num_better: Counts, num_tied: Counts) -> Counts:
+    """The mean rank over all orders of the tied POIs, 1 is best.
+
+    >>> mean_rank(np.array([0, 2]), np.array([1, 4])).tolist()
+    [1.0, 4.5]
+    """
+    return num_better + (num_tied + 1) / 2
 
 
 def check_scores(total_BP: Tensor, scorer_name: str) -> None:
@@ -41,14 +59,23 @@ def check_scores(total_BP: Tensor, scorer_name: str) -> None:
 
 def rank_targets(scores: Scores, target_B: Tensor) -> Ranks:
     """Rank each target among all POIs by (total, tie-break); what is still equal is tied."""
-    total_BP = scores.total
+    return rank_totals(scores.total, target_B, scores.tie_break_P)
+
+
+def rank_totals(total_BP: Tensor, target_B: Tensor, tie_break_P: Tensor | None = None) -> Ranks:
+    """`rank_targets` where only the totals are at hand."""
     target_score_B1 = total_BP.gather(1, target_B[:, None])
     above_BP, equal_BP = total_BP > target_score_B1, total_BP == target_score_B1
-    if scores.tie_break_P is not None:
-        target_tie_B1 = scores.tie_break_P[target_B][:, None]
-        above_BP = above_BP | (equal_BP & (scores.tie_break_P > target_tie_B1))
-        equal_BP = equal_BP & (scores.tie_break_P == target_tie_B1)
+    if tie_break_P is not None:
+        target_tie_B1 = tie_break_P[target_B][:, None]
+        above_BP = above_BP | (equal_BP & (tie_break_P > target_tie_B1))
+        equal_BP = equal_BP & (tie_break_P == target_tie_B1)
     return Ranks(above_BP.sum(1), equal_BP.sum(1))
+
+
+def rank_of(total_P: Tensor, poi: int) -> float:
+    """The mean rank of one POI among the totals of one case."""
+    return float(rank_totals(total_P[None], torch.tensor([poi], device=total_P.device)).mean_B)
 
 
 def top_pois(scores: Scores, length: int) -> tuple[Tensor, Tensor]:

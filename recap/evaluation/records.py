@@ -1,6 +1,5 @@
 """The evaluation records on disk: one row per case and scorer, the table every long-tail view is a group-by of."""
 
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap.errors import RecapError
+from recap.storage.atomic import new_file
 from recap.storage.user_folder import user_subfolder
 
 
@@ -29,15 +29,8 @@ def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -
     """
     table = pa.Table.from_pandas(records, preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with new_file(path, make_parents=True) as temporary:
         pq.write_table(table, temporary, compression="zstd")
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
 
 
 def read_records(path: Path) -> tuple[pd.DataFrame, dict[str, str]]:

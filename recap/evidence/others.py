@@ -17,6 +17,7 @@ from torch import Tensor
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
+from recap.ragged import expand_ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +89,7 @@ class OtherUsers:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The same for any pairs of a case and a POI, each pair once: position among N, destination and count."""
         start_N = self.start_P1[poi_N]
-        size_N = self.start_P1[poi_N + 1] - start_N
-        at_C = torch.repeat_interleave(torch.arange(len(poi_N), device=poi_N.device), size_N)
-        before_N = torch.cumsum(size_N, 0) - size_N
-        edge_C = torch.arange(len(at_C), device=poi_N.device) - before_N[at_C] + start_N[at_C]
+        at_C, edge_C = expand_ranges(start_N, self.start_P1[poi_N + 1] - start_N)
         destination_C, count_C = self.destination_E[edge_C], self.count_E[edge_C]
         if edits is not None and len(edits.case_K):
             at_C, destination_C, count_C = self._edited(case_N, poi_N, at_C, destination_C, count_C, edits)

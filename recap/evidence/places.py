@@ -4,7 +4,6 @@ Shape suffixes: B cases, P POIs.
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import torch
@@ -12,8 +11,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-
-EARTH_RADIUS_KM: Final = 6371.0088
+from recap.geodesy import EARTH_RADIUS_KM
 
 
 @dataclass(frozen=True, eq=False)

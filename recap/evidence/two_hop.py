@@ -1,6 +1,6 @@
 """Two-step walks that other users' training transitions make possible: evidence that adds up path by path.
 
-Shape suffixes: B cases, N first steps of all cases, W walks of all cases.
+Shape suffixes: B cases, N first transitions of all cases, W walks of all cases.
 """
 
 from dataclasses import dataclass

@@ -25,12 +25,12 @@ class PriorConfig(Config):
 class ModelConfig(Config):
     """The architecture (paper, App. B.3) and its ablation switches."""
 
-    poi_dim: int = Field(128, ge=1, description="Size of a POI-ID embedding e_p.")
-    category_dim: int = Field(32, ge=1, description="Size of a category embedding a_p.")
-    hidden_dim: int = Field(256, ge=4, description="Transformer width.")
-    num_layers: int = Field(2, ge=1, description="Transformer layers.")
-    num_heads: int = Field(4, ge=1, description="Attention heads.")
-    feedforward_dim: int = Field(512, ge=1, description="Feed-forward width inside a layer.")
+    poi_dim: int = Field(128, ge=1, le=4096, description="Size of a POI-ID embedding e_p.")
+    category_dim: int = Field(32, ge=1, le=1024, description="Size of a category embedding a_p.")
+    hidden_dim: int = Field(256, ge=4, le=4096, description="Transformer width.")
+    num_layers: int = Field(2, ge=1, le=48, description="Transformer layers.")
+    num_heads: int = Field(4, ge=1, le=256, description="Attention heads.")
+    feedforward_dim: int = Field(512, ge=1, le=16384, description="Feed-forward width inside a layer.")
     dropout: float = Field(0.1, ge=0, lt=1, description="Transformer dropout.")
     embedding_dropout: float = Field(0.3, ge=0, lt=1, description="Dropout on POI and category embeddings of a token.")
     output_dropout: float = Field(0.2, ge=0, lt=1, description="Dropout on h_t before scoring.")
@@ -44,12 +44,12 @@ class ModelConfig(Config):
     )
     use_graph: bool = Field(True, description="False: w/o Graph, the graph token's slot is removed.")
     num_hops: int = Field(2, ge=1, le=8, description="N, propagation steps of the graph token.")
-    graph_dim: int = Field(256, ge=1, description="Hidden width of the graph token's MLP.")
+    graph_dim: int = Field(256, ge=1, le=4096, description="Hidden width of the graph token's MLP.")
     graph_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on the graph token.")
     use_history: bool = Field(True, description="False: w/o History, no prior and no correction.")
-    recent_window: int = Field(10, ge=0, description="L_win, check-ins of the recent window.")
-    max_candidates: int = Field(256, ge=1, description="Most recently visited candidates kept for one case.")
-    calibration_dim: int = Field(128, ge=1, description="Hidden width of the contextual calibration.")
+    recent_window: int = Field(10, ge=0, le=100000, description="L_win, check-ins of the recent window.")
+    max_candidates: int = Field(256, ge=1, le=100000, description="Most recently visited candidates kept for one case.")
+    calibration_dim: int = Field(128, ge=1, le=4096, description="Hidden width of the contextual calibration.")
     detach_context: bool = Field(
         False, description="Stop gradients of the calibration at h_t and e_d, so that they train the calibration alone."
     )

@@ -1,7 +1,6 @@
 """Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
 
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from recap.errors import ChecksumError, FolderInUseError, RecapError
+from recap.storage.atomic import replace_text
 
 SUMS: Final = "SHA256SUMS"
 DATASET_MANIFEST: Final = "dataset.json"
@@ -26,14 +26,14 @@ def write_sums(folder: Path, names: list[str]) -> str:
     """Write SHA256SUMS over ``names`` (``sha256sum -c`` reads it) and return the hash of that file's text."""
     text = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names))
     # The list is what makes a folder whole, so it appears whole itself.
-    temporary = folder / f".{SUMS}.part"
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(folder / SUMS)
+    replace_text(folder / SUMS, text)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def verify_sums(folder: Path, required: list[str]) -> str:
     """Check every file listed in SHA256SUMS and that ``required`` ones are listed; returns the hash of the list.
+
+    A file may be left out where another listed one has the same content, unless it is required.
 
     Raises:
         ChecksumError: a file is missing, unlisted or differs.
@@ -50,11 +50,21 @@ def verify_sums(folder: Path, required: list[str]) -> str:
             raise ChecksumError(f"{sums} does not list {name}; write the folder anew")
     for name, digest in listed.items():
         path = folder / name
+        if name not in required and not path.exists() and _has_twin(folder, name, listed):
+            continue
         if Path(name).name != name or not path.is_file():
             raise ChecksumError(f"{folder}: {name} is missing; write the folder anew")
         if sha256_of(path) != digest:
             raise ChecksumError(f"{path} was changed after it was written (SHA-256 differs); write the folder anew")
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _has_twin(folder: Path, name: str, listed: dict[str, str]) -> bool:
+    """Whether another listed file of the same content is there; it is verified in its turn."""
+    return any(
+        digest == listed[name] and other != name and Path(other).name == other and (folder / other).is_file()
+        for other, digest in listed.items()
+    )
 
 
 def check_target(target: Path, marker: str) -> None:
@@ -98,18 +108,3 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def write_file(target: Path, text: str) -> None:
-    """Write a text file whole or not at all; an older one stays until the new one is complete.
-
-    Raises:
-        RecapError: the disk refused.
-    """
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RecapError(f"cannot write {target}: {error.strerror or error}; nothing was kept") from error

@@ -10,6 +10,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recap.errors import CheckpointError, MissingTensorError, RecapError
+from recap.storage.atomic import replacing
+from recap.storage.json_text import parse_json
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, Any] | None = None) -> None:
@@ -18,16 +20,14 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
     Raises:
         RecapError: the disk refused; the old file stays.
     """
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        save_file(
-            {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
-            temporary,
-            metadata={"json": json.dumps(metadata or {})},
-        )
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            save_file(
+                {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
+                temporary,
+                metadata={"json": json.dumps(metadata or {})},
+            )
     except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
         raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
 
 
@@ -39,7 +39,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = json.loads((file.metadata() or {}).get("json", "{}"))
+            metadata = parse_json((file.metadata() or {}).get("json", "{}"))
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read as safetensors ({error})") from error

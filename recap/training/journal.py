@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,8 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from recap.checkpoint import library_versions
-from recap.training.metrics_file import METRICS, read_metrics
+from recap.storage.atomic import replace_json, replace_text
+from recap.training.metrics_file import METRICS, EpochLine, read_metrics
 
 ENVIRONMENT: Final = "env.json"
 _EVENTS: Final = "tensorboard"
@@ -30,13 +32,11 @@ class Journal:
     def __init__(self, folder: Path, resume_after: int) -> None:
         self.path = folder / METRICS
         kept = [line for line in read_metrics(self.path) if line["epoch"] <= resume_after]
-        temporary = self.path.with_name(f".{METRICS}.part")
-        temporary.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-        temporary.replace(self.path)
+        replace_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
         self._events = SummaryWriter(str(folder / _EVENTS), purge_step=resume_after + 1)
 
-    def write(self, line: dict[str, Any]) -> None:
+    def write(self, line: EpochLine) -> None:
         """Record one epoch; nested numbers become TensorBoard scalars named by their path."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -61,7 +61,7 @@ def write_environment(folder: Path, device: torch.device) -> None:
         "recap": version("recap-mobility"),
         "commit": _commit(),
     }
-    (folder / ENVIRONMENT).write_text(json.dumps(environment, indent=2) + "\n", encoding="utf-8")
+    replace_json(folder / ENVIRONMENT, environment)
 
 
 def _commit() -> str | None:
@@ -74,7 +74,7 @@ def _commit() -> str | None:
     return answer.stdout.strip() or None
 
 
-def _scalars(values: dict[str, Any], prefix: str = "") -> list[tuple[str, float]]:
+def _scalars(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, float]]:
     found: list[tuple[str, float]] = []
     for name, value in values.items():
         if isinstance(value, dict):

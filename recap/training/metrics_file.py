@@ -2,12 +2,29 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import MetricsByGroup
 
 METRICS: Final = "metrics.jsonl"
 
 
-def read_metrics(path: Path) -> list[dict[str, Any]]:
+class EpochLine(TypedDict):
+    """One finished epoch; ``loss`` holds main and warm, ``stage`` the JSON of its `Stage`, ``val`` is there where the
+    epoch was validated."""
+
+    epoch: int
+    loss: dict[str, float]
+    learning_rate: dict[str, float]
+    stage: dict[str, Any]
+    steps_per_second: float
+    seconds: float
+    val: NotRequired["MetricsByGroup"]
+    validation_seconds: NotRequired[float]
+
+
+def read_metrics(path: Path) -> list[EpochLine]:
     """All whole lines of a metrics.jsonl; a last line cut off by a crash is left out."""
     if not path.is_file():
         return []

@@ -1,10 +1,10 @@
-"""A training from dataset to sealed checkpoint: one folder, one lock, resumable at any step."""
+"""A training from dataset to checkpoint: one folder, one lock, resumable at any step."""
 
 import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 from filelock import FileLock, Timeout
@@ -19,6 +19,7 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
+    TrainingSummary,
     hash_users,
     library_versions,
     write_checkpoint,
@@ -29,6 +30,7 @@ from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapEr
 from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.model.recap import Recap, RecapScorer
 from recap.storage.artifacts import SUMS
+from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training.group import Group
 from recap.training.journal import write_environment
@@ -38,6 +40,13 @@ from recap.training_config import TrainConfig
 
 _CONFIG = "config.json"
 _LOCK = ".lock"
+
+
+class TrainingIdentity(TypedDict):
+    """What a resumed training must share with the one that was started: ``train`` is the JSON of a `TrainConfig`."""
+
+    dataset_hash: str
+    train: dict[str, Any]
 
 
 def train(
@@ -54,14 +63,14 @@ def train(
     journal_folder: Path | None = None,
     group: Group | None = None,
 ) -> Checkpoint | None:
-    """Train into ``out`` and seal it as a checkpoint.
+    """Train into ``out`` and write the checkpoint there.
 
     Args:
         resume: continue a training that stopped or crashed there; configuration and dataset must be the same.
         watch: called after every step.
         stop: polled after every step; True saves the state and ends early.
         after_epoch: called when an epoch is finished and saved.
-        after_test: given the kept model's evaluation over the test cases, before the checkpoint is sealed.
+        after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
         journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
 
@@ -90,13 +99,13 @@ def train(
     except Timeout as error:
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
-        identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+        identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / _CONFIG, identity, resume)
         trainer = Trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
-        _write_identity(working / _CONFIG, identity)
+        replace_json(working / _CONFIG, identity)  # a cut-off file would stop every resume
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
@@ -144,7 +153,7 @@ def _check_folder(out: Path, resume: bool) -> None:
         )
 
 
-def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
+def _check_identity(path: Path, identity: TrainingIdentity, resume: bool) -> None:
     if not resume or not path.is_file():
         return
     try:
@@ -159,16 +168,6 @@ def _check_identity(path: Path, identity: dict[str, Any], resume: bool) -> None:
         raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
 
 
-def _write_identity(path: Path, identity: dict[str, Any]) -> None:
-    """Whole or not at all: a cut-off file would stop every resume."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _write_checkpoint(
     out: Path,
     dataset: Dataset,
@@ -179,9 +178,10 @@ def _write_checkpoint(
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse(progress.best), EpochResult.parse(progress.best_overall)
-    for source, target in ((BEST, WEIGHTS), (BEST_OVERALL, BEST_OVERALL_WEIGHTS)):
-        (out / target).write_bytes((trainer.folder / source).read_bytes())
+    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
+    (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
+    if best_overall.epoch != best.epoch:  # else it is one model, stored once
+        (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
     model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64).to(device)
     load_weights(model, load_tensors(out / WEIGHTS)[0], WEIGHTS)
@@ -206,7 +206,7 @@ def _write_checkpoint(
         best_overall=best_overall,
         versions=library_versions(),
     )
-    summary = {
+    summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
         "val": best.val,

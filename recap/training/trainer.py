@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.metrics import METRICS, metrics_by_group
+from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
@@ -31,6 +31,7 @@ from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.losses import training_losses
 from recap.training.memory import trim_heap
+from recap.training.metrics_file import EpochLine
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import TrainConfig
@@ -41,6 +42,14 @@ _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 
 
+class KeptEpoch(TypedDict):
+    """An epoch whose weights are kept; as JSON, since it is part of the resume state (see `EpochResult`)."""
+
+    epoch: int
+    stage: dict[str, Any]
+    val: dict[str, float]
+
+
 @dataclass
 class Progress:
     """Counters of a run; everything here is in the resume state.
@@ -49,7 +58,7 @@ class Progress:
         epoch: the epoch being trained, from 1.
         step: steps of it already done.
         loss_sums: sums over its steps of main and warm loss.
-        best, best_overall: ``{"epoch", "stage", "val"}`` of the kept epochs, None before the first.
+        best, best_overall: the kept epochs, None before the first.
         seconds: wall time so far, over all sessions.
         line: the journal's line of the last finished epoch, so that a crash right after the state cannot lose it.
     """
@@ -57,10 +66,10 @@ class Progress:
     epoch: int = 1
     step: int = 0
     loss_sums: dict[str, float] = field(default_factory=lambda: {"main": 0.0, "warm": 0.0})
-    best: dict[str, Any] | None = None
-    best_overall: dict[str, Any] | None = None
+    best: KeptEpoch | None = None
+    best_overall: KeptEpoch | None = None
     seconds: float = 0.0
-    line: dict[str, Any] | None = None
+    line: EpochLine | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +197,7 @@ class Trainer:
         if self.group.is_writer:
             save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
 
-    def validate(self, stage: Stage) -> dict[str, dict[str, float | int | None]]:
+    def validate(self, stage: Stage) -> MetricsByGroup:
         """Validation metrics by group at a stage."""
         scorer = RecapScorer(self.model, stage)
         metrics = metrics_by_group(rank_cases(scorer, self.validation, self.checkins))
@@ -257,7 +266,7 @@ class Trainer:
     def _end_epoch(self, stage: Stage, rates: dict[str, float], seconds: float) -> None:
         progress, config = self.progress, self.config
         self._read_loss_sums()
-        line: dict[str, Any] = {
+        line: EpochLine = {
             "epoch": progress.epoch,
             "loss": {name: total / self.steps_per_epoch for name, total in progress.loss_sums.items()},
             "learning_rate": rates,
@@ -279,11 +288,11 @@ class Trainer:
         self._loss_sums_2.zero_()
         trim_heap()
 
-    def _keep_best(self, stage: Stage, val: dict[str, float | int | None]) -> None:
-        result = {
+    def _keep_best(self, stage: Stage, val: Metrics) -> None:
+        result: KeptEpoch = {
             "epoch": self.progress.epoch,
             "stage": stage.model_dump(),
-            "val": {name: val[name] for name in METRICS},
+            "val": {name: value for name in METRICS if (value := val[name]) is not None},
         }
         everything_on = stage.inactive_parts(self.config.model) == Stage().inactive_parts(self.config.model)
         if everything_on and _beats(result, self.progress.best):
@@ -300,5 +309,5 @@ class Trainer:
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
 
 
-def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:
+def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
     return kept is None or result["val"]["mrr"] > kept["val"]["mrr"]

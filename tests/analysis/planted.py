@@ -20,7 +20,7 @@ from tests.worlds import habit_rows, shake, small_city, small_training
 
 
 def train_checkpoint(dataset: Dataset, config: TrainConfig, folder: Path) -> Checkpoint:
-    """Train and seal a checkpoint on the CPU."""
+    """Train and write a checkpoint on the CPU."""
     checkpoint = train(dataset, config, folder, device=torch.device("cpu"))
     assert checkpoint is not None
     return checkpoint

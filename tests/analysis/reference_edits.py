@@ -35,7 +35,7 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     """Totals (P,) of the case at a source row, from an edited dataset and a model built for it."""
     table = predictor.dataset.checkins.reset_index(drop=True)
     user = table[c.USER].iloc[row]
-    records: list[dict[str, Any]] = table.to_dict(orient="records")
+    records: list[dict[Any, Any]] = table.to_dict(orient="records")
     first = int(np.flatnonzero(table[c.USER].to_numpy() == user)[0])
     mine = [record | {"visit": at} for at, record in enumerate(records[first : row + 1])]
     source, past = mine[-1], mine[:-1]

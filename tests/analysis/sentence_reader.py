@@ -7,7 +7,7 @@ from analysis.explain.evidence_items import evidence_label
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.sentences import Sentence
 
-ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th)(?: or [\d,]+(?:st|nd|rd|th))?"
+ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th|\.5)"
 TIMES = r"(?P<{0}>once|twice|[\d,]+ times)"
 POINTS = r"(?P<{0}>[+−]?\d+\.\d\d)"
 CHANCE = r"(?P<{0}>less than 0\.1 %|\d+\.\d %)"

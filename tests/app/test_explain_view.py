@@ -143,7 +143,9 @@ def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> N
 def test_the_hour_slider_is_an_edit(predictor: Predictor) -> None:
     """Moving the slider adds an edit that the library understands."""
     app = open_view("explain", case="3")
-    hour = (int(app.slider[0].value) + 7) % 24
+    value = app.slider[0].value
+    assert isinstance(value, int)
+    hour = (value + 7) % 24
     app = app.slider[0].set_value(hour).run()
     check_calm(app)
     assert app.query_params["edits"] == f"hour:{hour:02d}:00"
@@ -232,7 +234,7 @@ def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> No
     """Walk counts the cases of a reason as the library does; Long tail's counts sum to the misses."""
     described = described_misses(predictor)
     counts = count_misses(label_misses(described, 1))
-    label, n = counts.loc[counts["n"].idxmax(), ["label", "n"]]
+    label, n = counts.sort_values("n", ascending=False)[["label", "n"]].iloc[0]
     app = open_view("walk", case="3", why=WHY_LABELS[str(label)], k="1")
     check_calm(app)
     assert f"{n} of {len(predictor.cases)} cases" in texts(app)
@@ -257,10 +259,11 @@ def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) ->
     """A link with both opens exactly the cases behind that number of Long tail's table."""
     labels = label_misses(described_misses(predictor), 1)
     by_step = misses_by_step(labels, predictor.cases)
-    label, name = by_step.stack().idxmax()
+    name = str(by_step.max().idxmax())
+    label = str(by_step[name].idxmax())
     app = open_view("walk", case="3", why=WHY_LABELS[label], k="1", cases=STEP_BINS[name].text)
     check_calm(app)
-    assert f"{by_step.loc[label, name]} of {len(predictor.cases)} cases" in texts(app)
+    assert f"{int(by_step[name][label])} of {len(predictor.cases)} cases" in texts(app)
     chip = next(button for button in app.button if button.label == f"Missed: {WHY_LABELS[label]}")
     app = chip.click().run()
     check_calm(app)

@@ -1,5 +1,6 @@
 """Someone else's data can be anything: no crash, no injection, a sentence instead of an empty chart."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pandas as pd
 import pytest
 
 from app.components.toolbar import to_csv
-from app.words import plain
 from recap import columns as c
+from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
+from recap.printable import markdown_text, visible
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.checkins import LENIENT, raw_table
 from tests.untrained import write_untrained_checkpoint
@@ -25,6 +27,8 @@ NASTY = (
     "=cmd|' /C calc'!A0",
     "A" * 500,
     "\u202eright to left\x00\t\n",
+    "https://evil.example www.evil.example me@evil.example",
+    ":smile: :+1: :material/home: -> $$x^2$$",
 )
 
 
@@ -50,7 +54,10 @@ def change_to_poles(raw: pd.DataFrame) -> None:
     raw[c.LATITUDE] = np.where(np.arange(len(raw)) % 2 == 0, 90.0, -90.0)
 
 
-def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: list[tuple[str, str, float]]) -> Dataset:
+Rows = list[tuple[str, str, float]]
+
+
+def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: Rows) -> Dataset:
     """The rows as a dataset, with some columns made nasty."""
     raw = raw_table(rows)
     if change is not None:
@@ -58,7 +65,7 @@ def hostile_dataset(change: Callable[[pd.DataFrame], None] | None, rows: list[tu
     return prepare_dataset(raw, LENIENT, name="<b>nasty</b> ![x](https://evil.example/a.png)", source_format="test")
 
 
-CASES = {
+CASES: dict[str, tuple[Callable[[pd.DataFrame], None] | None, Rows]] = {
     "names that are markup": (change_names, habit_rows()),
     "all at one point": (change_to_one_point, habit_rows()),
     "no categories": (change_to_no_category, habit_rows()),
@@ -89,9 +96,36 @@ def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp
 @pytest.mark.parametrize("text", NASTY)
 def test_plain_text_stays_text(text: str) -> None:
     """Every character that Markdown reads is escaped."""
-    escaped = plain(text)
+    escaped = markdown_text(text)
     for special in "*_[]()<>!`$:#|":
         assert all(escaped[i - 1] == "\\" for i, ch in enumerate(escaped) if ch == special)
+
+
+# What Streamlit's page replaces after Markdown was read, whatever was escaped: addresses and mail addresses become
+# links, codes become emoji, icons and pictures, arrows are drawn.
+REPLACED_LATE = (r"https?://", r"www\.", r"\w@\w", r":[\w+-]+:", r":material/", r"[-<>=~][-<>=]")
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nothing_is_replaced_late(text: str) -> None:
+    """As a reader of the escaped text sees it, no pattern is whole; without the joiner it is the text."""
+    seen = re.sub(r"\\(.)", r"\1", markdown_text(text))
+    assert not any(re.search(pattern, seen, re.IGNORECASE) for pattern in REPLACED_LATE)
+    assert seen.replace("\u2060", "") == visible(" ".join(text.split()))
+
+
+def test_a_wrong_link_shows_the_source_as_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The banner of a link to another model names the source; its name may be anything."""
+    hostile_dataset(None, habit_rows()).save(tmp_path / "data")
+    point_app_at(monkeypatch, tmp_path / "data", None)
+    app = open_view("overview", source="0123456789ab")
+    assert "not here" in app.warning[0].value and "![" not in app.warning[0].value
+
+
+def test_the_card_loads_nothing() -> None:
+    """The page beside a dataset is Markdown too."""
+    card = dataset_card(hostile_dataset(None, habit_rows()))
+    assert "![" not in card and "<b>" not in card and "://" not in card
 
 
 def test_csv_runs_no_formula() -> None:

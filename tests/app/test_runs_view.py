@@ -4,10 +4,11 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from analysis.training_progress import clock, curve_table, headline, queue_table, stage_spans
+from analysis.training_progress import curve_table, queue_table, run_headline, stage_spans
 from app.cached import run_store
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov
@@ -122,12 +123,16 @@ def test_stages_curves_and_words() -> None:
         ("+ Revisit prior", 80, 119),
         ("+ Correction + Warm holdout", 120, 130),
     ]
-    facts = {"id": "3", "state": "running", "epoch": 64, "epochs": 130}
-    assert headline(facts, spans) == "Run 3 is at epoch 64 of 130. Graph token is on."
-    assert headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 130."
-    assert headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 64 of 130 epochs."
-    assert [clock(seconds) for seconds in (None, 8, 702, 5400)] == ["", "0:08", "11:42", "1:30:00"]
-    line = {"epoch": 1, "loss": {"main": 2.0, "warm": 0.0}, "stage": {"warm_weight": 0.0}, "learning_rate": {"a": 0.1}}
+    facts: Any = {"id": "3", "state": "running", "epoch": 64, "epochs": 130}
+    assert run_headline(facts, spans) == "Run 3 is at epoch 64 of 130. Graph token is on."
+    assert run_headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 130."
+    assert run_headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 64 of 130 epochs."
+    line: Any = {
+        "epoch": 1,
+        "loss": {"main": 2.0, "warm": 0.0},
+        "stage": {"warm_weight": 0.0},
+        "learning_rate": {"a": 0.1},
+    }
     assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]
     assert curve_table([line], "hr20").empty
 

@@ -38,10 +38,14 @@ def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
 def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path, view: str) -> None:
     """A dataset alone is enough: a counting baseline predicts, and no probability is made up."""
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view(view)
+    app = open_view(view, case="3")
     check_calm(app)
     if view == "walk":
-        assert "score" in app.dataframe[0].columns or app.dataframe[0].value["value"].max() > 1
+        opened = LoadedDataset.load(city_folder)
+        counted = predict_case(opened, NamedScorer.of_baseline("count_plus_markov", opened), 3).candidates
+        table = app.dataframe[0]
+        assert table.value["value"].tolist() == pytest.approx(counted["score"].tolist(), abs=1e-12)
+        assert json.loads(table.proto.columns)["value"]["label"] == "Score"
     if view == "overview":
         assert "recap train" in texts(app)
 

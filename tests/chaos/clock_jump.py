@@ -17,11 +17,10 @@ from pathlib import Path
 import torch
 
 from recap.runs.execution import control
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.storage.tensors import load_tensors
-from tests.background import new_store, tiny_spec, wait_for_epoch, wait_until_over, walking_dataset
+from tests.background import new_store, runner_process, tiny_spec, wait_for_epoch, wait_until_over, walking_dataset
 
 EPOCHS = 150
 DAY = 86_400

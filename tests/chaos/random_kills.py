@@ -21,12 +21,11 @@ import torch
 
 from recap.data.dataset import Dataset
 from recap.runs.execution import control
-from recap.runs.execution.service import runner_process
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.training.run import train
-from tests.background import new_store, tiny_spec, wait_for, wait_until_over, walking_dataset
+from tests.background import kill, new_store, runner_process, tiny_spec, wait_for, wait_until_over, walking_dataset
 
 APP = """
 import sys, time
@@ -45,7 +44,9 @@ OVERRIDES = ["validate_every=1000", "save_every_seconds=0.5"]
 def start_app(store: RunStore) -> ProcessIdentity:
     """An app-like process in a session of its own, as a terminal would start it."""
     process = subprocess.Popen([sys.executable, "-c", APP, str(store.folder)], start_new_session=True)
-    return wait_for(lambda: ProcessIdentity.of(process.pid), "the app")
+    identity = wait_for(lambda: ProcessIdentity.of(process.pid), "the app")
+    assert identity is not None
+    return identity
 
 
 def is_true(run: RunFolder) -> bool:
@@ -61,7 +62,7 @@ def is_true(run: RunFolder) -> bool:
         case "failed" | "lost":
             return not alive and bool(state["error"])
         case other:
-            return other == "finished" and not alive and run.is_sealed
+            return other == "finished" and not alive and run.has_checkpoint
 
 
 def plain_training(dataset_folder: Path, epochs: int, folder: Path) -> bytes:
@@ -103,7 +104,7 @@ def main() -> int:
             who = choose.choice(["trainer", "trainer", "runner", "app"])
             victim = {"trainer": run.read_state().process, "runner": runner_process(store), "app": app}[who]
             epochs_before = [line["epoch"] for line in run.read_metrics()]
-            if victim is None or not victim.send(signal.SIGKILL):
+            if victim is None or not kill(victim):
                 continue
             killed[who] += 1
             moment = time.monotonic()
@@ -121,7 +122,7 @@ def main() -> int:
                 control.resume(store, run)
         if run is not None:
             different += (run.checkpoint / "model.safetensors").read_bytes() != expected
-        app.send(signal.SIGKILL)
+        kill(app)
         finished = len(store.runs())
         last_runner = runner_process(store)
         if last_runner is not None:

@@ -6,20 +6,26 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE
 from tests.shell import RECAP
 
-playwright_api = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
-)
-Browser, BrowserContext, Page = playwright_api.Browser, playwright_api.BrowserContext, playwright_api.Page
+if TYPE_CHECKING:
+    import playwright.sync_api as playwright_api
+    from playwright.sync_api import Browser, BrowserContext, Page
+else:
+    playwright_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
+    )
+    Browser, BrowserContext, Page = playwright_api.Browser, playwright_api.BrowserContext, playwright_api.Page
 
+ROOT = Path(__file__).parents[2]
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-quic",
@@ -69,23 +75,23 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
     """A running `recap app` on the small city."""
-    command = [RECAP, "app", "--data", city_folder, "--checkpoint", city_checkpoint, "--port"]
-    with _running(command, {BUNDLES_VARIABLE: "/nonexistent"}) as url:
+    command: list[str | Path] = [RECAP, "app", "--data", city_folder, "--checkpoint", city_checkpoint, "--port"]
+    with running(command, os.environ | {BUNDLES_VARIABLE: "/nonexistent"}) as url:
         yield url
 
 
 @pytest.fixture
-def plain_address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
+def plain_address(chromium: str, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Iterator[str]:
     """The same app started by Streamlit's own command, without `recap app`."""
-    command = [RECAP.with_name("streamlit"), "run", "app/main.py", "--server.port"]
+    command: list[str | Path] = [RECAP.with_name("streamlit"), "run", ROOT / "app" / "main.py", "--server.port"]
     folders = {DATA_VARIABLE: str(city_folder), CHECKPOINT_VARIABLE: str(city_checkpoint)}
-    with _running(command, {BUNDLES_VARIABLE: "/nonexistent", **folders}) as url:
+    with running(command, os.environ | {BUNDLES_VARIABLE: "/nonexistent"} | folders, tmp_path) as url:
         yield url
 
 
 @contextmanager
-def _running(command: list[str | Path], variables: dict[str, str]) -> Iterator[str]:
-    """A server while it is needed; the port comes last in the command."""
+def running(command: Sequence[str | Path], environment: dict[str, str], folder: Path = ROOT) -> Iterator[str]:
+    """A server while it is needed, started in a folder; the port comes last in the command."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -93,8 +99,8 @@ def _running(command: list[str | Path], variables: dict[str, str]) -> Iterator[s
         [*command, port],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=os.environ | variables,
-        cwd=Path(__file__).parents[2],
+        env=environment,
+        cwd=folder,
     ) as server:
         url = f"http://127.0.0.1:{port}"
         try:
@@ -112,7 +118,9 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     outside: list[str] = []
     failed: list[str] = []
 
-    def open_path(path: str, *, theme: str = "light", width: int = 1440, at: str = address) -> Page:
+    def open_path(
+        path: str, *, theme: Literal["light", "dark"] = "light", width: int = 1440, at: str = address
+    ) -> Page:
         window = browser.new_context(color_scheme=theme, viewport={"width": width, "height": 900})
         windows.append(window)
         window.set_default_timeout(PATIENCE_MS)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
-from tests.background import new_store, wait_for, wait_for_epoch, wait_until_over
+from tests.background import new_store, runner_process, wait_for, wait_for_epoch, wait_until_over
 from tests.e2e.conftest import PATIENCE_MS, Browser, Page, playwright_api, wait_until_idle
 from tests.shell import RECAP
 
@@ -41,7 +40,7 @@ class Server:
     def start(self) -> None:
         """Start and wait until it answers."""
         environment = os.environ | {"RECAP_HOME": str(self.home), "OMP_NUM_THREADS": "1"}
-        command = [RECAP, "app", "--port", str(self.port)]
+        command = [str(RECAP), "app", "--port", str(self.port)]
         with (self.home / "app.log").open("ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
         wait_for(self.answers, "the server", 120)

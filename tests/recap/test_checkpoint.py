@@ -18,6 +18,7 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import (
     CheckpointError,
+    ChecksumError,
     FormatVersionError,
     MissingTensorError,
     RecapError,
@@ -38,7 +39,7 @@ from tests.shell import RECAP, assert_refused, limit_files_to, recap
 from tests.worlds import batch_of, habit_rows, small_city, small_training
 
 CPU = torch.device("cpu")
-SEALED = (
+LISTED = (
     "checkpoint.json",
     "model.safetensors",
     "best_overall.safetensors",
@@ -54,16 +55,23 @@ def checkpoint(city_checkpoint: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(city_checkpoint, tmp_path / "checkpoint"))
 
 
-def reseal(folder: Path) -> None:
+def write_sums_anew(folder: Path) -> None:
     """Make the hashes fit again, as someone would who edits by hand."""
-    write_sums(folder, list(SEALED))
+    write_sums(folder, list(LISTED))
+
+
+def change_one_byte(path: Path) -> None:
+    """Flip a bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
 
 
 def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
     tensors, metadata = load_tensors(folder / "model.safetensors")
     change(tensors)
     save_tensors(tensors, folder / "model.safetensors", metadata)
-    reseal(folder)
+    write_sums_anew(folder)
 
 
 def test_scores_before_saving_equal_scores_after(tmp_path: Path) -> None:
@@ -104,8 +112,41 @@ def test_names_what_it_holds(city_checkpoint: Path, city_folder: Path) -> None:
     card = (city_checkpoint / "MODEL_CARD.md").read_text()
     assert f"kept epoch {best}" in card and "real check-ins: sensitive" in card
     assert sorted(path.name for path in city_checkpoint.iterdir() if path.is_file() and path.name != ".lock") == sorted(
-        [*SEALED, "SHA256SUMS"]
+        [*LISTED, "SHA256SUMS"]
     )
+
+
+def test_one_model_is_stored_once(tmp_path: Path) -> None:
+    """Where the kept epoch is the best of all, its weights lie there once; a list that names both copies is whole."""
+    folder = tmp_path / "checkpoint"
+    config = small_training(epochs=3, curriculum={"staged": False})  # every epoch has every part
+    assert train(small_city(), config, folder, device=CPU) is not None
+    loaded = Checkpoint.load(folder)
+    assert loaded.manifest.best == loaded.manifest.best_overall
+    assert loaded.best_overall_weights == folder / "model.safetensors"
+    assert [path.name for path in folder.glob("*.safetensors")] == ["model.safetensors"]
+    assert "(`model.safetensors`)" in (folder / "MODEL_CARD.md").read_text()
+
+    second = folder / "best_overall.safetensors"  # as earlier versions wrote it
+    shutil.copy(folder / "model.safetensors", second)
+    digest = write_sums(folder, list(LISTED))
+    assert Checkpoint.load(folder).best_overall_weights == second
+    second.unlink()
+    assert Checkpoint.load(folder).hash == digest, "the list, which names the checkpoint, is the same"
+    second.write_bytes(b"something else")
+    with pytest.raises(ChecksumError, match="best_overall"):
+        Checkpoint.load(folder)
+    second.unlink()
+    change_one_byte(folder / "model.safetensors")
+    with pytest.raises(ChecksumError, match=r"model\.safetensors"):
+        Checkpoint.load(folder)
+
+
+def test_the_best_of_all_epochs_is_kept_apart(city_checkpoint: Path) -> None:
+    """An epoch before every part was active was better: its weights are a file of their own."""
+    loaded = Checkpoint.load(city_checkpoint)
+    assert loaded.manifest.best.epoch != loaded.manifest.best_overall.epoch
+    assert loaded.best_overall_weights.name == "best_overall.safetensors"
 
 
 def test_the_same_training_gives_the_same_checkpoint_file(tmp_path: Path) -> None:
@@ -116,18 +157,16 @@ def test_the_same_training_gives_the_same_checkpoint_file(tmp_path: Path) -> Non
     assert one == two
 
 
-@pytest.mark.parametrize("name", [*SEALED, "SHA256SUMS"])
+@pytest.mark.parametrize("name", [*LISTED, "SHA256SUMS"])
 def test_refuses_a_changed_byte_in_any_file(name: str, checkpoint: Path, city_folder: Path) -> None:
     """One flipped bit in the middle of a file is one line on stderr, for evaluate and explain alike."""
-    content = bytearray((checkpoint / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (checkpoint / name).write_bytes(content)
+    change_one_byte(checkpoint / name)
     for arguments in (["evaluate", checkpoint], ["explain", checkpoint, "--case", 0]):
         assert_refused(recap_here(*arguments, "--data", city_folder, "--json"), "checkpoint")
 
 
 @settings(max_examples=150)
-@given(st.sampled_from([*SEALED, "SHA256SUMS"]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
+@given(st.sampled_from([*LISTED, "SHA256SUMS"]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 def test_refuses_any_changed_byte(city_checkpoint: Path, name: str, where: float, flip: int) -> None:
     """Wherever it is, and whatever it becomes."""
     path = city_checkpoint / name
@@ -142,7 +181,7 @@ def test_refuses_any_changed_byte(city_checkpoint: Path, name: str, where: float
         path.write_bytes(content)
 
 
-@pytest.mark.parametrize("name", SEALED[:4])
+@pytest.mark.parametrize("name", LISTED[:4])
 def test_refuses_a_lost_file(name: str, checkpoint: Path, city_folder: Path) -> None:
     """A file that is gone is named."""
     (checkpoint / name).unlink()
@@ -162,10 +201,10 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
         spoiled = dict(tensors)
         change(spoiled)
         save_tensors(spoiled, checkpoint / "model.safetensors")
-        reseal(checkpoint)
+        write_sums_anew(checkpoint)
         with pytest.raises(MissingTensorError, match=message):
             Checkpoint.load(checkpoint).build_model(dataset, graph)
-    change_weights(checkpoint, lambda weights: weights.pop("extra", None) and None)
+    change_weights(checkpoint, lambda weights: None)
     assert_refused(recap_here("explain", checkpoint, "--data", city_folder, "--case", 0), "core.output.bias")
 
 
@@ -204,7 +243,7 @@ def test_refuses_a_newer_format(checkpoint: Path, city_folder: Path) -> None:
 def test_refuses_a_manifest_that_is_none(text: str, checkpoint: Path) -> None:
     """Empty, other JSON, no JSON, too little: never a traceback, even where the hashes fit."""
     (checkpoint / "checkpoint.json").write_text(text, encoding="latin-1")
-    reseal(checkpoint)
+    write_sums_anew(checkpoint)
     with pytest.raises(RecapError):
         Checkpoint.load(checkpoint)
 
@@ -329,7 +368,7 @@ def test_refuses_a_scorer_that_returns_nan() -> None:
 
 
 def test_refuses_weights_with_nan(checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Resealed by hand: evaluate writes no records, explain prints nothing."""
+    """Its list written anew: evaluate writes no records, explain prints nothing."""
     change_weights(checkpoint, lambda weights: weights["core.output.bias"].__setitem__(4, math.nan))
     records = tmp_path / "records.parquet"
     assert_refused(

@@ -1,5 +1,7 @@
 """The transition graph: counts, adjacency, reach and two-hop paths, by hand and against brute force."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,12 +115,14 @@ def test_two_hop_paths_equal_brute_force_and_add_up(edges: dict[tuple[int, int],
         for d in range(NUM_POIS):
             paths = graph.two_hop_paths(s, d)
             expected = {m: (edges[s, m], edges[m, d]) for m in range(NUM_POIS) if {(s, m), (m, d)} <= edges.keys()}
-            found = {p.middle: (p.count_in, p.count_out) for p in paths.itertuples()}
+            rows: list[dict[str, Any]] = [dict(zip(paths.columns, row, strict=True)) for row in paths.to_numpy()]
+            found = {row["middle"]: (row["count_in"], row["count_out"]) for row in rows}
             assert found == expected
             assert paths["product"].sum() == pytest.approx(square[s, d])
             assert paths["product"].is_monotonic_decreasing
-            for path in paths.itertuples():
-                assert path.product == pytest.approx(path.count_in / out[s] * path.count_out / out[path.middle])
+            for row in rows:
+                steps = row["count_in"] / out[s] * row["count_out"] / out[int(row["middle"])]
+                assert row["product"] == pytest.approx(steps)
             if expected:
                 assert paths["share"].sum() == pytest.approx(1)
     pairs = np.indices((NUM_POIS, NUM_POIS)).reshape(2, -1)

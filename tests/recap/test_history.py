@@ -8,8 +8,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recap import columns as c
+from recap.baselines.building import build_baseline
+from recap.evaluation.cases import describe_cases
+from recap.graph import TransitionGraph, count_transitions
 from recap.history import CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday
+from recap.model.tokens import suffix_rows
+from recap.scores import CaseBatch
 from recap.visits import NEVER, Visits
+from tests.checkins import LENIENT, small_dataset
 
 Histories = list[list[int]]
 histories = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=20), min_size=1, max_size=4)
@@ -157,4 +164,38 @@ def test_local_clock() -> None:
     """Monday 2 April 2012 18:00 local: three quarters of the day, weekday 0; before 1970 works too."""
     seconds = torch.tensor([1_333_389_600, -1])
     assert local_hour_fraction(seconds).tolist() == pytest.approx([0.75, 1 - 1 / 86_400])
-    assert local_weekday(seconds).tolist() == [0, 2]
+    assert local_weekday(seconds).tolist() == [local_weekday(int(second)) for second in seconds] == [0, 2]
+
+
+def test_check_ins_that_open_no_case_are_history() -> None:
+    """Ann walks home and work by turns, 16 hours of training; then two hours at the bar of which no case is made, and
+    a test walk of three.
+
+    Before the case (18 -> 19) she was at the bar twice, last one row ago; the model's window starts with those rows.
+    """
+    hours = [*range(16), 100, 101, 200, 201, 202]
+    pois = [*("home", "work") * 8, "bar", "bar", "home", "bar", "home"]
+    rows = [("ann", poi, float(hour)) for poi, hour in zip(pois, hours, strict=True)]
+    # The bar must be known from training: bob is there all day.
+    rows += [("bob", "bar", hour + 0.5) for hour in range(16)]
+    config = LENIENT.model_copy(update={"min_trajectory_length": 3, "train_end": 0.85, "val_end": 0.9})
+    dataset = small_dataset(rows, config)
+    assert dataset.checkins.loc[dataset.checkins[c.HISTORY_ONLY], c.TIME].dt.day.tolist() == [6, 6]
+    (row, _) = dataset.cases(c.TEST).tolist()
+    assert row == 18
+
+    bar = dataset.pois[c.POI_ID].tolist().index("bar")
+    checkins = CheckinTensors.from_dataset(dataset)
+    assert packed(checkins, [row], recent_window=1)[0][bar] == (17, 2, 1, True)
+    visits = build_baseline("visit_count", dataset, TransitionGraph.from_dataset(dataset)).score(
+        CaseBatch(checkins, torch.tensor([row]))
+    )
+    assert visits.total[0, bar] == 2
+    row_BK, present_BK = suffix_rows(CaseBatch(checkins, torch.tensor([row])), 3, within_trajectory=False)
+    assert row_BK.tolist() == [[16, 17, 18]] and present_BK.all()
+    case = describe_cases(dataset, TransitionGraph.from_dataset(dataset)).iloc[0]
+    assert case["in_history"] and case["position"] == 18
+    # What training counts is the same without those rows.
+    only = small_dataset(rows, config.model_copy(update={"history": "cases_only"}))
+    assert count_transitions(only.checkins).equals(count_transitions(dataset.checkins))
+    assert not describe_cases(only, TransitionGraph.from_dataset(only)).iloc[0]["in_history"]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from recap.runs.execution import control
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from tests.background import (
     new_store,
     recap,
     recap_json,
+    runner_process,
     tiny_spec,
     wait_for,
     wait_for_epoch,

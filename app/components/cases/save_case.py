@@ -6,14 +6,15 @@ import streamlit as st
 
 from analysis.cases.library import MAX_NOTE, SavedCase, forget_case, save_case, saved_cases
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
-from analysis.report.html import headline
-from app import state, words
+from app import state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
+from recap.printable import markdown_text
 
 _SHOWN = 12
 
@@ -30,11 +31,15 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
             link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
             st.text_input("Note", key="case_note", max_chars=MAX_NOTE, placeholder="Why it is worth keeping")
             st.button(
-                "Save", icon=":material/bookmark_add:", key="save", on_click=_save, args=(link, headline(shown)[:300])
+                "Save",
+                icon=":material/bookmark_add:",
+                key="save",
+                on_click=_save,
+                args=(link, headline(shown).text[:300]),
             )
         refused = st.session_state.pop("save_refused", None)
         if refused:
-            st.warning(words.plain(refused))
+            st.warning(markdown_text(refused))
         for case in cases[:_SHOWN]:
             _show(case, read_only)
         if len(cases) > _SHOWN:
@@ -43,9 +48,9 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
 
 def _show(case: SavedCase, read_only: bool) -> None:
     with st.container(border=True, gap="small"):
-        st.markdown(f"**Case {case.link.case}.** {words.plain(case.title)}")
+        st.markdown(f"**Case {case.link.case}.** {markdown_text(case.title)}")
         if case.note:
-            quiet(words.plain(case.note))
+            quiet(markdown_text(case.note))
         with st.container(horizontal=True):
             st.button("Open", key=f"open-{case.name}", on_click=open_case, args=(case.link,))
             if not read_only:

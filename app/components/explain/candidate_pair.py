@@ -7,10 +7,11 @@ import streamlit as st
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import FullExplanation
 from analysis.formatting import ordinal
-from app import state, words
+from app import state
 from app.cached import datasets
 from app.cached.explanations import open_predictor
 from app.sources import Source
+from recap.printable import markdown_text
 
 Pair = tuple[int | None, int | None]
 _KEY = "pair"
@@ -60,7 +61,7 @@ def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
         )
     missing = st.session_state.pop("place_missing", None)
     if missing:
-        st.warning(f"No other place here is called {words.plain(missing[:80])}.")
+        st.warning(f"No other place here is called {markdown_text(missing[:80])}.")
 
 
 def _named(names: dict[int, str], lead: str, poi: int) -> str:

@@ -5,10 +5,10 @@ import streamlit as st
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.minimal_sets import describe_set
 from analysis.formatting import share, signed_points
-from app import words
 from app.cached import explanations
 from app.components.text import quiet, section
 from app.sources import Source
+from recap.printable import markdown_text
 
 
 def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
@@ -37,7 +37,7 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
     if deeper.minimal_sets is None:
         st.markdown(f"It is not within the top {k}, so there is no set of evidence that keeps it there.")
     for found in deeper.minimal_sets or []:
-        st.markdown(words.plain(describe_set(found)))
+        st.markdown(markdown_text(describe_set(found)))
     if deeper.faithfulness is not None:
         curve = deeper.faithfulness
         areas = f"deletion AUC {share(curve.deletion_auc)} against {share(curve.random_auc)} at random"

@@ -8,12 +8,13 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import describe_score_parts, plot_paths, plot_score_parts, plot_visits
-from analysis.formatting import clock, ordinal, percent, share, signed_points
-from app import state, words
+from analysis.formatting import chance, ordinal, share, signed_points, time_of_day
+from app import state
 from app.cached import maps
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
 from app.components.text import quiet, section
 from app.sources import Source
+from recap.printable import markdown_text
 
 
 def show_score_parts(shown: FullExplanation) -> None:
@@ -28,7 +29,7 @@ def show_score_parts(shown: FullExplanation) -> None:
     )
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
-    clip = f"Clipped: {words.plain(', '.join(clipped))}." if clipped else "Prior not clipped."
+    clip = f"Clipped: {markdown_text(', '.join(clipped))}." if clipped else "Prior not clipped."
     more = " + evidence" if "evidence" in shown_parts(shown) else ""
     identity = f"Total = core + prior + correction{more}, rounded; largest residual {residual:.0e}."
     quiet(f"{identity} {clip} The graph acts inside core.")
@@ -51,9 +52,8 @@ def _evidence_terms(shown: FullExplanation) -> None:
         for name in names
     ]
     with st.expander("The evidence, feature by feature", icon=":material/table_rows:"):
-        quiet(
-            f"A is {words.plain(shown.contrast.a.name)}, B is {words.plain(shown.contrast.b.name)}. The terms add up."
-        )
+        first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
+        quiet(f"A is {first}, B is {second}. The terms add up.")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
 
 
@@ -106,7 +106,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
 def _cut_card(source: Source, shown: FullExplanation, middle: int) -> None:
     """What one clicked path rests on, and a way to cut it for good."""
     path = next(item for item in shown.path_evidence if item.middle == middle)
-    with st.expander(f"Through {words.plain(path.name)}: training rows", expanded=True):
+    with st.expander(f"Through {markdown_text(path.name)}: training rows", expanded=True):
         for rows, title in ((path.rows_in, "Into it"), (path.rows_out, "Out of it")):
             quiet(title)
             table = pd.DataFrame({"Walker": rows.walkers, "Trajectory": rows.trajectories, "Time (UTC)": rows.times})
@@ -156,7 +156,7 @@ def show_visits(shown: FullExplanation) -> None:
 
 
 def _moment(weekday: int | None, hour: float | None) -> str:
-    return "–" if weekday is None or hour is None else f"{WEEKDAY_NAMES[weekday]} {clock(hour)}"
+    return "–" if weekday is None or hour is None else f"{WEEKDAY_NAMES[weekday]} {time_of_day(hour)}"
 
 
 def show_left_out(shown: FullExplanation) -> None:
@@ -166,7 +166,7 @@ def show_left_out(shown: FullExplanation) -> None:
         {
             "Without": entry.item.label,
             "Score": signed_points(entry.outcome.logit_change),
-            "Chance": percent(entry.outcome.probability),
+            "Chance": chance(entry.outcome.probability),
             "Rank": _moved(shown, entry.outcome.rank),
             "Token alone masked": "" if entry.masked is None else _moved(shown, entry.masked.rank),
         }

@@ -21,23 +21,16 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
-from app import state, words
+from analysis.glossary import COMPONENT_NAMES
+from app import state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
+from recap.printable import markdown_text
 
 _KEY = "edit_sequence"
 WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-COMPONENT_NAMES = {
-    "graph_token": "Graph token",
-    "prior": "Prior",
-    "correction": "Correction",
-    "count": "Visit count",
-    "recency": "Recency",
-    "window": "Recent window",
-    "evidence": "Evidence",
-}
 
 
 def current_edits(source: Source, case: int) -> EditSequence:
@@ -51,7 +44,7 @@ def current_edits(source: Source, case: int) -> EditSequence:
             st.session_state[_KEY] = (owner, EditSequence(done=edits))
         except RecapError as error:
             st.session_state[_KEY] = (owner, EditSequence())
-            st.warning("The link's edits were left out: " + words.plain(str(error)))
+            st.warning("The link's edits were left out: " + markdown_text(str(error)))
     kept, sequence = st.session_state.get(_KEY, (owner, EditSequence()))
     if kept != owner:
         sequence = EditSequence()
@@ -59,10 +52,10 @@ def current_edits(source: Source, case: int) -> EditSequence:
     return sequence
 
 
-def change(source: Source, case: int, step: Callable[[EditSequence], EditSequence]) -> None:
-    """Apply one step to the sequence, unless the result does not fit the case."""
+def change_edits(source: Source, case: int, transform: Callable[[EditSequence], EditSequence]) -> None:
+    """Transform the sequence, unless the result does not fit the case."""
     _, sequence = st.session_state.get(_KEY, (None, EditSequence()))
-    changed = step(sequence)
+    changed = transform(sequence)
     try:
         build_edited_case(open_predictor(source), case, changed.done)
     except RecapError as error:
@@ -76,11 +69,13 @@ def _keep(owner: tuple[str, int], sequence: EditSequence) -> None:
     state.write_param("edits", write_edits(sequence.done) or None)
 
 
-def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence) -> None:
+def show_what_if(
+    source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence
+) -> None:
     """Controls, and what they did."""
 
     def add(edit: Edit) -> None:
-        change(source, case, lambda now: now.add(edit))
+        change_edits(source, case, lambda now: now.add(edit))
 
     section("What if")
     now = shown.revisits[0]
@@ -128,14 +123,14 @@ def tray(source: Source, case: int, before: FullExplanation, shown: FullExplanat
             ("Redo", redo, EditSequence.redo),
             ("Reset", undo, EditSequence.reset),
         ):
-            st.button(label, disabled=not possible, on_click=change, args=(source, case, step))
+            st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
         number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if undo:
-        quiet("Edits: " + words.plain(write_edits(undo)))
+        quiet("Edits: " + markdown_text(write_edits(undo)))
     refused = st.session_state.pop("edit_refused", None)
     if refused:
-        st.warning(words.plain(refused))
+        st.warning(markdown_text(refused))
 
 
 def _set_weekday(add: Callable[[Edit], None]) -> None:
@@ -149,7 +144,7 @@ def _visit_pills(
 ) -> None:
     """The last visits to both places; a click removes one."""
     visits = {
-        visit.visit: words.plain(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
+        visit.visit: markdown_text(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
         for evidence in before.revisits
         for visit in evidence.visits[-4:]
     }
@@ -185,7 +180,7 @@ def _switch(source: Source, case: int, on: list[str]) -> None:
         switched = tuple(parse_edit(f"off:{name}") for name in off)
         return EditSequence(done=(*rest, *switched))
 
-    change(source, case, step)
+    change_edits(source, case, step)
 
 
 def _typed(source: Source, case: int) -> None:
@@ -198,12 +193,12 @@ def _typed(source: Source, case: int) -> None:
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
-    change(source, case, lambda now: now.add(edit))
+    change_edits(source, case, lambda now: now.add(edit))
 
 
 def cut_edge(source: Source, case: int, start: int, end: int) -> None:
     """Cut a path by removing its first edge (recounted)."""
-    change(source, case, lambda now: now.add(SetEdge(source=start, destination=end, count=0)))
+    change_edits(source, case, lambda now: now.add(SetEdge(source=start, destination=end, count=0)))
 
 
 def _effect(before: FullExplanation, shown: FullExplanation) -> None:
@@ -211,12 +206,12 @@ def _effect(before: FullExplanation, shown: FullExplanation) -> None:
     lead = shown.contrast.margin if shown.rival == before.rival else None
     with st.container(horizontal=True):
         st.metric(
-            f"Rank of {words.plain(shown.target_name)}",
+            f"Rank of {markdown_text(shown.target_name)}",
             f"{ordinal(before.target_rank)} → {ordinal(shown.target_rank)}",
         )
         if lead is not None:
             st.metric(
-                f"Lead on {words.plain(shown.contrast.b.name)}",
+                f"Lead on {markdown_text(shown.contrast.b.name)}",
                 signed_points(lead),
                 delta=f"was {signed_points(before.contrast.margin)}",
                 delta_color="off",

@@ -5,21 +5,25 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, words
+from analysis.formatting import ordinal, share, signed
+from app import state
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.pages import PAGES
+from recap import columns as c
 from recap.errors import RecapError
+from recap.printable import markdown_text
 from recap.runs.execution import control
-from recap.runs.execution.snapshots import SNAPSHOTS, read_case_history
+from recap.runs.execution.snapshots import PARTS, SNAPSHOTS, read_case_history
 from recap.runs.store.comparison import changed_cases, compare_runs
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES
 from recap.runs.store.state import RESUMABLE
+from recap.runs.store.types import RunComparison, RunRow
 
 
-def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
+def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
     """Buttons under the queue; a read-only app has those that change nothing."""
     with st.container(horizontal=True):
         if not store.read_only:
@@ -41,7 +45,7 @@ def show_actions(store: RunStore, run: RunFolder, row: dict[str, Any]) -> None:
             st.rerun()
 
 
-def show_comparison(store: RunStore, rows: list[dict[str, Any]], run: RunFolder, row: dict[str, Any]) -> None:
+def show_comparison(store: RunStore, rows: list[RunRow], run: RunFolder, row: RunRow) -> None:
     """The run beside others, the cases that changed sides against one of them, and its time machine."""
     others = [other["id"] for other in rows if other["id"] != run.id]
     default = [row["parent"]] if row["parent"] in others else []
@@ -63,7 +67,7 @@ def _act(label: str, icon: str, possible: bool, act: Any) -> None:
         st.rerun()
 
 
-def _show_table(compared: dict[str, Any]) -> None:
+def _show_table(compared: RunComparison) -> None:
     columns = {}
     for entry in compared["runs"]:
         best = (entry["val"] or {}).get("all") or {}
@@ -80,7 +84,7 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
     try:
         changed = changed_cases(run, other)
     except RecapError as error:
-        quiet(words.plain(str(error)))
+        quiet(markdown_text(str(error)))
         return
     counts = changed["change"].value_counts()
     right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
@@ -95,19 +99,19 @@ def _show_time_machine(run: RunFolder) -> None:
         try:
             history = read_case_history(run, int(case))
         except RecapError as error:
-            quiet(words.plain(str(error)))
+            quiet(markdown_text(str(error)))
             return
         last = int(history["epoch"].iloc[-1])
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
         moment = history[history["epoch"] <= epoch].iloc[-1]
         with st.container(horizontal=True):
-            st.metric("Rank", words.ordinal(moment["rank"]), width="content")
-            for part in ("core", "prior", "correction"):
+            st.metric("Rank", ordinal(moment[c.RANK]), width="content")
+            for part in PARTS:
                 on = part == "core" or moment[f"{part}_on"]
-                shown = words.signed(moment[f"part_{part}"], 2) if on else "inactive"
+                shown = signed(moment[c.part_column(part)], 2) if on else "inactive"
                 st.metric(part.capitalize(), shown, width="content")
-        st.line_chart(history, x="epoch", y=["part_core", "part_prior", "part_correction"])
+        st.line_chart(history, x="epoch", y=[c.part_column(part) for part in PARTS])
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else share(value)

@@ -1,18 +1,17 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
 import shutil
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from analysis.training_progress import duration, size
-from app import words
+from analysis.formatting import byte_size, duration
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.presets import train_preset
+from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
@@ -66,9 +65,9 @@ def show_form(store: RunStore) -> None:
         "parent": parent,
     }
     try:
-        specs = _checked(chosen, by_hash[chosen].dataset_folder, store.folder, **request)
+        specs = run_store.build_specs_of(by_hash[chosen], store.folder, **request)
     except RecapError as error:
-        st.error(words.plain(str(error)))
+        st.error(markdown_text(str(error)))
         return
     _show_estimate(store, specs)
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"
@@ -80,12 +79,6 @@ def show_form(store: RunStore) -> None:
         st.rerun()
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _checked(dataset_hash: str, folder: Path, runs_folder: Path, **request: Any) -> list[RunSpec]:
-    """The specs of a request; reading a large dataset anew at every keystroke would be felt."""
-    return build_specs(folder, store=RunStore(runs_folder), **request)
-
-
 def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     kind = "cuda" if run_store.gpus() else "cpu"
     guesses: list[Estimate] = [estimate(store, spec, kind) for spec in specs]
@@ -93,7 +86,7 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     total = sum(known) if len(known) == len(guesses) else None
     with st.container(horizontal=True):
         st.metric("Time" if len(specs) == 1 else f"Time, all {len(specs)} runs", duration(total))
-        st.metric("GPU memory" if kind == "cuda" else "Memory", size(max(g.bytes or 0 for g in guesses) or None))
+        st.metric("GPU memory" if kind == "cuda" else "Memory", byte_size(max(g.bytes or 0 for g in guesses) or None))
     spread = max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses)
     basis = guesses[0].basis + (f" ± {duration(spread)}." if total else "")
     quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")

@@ -1,22 +1,23 @@
 """One run as it goes: numbers, curves over the curriculum, log; polled only while something runs."""
 
-from typing import Any
-
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
-from analysis.training_progress import CURVES, curve_table, duration, gpu_table, reference_value, size, stage_spans
-from app import state, words
+from analysis.formatting import byte_size, duration, percent, share
+from analysis.training_progress import CURVES, curve_table, gpu_table, reference_value, stage_spans
+from app import state
 from app.cached import run_store
 from app.components.text import quiet, section
 from recap.errors import RecapError
+from recap.printable import markdown_text
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import best_epoch, describe_run
 from recap.runs.store.estimates import seconds_left
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
+from recap.runs.store.types import RunDescription, RunRow
 
 POLL_SECONDS = 1.0
 GPU_SECONDS = 2.0
@@ -29,7 +30,7 @@ def show_live(store: RunStore, run_id: str) -> None:
     st.fragment(_draw, run_every=POLL_SECONDS if seen[0] in ACTIVE else None)(store, run_id, seen)
 
 
-def show_gpus(store: RunStore, rows: list[dict[str, Any]]) -> None:
+def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
     """Every GPU of this machine, its load and its runs; read again every few seconds while something runs."""
     active = [row["id"] for row in rows if row["state"] in ACTIVE]
     st.fragment(_draw_gpus, run_every=GPU_SECONDS if active and run_store.gpus() else None)(store, active)
@@ -56,7 +57,7 @@ def _draw_gpus(store: RunStore, active: list[str]) -> None:
     )
 
 
-def _moment(described: dict[str, Any]) -> tuple[str, int]:
+def _moment(described: RunDescription) -> tuple[str, int]:
     """What the whole page depends on: its heading and the queue change with state and epoch only."""
     return described["state"], described["epoch"]
 
@@ -66,13 +67,13 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         run = store.get(run_id)
         described = describe_run(run)
     except RecapError as error:
-        st.warning(words.plain(str(error)))
+        st.warning(markdown_text(str(error)))
         return
     if _moment(described) != seen and seen[0] in ACTIVE:
         st.rerun()
     _show_numbers(run, described)
     if described["error"]:
-        st.warning(words.plain(described["error"]), icon=":material/info:")
+        st.warning(markdown_text(described["error"]), icon=":material/info:")
     if described["spec"] is not None:
         _show_curves(run, described)
     with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
@@ -80,11 +81,11 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         st.code(text or "Nothing written yet.", language=None, height=220)
 
 
-def _show_numbers(run: RunFolder, described: dict[str, Any]) -> None:
+def _show_numbers(run: RunFolder, described: RunDescription) -> None:
     metrics = described["metrics"]
     best = best_epoch(metrics)
     with st.container(horizontal=True):
-        st.metric("Best val HR@20", "–" if best is None else f"{best['val']['all']['hr20']:.3f}", width="content")
+        st.metric("Best val HR@20", "–" if best is None else share(best["val"]["all"]["hr20"] or 0.0), width="content")
         st.metric("Train loss", f"{metrics[-1]['loss']['main']:.2f}" if metrics else "–", width="content")
         if described["state"] in ("running", "stopping"):
             st.metric("Time left", duration(seconds_left(run)), width="content")
@@ -93,14 +94,14 @@ def _show_numbers(run: RunFolder, described: dict[str, Any]) -> None:
         device = run.read_state().device
         uuids = device.gpu_uuids if device is not None else ()
         for gpu in [gpu for gpu in run_store.gpus() if gpu.uuid in uuids]:
-            st.metric("GPU use", "–" if gpu.busy is None else f"{gpu.busy:.0%}".replace("%", " %"), width="content")
+            st.metric("GPU use", "–" if gpu.busy is None else percent(gpu.busy), width="content")
             used = gpu.total_bytes - gpu.free_bytes
-            st.metric("GPU memory", f"{size(used)} of {size(gpu.total_bytes)}", width="content")
+            st.metric("GPU memory", f"{byte_size(used)} of {byte_size(gpu.total_bytes)}", width="content")
         if not uuids:
             st.metric("Device", "CPU" if described["device"] else "–", width="content")
 
 
-def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
+def _show_curves(run: RunFolder, described: RunDescription) -> None:
     curve = st.segmented_control(
         "Curve",
         list(CURVES),
@@ -113,13 +114,13 @@ def _show_curves(run: RunFolder, described: dict[str, Any]) -> None:
     try:
         config = run.read_spec().train_config()
     except RecapError as error:
-        quiet(words.plain(str(error)))
+        quiet(markdown_text(str(error)))
         return
     table = curve_table(described["metrics"], curve or "hr20")
     reference = reference_value(described["reference"], curve or "hr20")
     figure = plot_training(table, stage_spans(config), config.epochs, state.theme_palette(), reference=reference)
     last = f"epoch {described['epoch']} of {config.epochs}"
-    beside = "" if reference is None else f"; count and Markov reach {reference:.3f}"
+    beside = "" if reference is None else f"; count and Markov reach {share(reference)}"
     st.plotly_chart(
         figure,
         theme=None,

@@ -3,38 +3,36 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.formatting import day, ordinal, signed, times
+from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
-from app import words
+from analysis.trajectories.trajectory import Trajectory
 from app.cached import models
 from app.components.text import quiet
 from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
 
 CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
-EVIDENCE_HELP = (
-    "Revisit: this walker was there before. 2 hops: exactly two training steps away, so in the graph token. "
-    "1 hop: in the candidate set by a direct training step alone, not in the token."
-)
+EVIDENCE_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
 
 
 def show_predictions(
-    source: Source, walk: Walk, prediction: CasePrediction, picked: int | None, show_truth: bool
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> None:
     """Facts about the truth, the list, and the score parts of the place that was picked on the map or in the list."""
     case = prediction.case
-    stop = walk.stop_of(int(case["case"]))
-    when = walk.stops["local_time"].iloc[stop - 1]
-    quiet(f"{words.day(when)}, {when:%H:%M}. Stop {stop} of {len(walk.stops)}. The true next place:")
-    markov = models.markov_rank(source, int(case["case"]))
+    stop = trajectory.stop_of(int(case[c.CASE]))
+    when = trajectory.stops["local_time"].iloc[stop - 1]
+    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
+    markov = models.markov_rank(source, int(case[c.CASE]))
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Rank", words.ordinal(prediction.target_rank) if show_truth else "?", width="content")
-        st.metric("Markov rank", words.ordinal(markov) if show_truth else "?", width="content")
-        st.metric(
-            "Seen in training", words.times(int(case["transition_count"])) if show_truth else "?", width="content"
-        )
+        st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")
+        st.metric("Markov rank", ordinal(markov) if show_truth else "?", width="content")
+        st.metric("Seen in training", times(int(case[c.TRANSITION_COUNT])) if show_truth else "?", width="content")
     listed = prediction.candidates
     if not show_truth:
-        listed = listed[~listed["truth"] | (listed["rank"] <= len(listed) - 1)]
+        listed = listed[~listed["truth"] | (listed[c.RANK] <= len(listed) - 1)]
     event = st.dataframe(
         _shown(listed, show_truth),
         hide_index=True,
@@ -47,7 +45,7 @@ def show_predictions(
     )
     cells = event["selection"]["cells"] if event else []
     if cells and cells[0][0] < len(listed):
-        picked = int(listed["poi"].iloc[cells[0][0]])
+        picked = int(listed[c.POI].iloc[cells[0][0]])
     quiet(_parts_sentence(prediction, picked, show_truth))
 
 
@@ -56,13 +54,13 @@ def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
         {
-            "rank": listed["rank"].map("{:g}".format),
+            c.RANK: listed[c.RANK].map("{:g}".format),
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
-            "value": 100 * listed["probability"] if has_probability else listed["score"],
+            "value": 100 * listed["probability"] if has_probability else listed[c.SCORE],
             "evidence": [
                 _chips(revisit, near, exact)
                 for revisit, near, exact in zip(
-                    listed["revisit"], listed["within_two_hops"], listed["in_token"], strict=True
+                    listed["revisit"], listed[c.WITHIN_TWO_HOPS], listed["in_token"], strict=True
                 )
             ],
             "km": listed["distance_km"],
@@ -100,16 +98,16 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
     """One place's score as a sum: the picked one, else the truth, else the best."""
     table = prediction.candidates
     rows = (
-        table[table["poi"] == picked] if picked is not None else table[table["truth"]] if show_truth else table.head(1)
+        table[table[c.POI] == picked] if picked is not None else table[table["truth"]] if show_truth else table.head(1)
     )
     if rows.empty:
         rows = table.head(1)
     row = rows.iloc[0]
-    parts = {name.removeprefix("part_"): float(row[name]) for name in table.columns if name.startswith("part_")}
-    terms = " ".join(f"{words.signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
+    parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
+    terms = " ".join(f"{signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
     return (
-        words.plain(str(row["name"]))
+        markdown_text(str(row["name"]))
         + ": "
-        + words.plain(f"{terms.removeprefix('+')} = {row['score']:.2f}")
+        + markdown_text(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
         + ", rounded."
     )

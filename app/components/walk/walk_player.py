@@ -1,4 +1,4 @@
-"""The stage of Walk: map, step controls and the list of predictions, redrawn alone on every step."""
+"""The player of Walk: map, step controls and the list of predictions, redrawn alone on every step."""
 
 import time
 from collections.abc import Callable
@@ -7,14 +7,16 @@ from functools import partial
 import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Walk
-from app import state, words
+from analysis.trajectories.trajectory import Trajectory
+from app import state
 from app.cached import datasets, maps, models
 from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
 
 MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
@@ -27,53 +29,55 @@ LEGEND = (
 )
 
 
-def show_walk_player(source: Source, walk: Walk) -> None:
+def show_walk_player(source: Source, trajectory: Trajectory) -> None:
     """Draw the current case of a walk; while playing, take a step every 1.6 s."""
     playing = bool(st.session_state.get("playing"))
-    stage: Callable[[Source, Walk, bool], None] = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_stage)
-    stage(source, walk, playing)
+    every = SECONDS_PER_STEP if playing else None
+    player: Callable[[Source, Trajectory, bool], None] = st.fragment(run_every=every)(_draw)
+    player(source, trajectory, playing)
 
 
 @error_boundary
-def _stage(source: Source, walk: Walk, playing: bool) -> None:
+def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     if playing:
-        _advance(walk)
+        _advance(trajectory)
     if bool(st.session_state.get("playing")) != playing:
         st.rerun()
     case = st.session_state["case"]
-    if case not in walk.cases:  # a jump to another trajectory: the selectors above must follow
+    if case not in trajectory.cases:  # a jump to another trajectory: the selectors above must follow
         st.rerun()
     state.set_case(case)
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
     show_truth = st.session_state.get("truth", True)
-    names = [words.plain(opened.labels[int(prediction.case[name])]) for name in ("source", "target")]
+    names = [markdown_text(opened.labels[int(prediction.case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
     grid = st.grid(5, min_column_width=190)
     with grid.cell(column_span=3):
-        picked = _map(source, walk, prediction, show_truth)
-        _controls(walk, case)
+        picked = _map(source, trajectory, prediction, show_truth)
+        _controls(trajectory, case)
         legend(*LEGEND)
     with grid.cell(column_span=2):
-        show_predictions(source, walk, prediction, picked, show_truth)
+        show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
                 st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
-            _stops_table(walk)
-            shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": walk.stops}
-            draw = partial(maps.walk_image, source, walk, prediction, state.theme_palette().theme, show_truth)
+            _stops_table(trajectory)
+            shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
+            shown["Stops"] = trajectory.stops
+            draw = partial(maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, show_truth)
             downloads(shown, key="walk", pictures={"Map": draw})
 
 
-def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: bool) -> int | None:
+def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> int | None:
     """The map; returns the place whose disc was clicked."""
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
     show_paths = bool(st.session_state.get("paths", True))
     deck = maps.walk_map(
-        source, walk, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
+        source, trajectory, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
     )
     names = ", ".join(prediction.candidates["name"].head(3))
     event = st.pydeck_chart(
@@ -84,13 +88,13 @@ def _map(source: Source, walk: Walk, prediction: CasePrediction, show_truth: boo
         alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
     )
     chosen = event["selection"]["objects"].get("candidates", []) if event else []
-    return int(chosen[0]["poi"]) if chosen else None
+    return int(chosen[0][c.POI]) if chosen else None
 
 
-def _controls(walk: Walk, case: int) -> None:
+def _controls(trajectory: Trajectory, case: int) -> None:
     """Back, play, next, the slider over the trajectory's cases, and what the map shows."""
-    position = walk.cases.index(case)
-    last = len(walk.cases) - 1
+    position = trajectory.cases.index(case)
+    last = len(trajectory.cases) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Back",
@@ -100,7 +104,7 @@ def _controls(walk: Walk, case: int) -> None:
             key="back",
             disabled=position == 0,
             on_click=state.set_case,
-            args=(walk.cases[max(position - 1, 0)],),
+            args=(trajectory.cases[max(position - 1, 0)],),
         )
         playing = bool(st.session_state.get("playing"))
         st.button(
@@ -110,7 +114,7 @@ def _controls(walk: Walk, case: int) -> None:
             key="play",
             disabled=last == 0,
             on_click=_toggle_playing,
-            args=(walk,),
+            args=(trajectory,),
         )
         st.button(
             "Next",
@@ -120,14 +124,14 @@ def _controls(walk: Walk, case: int) -> None:
             key="next",
             disabled=position == last,
             on_click=state.set_case,
-            args=(walk.cases[min(position + 1, last)],),
+            args=(trajectory.cases[min(position + 1, last)],),
         )
         if last > 0:
-            labels = _stop_labels(walk)
+            labels = _stop_labels(trajectory)
             st.session_state["step"] = case
             st.select_slider(
                 "Stop",
-                walk.cases,
+                trajectory.cases,
                 key="step",
                 format_func=labels.__getitem__,
                 label_visibility="collapsed",
@@ -138,40 +142,41 @@ def _controls(walk: Walk, case: int) -> None:
         st.toggle("Paths", True, key="paths", bind="query-params")
 
 
-def _stop_labels(walk: Walk) -> dict[int, str]:
+def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
     """Local times of the cases; with the stop's number where two fall into one minute."""
-    stops = walk.stops[walk.stops["case"] >= 0]
+    stops = trajectory.stops[trajectory.stops[c.CASE] >= 0]
     times = stops["local_time"].dt.strftime("%H:%M")
     labels = times if times.is_unique else times + " (" + stops["stop"].astype(str) + ")"
-    return dict(zip(stops["case"].astype(int), labels, strict=True))
+    return dict(zip(stops[c.CASE].astype(int), labels, strict=True))
 
 
-def _toggle_playing(walk: Walk) -> None:
+def _toggle_playing(trajectory: Trajectory) -> None:
     """Start or stop; at the end, start again from the first case."""
     playing = not st.session_state.get("playing")
     st.session_state["playing"] = playing
     st.session_state["stepped_at"] = time.monotonic()
-    if playing and st.session_state["case"] == walk.cases[-1]:
-        state.set_case(walk.cases[0])
+    if playing and st.session_state["case"] == trajectory.cases[-1]:
+        state.set_case(trajectory.cases[0])
 
 
-def _advance(walk: Walk) -> None:
+def _advance(trajectory: Trajectory) -> None:
     """One step when its time has come, so that a click in between does not hurry the walk."""
     now = time.monotonic()
     if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
         return
     st.session_state["stepped_at"] = now
-    position = walk.cases.index(st.session_state["case"]) if st.session_state["case"] in walk.cases else 0
-    if position + 1 < len(walk.cases):
-        state.set_case(walk.cases[position + 1])
-    if position + 2 >= len(walk.cases):
+    case = st.session_state["case"]
+    position = trajectory.cases.index(case) if case in trajectory.cases else 0
+    if position + 1 < len(trajectory.cases):
+        state.set_case(trajectory.cases[position + 1])
+    if position + 2 >= len(trajectory.cases):
         st.session_state["playing"] = False
 
 
-def _stops_table(walk: Walk) -> None:
+def _stops_table(trajectory: Trajectory) -> None:
     with st.popover("Table of stops", icon=":material/table_rows:", type="tertiary"):
-        table = walk.stops[["stop", "local_time", "name", "case"]].copy()
-        table["case"] = ["" if case < 0 else str(case) for case in table["case"]]
+        table = trajectory.stops[["stop", "local_time", "name", c.CASE]].copy()
+        table[c.CASE] = ["" if case < 0 else str(case) for case in table[c.CASE]]
         st.dataframe(
             table,
             hide_index=True,

@@ -16,6 +16,7 @@ FIELDS: Final = {
     "user": "the user's id",
     "poi": "the place's id",
     "time": "when",
+    "date": "the day, where the time is a clock alone",
     "lat": "latitude in degrees",
     "lon": "longitude in degrees",
     "category": "the category's name",

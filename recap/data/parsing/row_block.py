@@ -36,6 +36,14 @@ class _Finding:
     describe: Callable[[int], str]
 
 
+@dataclass(frozen=True)
+class WrongColumns:
+    """Lines with another number of columns: how many, and (line, message) of the first few of the file."""
+
+    count: int
+    first: list[tuple[int, str]]
+
+
 class RowBlock:
     """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
     bad is only marked, and `finish` leaves it out.
@@ -48,14 +56,14 @@ class RowBlock:
 
     Attributes:
         bad: rows marked so far.
-        wrong_columns: (line, message) of lines before or between these rows that have another number of columns.
+        wrong_columns: lines before or between these rows that have another number of columns.
     """
 
     def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:
         self.name, self.columns, self.lines, self.noun = name, columns, lines, noun
         self.bad = np.zeros(len(lines), dtype=bool)
         self._findings: list[_Finding] = []
-        self.wrong_columns: list[tuple[int, str]] = []
+        self.wrong_columns = WrongColumns(0, [])
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -118,7 +126,7 @@ class RowBlock:
             self._refuse_first(ledger)
         for finding in self._findings:
             ledger.report(finding.reason, len(finding.rows), self._examples(finding))
-        ledger.report("wrong_columns", len(self.wrong_columns), (text for _, text in self.wrong_columns))
+        ledger.report("wrong_columns", self.wrong_columns.count, (text for _, text in self.wrong_columns.first))
         table = pa.table(columns)
         return table.filter(pa.array(~self.bad)) if self.bad.any() else table
 
@@ -134,7 +142,7 @@ class RowBlock:
             for finding in self._findings
             if finding.reason not in HARMLESS
         ]
-        firsts += self.wrong_columns
+        firsts += self.wrong_columns.first
         if firsts:
             ledger.refuse(min(firsts)[1])
 
@@ -146,27 +154,36 @@ def text_rows(table: TextTable, wanted: list[str], ledger: RowReport) -> Iterato
         DataError: see `TextTable.blocks`; or the last lines have other columns and the ledger does not skip.
     """
     spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(table.delimiter, repr(table.delimiter))
-    seen = 0
+    seen = shown = 0
 
-    def new_wrong_columns() -> list[tuple[int, str]]:
-        nonlocal seen
-        found = table.wrong_columns[seen:]
-        seen += len(found)
+    def new_wrong_columns() -> WrongColumns:
+        nonlocal seen, shown
+        new, found = table.num_wrong - seen, table.wrong_columns[shown:]
+        seen, shown = seen + new, shown + len(found)
         expected = f"expected {len(table.names)} columns separated by {spoken}"
-        return [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
+        return WrongColumns(
+            new, [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
+        )
 
     for block in table.blocks(wanted):
-        rows = RowBlock(table.name, block.columns, block.lines)
-        blank = np.ones(len(rows), dtype=bool)
+        blank = np.ones(len(block.lines), dtype=bool)
         for column in block.columns.values():
             blank &= _to_numpy(pc.equal(pc.binary_length(column), 0))
-        rows.flag("blank_line", blank, lambda row: "blank line")
+        where = np.flatnonzero(blank)
+        # Left out at once: a file can hold millions of them in a few bytes.
+        examples = (f"{table.name} line {block.lines[row]}: blank line" for row in where[:EXAMPLES])
+        ledger.report("blank_line", len(where), examples)
+        if len(where) == len(blank):
+            continue
+        kept = pa.array(~blank)
+        columns = {name: column.filter(kept) for name, column in block.columns.items()} if len(where) else block.columns
+        rows = RowBlock(table.name, columns, block.lines[~blank])
         rows.wrong_columns = new_wrong_columns()
         yield rows
     rest = new_wrong_columns()
-    if rest and not ledger.skip_bad_rows:
-        ledger.refuse(rest[0][1])
-    ledger.report("wrong_columns", len(rest), (text for _, text in rest))
+    if rest.count and not ledger.skip_bad_rows:
+        ledger.refuse(rest.first[0][1])
+    ledger.report("wrong_columns", rest.count, (text for _, text in rest.first))
 
 
 def decoded(values: pa.Array) -> pa.Array:

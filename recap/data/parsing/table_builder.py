@@ -12,8 +12,10 @@ from recap.data.parsing.guess import plain_name
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, decoded, shorten
+from recap.data.parsing.time_advice import UnreadableTimesError, propose_formats
 from recap.data.parsing.time_zones import TimeZoneResolver
-from recap.data.parsing.times import TimeLayout, detect_layout, iso_offsets, read_times
+from recap.data.parsing.times import TimeLayout, detect_layout, iso_offsets, read_times, strptime_layout
+from recap.errors import DataError
 
 _SPLIT_WORDS: Final = {
     "train": c.TRAIN,
@@ -36,7 +38,8 @@ _LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal
 class Fields:
     """Which column of the file holds what; None where the file has none.
 
-    ``split_code`` gives all rows one split instead of reading a column.
+    ``split_code`` gives all rows one split instead of reading a column; ``date`` holds the day where ``time`` is the
+    clock alone.
     """
 
     user: str
@@ -51,6 +54,7 @@ class Fields:
     split: str | None = None
     trajectory: str | None = None
     split_code: int | None = None
+    date: str | None = None
 
     def columns(self) -> list[str]:
         """The columns to read."""
@@ -66,6 +70,7 @@ class Fields:
             self.tz_offset,
             self.split,
             self.trajectory,
+            self.date,
         )
         return list(dict.fromkeys(name for name in names if name is not None))
 
@@ -106,9 +111,13 @@ class CheckinTableBuilder:
         }
         latitude = rows.number(fields.latitude, "latitude", "latitude", -90, 90)
         longitude = rows.number(fields.longitude, "longitude", "longitude", -180, 180)
+        self._refuse_swapped(latitude, longitude, fields)
         offsets = self._read_offsets(rows, fields)
+        if fields.date is not None:
+            day, clock = rows.text(fields.date), rows.text(fields.time)
+            rows.columns[fields.time] = pc.binary_join_element_wise(day, clock, " ")
         if self.layout is None:
-            self.layout = detect_layout(rows.columns[fields.time], self.options.time_format)
+            self.layout = self._find_layout(rows.columns[fields.time], fields)
         times = read_times(rows, fields.time, self.layout)
         if offsets is None and self.layout.is_utc and self.options.zone is None:
             offsets = self._offsets_in_times(rows, fields)
@@ -122,6 +131,7 @@ class CheckinTableBuilder:
                 self.ledger,
                 has_offsets=offsets is not None,
                 layout_is_utc=self.layout.is_utc,
+                zone_of_type=self.layout.zone,
                 local_by_format=self.local_by_format or named_local,
             )
         lon = longitude.to_numpy(zero_copy_only=False)
@@ -169,6 +179,14 @@ class CheckinTableBuilder:
         """
         if self.clock is not None:
             self.clock.remarks(self.ledger)
+        if self.tables and c.SPLIT in self.tables[0].column_names:
+            found = {code for table in self.tables for code in pc.unique(table[c.SPLIT]).to_pylist()}
+            for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
+                if code not in found:
+                    self.ledger.note(
+                        f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
+                        "--set keep_given_split=false splits by time."
+                    )
         kept = sum(table.num_rows for table in self.tables)
         account = self.ledger.account(source_format, files, rows_in, kept, columns)
         table = pa.concat_tables(self.tables).unify_dictionaries().combine_chunks()
@@ -176,6 +194,29 @@ class CheckinTableBuilder:
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
         return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
+
+    def _find_layout(self, values: pa.Array, fields: Fields) -> TimeLayout:
+        """The layout that the first block has.
+
+        Raises:
+            UnreadableTimesError: most of its first values fit none.
+        """
+        layout = detect_layout(values, self.options.time_format)
+        values = decoded(values)
+        texts = values if pa.types.is_string(values.type) else pc.cast(values, pa.string())
+        sample = texts.filter(pc.greater(pc.binary_length(pc.fill_null(texts, "")), 0)).slice(0, 1000)
+        known = sum(1 for time in layout.parse(sample if texts is values else values.slice(0, 1000)) if time.is_valid)
+        if len(sample) == 0 or 2 * known >= len(sample):
+            return layout
+        samples = sample.to_pylist()
+        forms = propose_formats(samples)
+        if forms and self.options.missing_zone_is_utc:  # an inspection goes on with what fits
+            self.ledger.note(
+                f"Times of the column {fields.time}, such as {samples[0][:40]!r}, are read as {forms[0]!r} here; for "
+                f"`recap prepare` name it: --time-format '{forms[0]}'."
+            )
+            return strptime_layout(forms[0])
+        raise UnreadableTimesError(self.name, fields.time, samples)
 
     def _read_offsets(self, rows: RowBlock, fields: Fields) -> np.ndarray | None:
         if fields.tz_offset is None or self.options.timezone is not None:
@@ -189,6 +230,19 @@ class CheckinTableBuilder:
             return None
         found = iso_offsets(values)
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
+
+    def _refuse_swapped(self, latitude: pa.Array, longitude: pa.Array, fields: Fields) -> None:
+        """Most latitudes beyond 90 degrees while the longitudes would do for latitudes: the two are swapped."""
+        if self.tables or not len(latitude):
+            return
+        given, other = (np.abs(np.asarray(pc.fill_null(v, np.nan))) for v in (latitude, longitude))
+        if ((given > 90) & (given <= 180) & (other <= 90)).mean() > 0.5:
+            row = int(np.flatnonzero(given > 90)[0])
+            raise DataError(
+                f"{self.name}: latitude and longitude are swapped: the first latitude is {latitude[row]}, its "
+                f"longitude {longitude[row]}; for your own table turn them round with "
+                f"--map lat={fields.longitude},lon={fields.latitude}"
+            )
 
     def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:
         box = self.options.bbox

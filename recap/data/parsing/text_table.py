@@ -6,9 +6,10 @@ import gzip
 import io
 import re
 import zlib
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from recap.data.parsing.read_report import EXAMPLES
 from recap.errors import DataError
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -23,10 +25,27 @@ _ZIP_MAGIC: Final = b"PK\x03\x04"
 _BLOCK_BYTES: Final = 1 << 24
 """Text read at a time; no line may be longer."""
 
+_LEAST_BLOCK_BYTES: Final = 1 << 20
+_ODD_BLOCK_BYTES: Final = 1 << 22
+"""The same in a file of short lines with a long one among them."""
+_PIECE_BYTES: Final = 1 << 16
+_BLOCK_LINES: Final = 1 << 19
+"""Lines of a block at most where lines are short: a column costs memory by its rows, however little stands in them."""
+
+MOST_WRONG_LINES: Final = 1_000_000
+"""Lines with another number of columns after which a file is refused whatever the options: it is no such table."""
+
 _HEAD_BYTES: Final = 1 << 20
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
-_MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+# UTF-32 first: its mark begins with that of UTF-16.
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 def require_file(path: Path) -> None:
@@ -65,6 +84,18 @@ class TextScan:
 
     lines: int
     encoding: str
+    longest: int = field(default=0, compare=False)
+    """Bytes of the longest line, or up to `_PIECE_BYTES` at either end more."""
+    size: int = field(default=0, compare=False)
+    """Bytes, uncompressed."""
+
+    @property
+    def block_bytes(self) -> int:
+        """Text to read at a time: less where lines are short, but a whole line always fits."""
+        if not self.size:  # not counted where line ends are more than a byte
+            return _BLOCK_BYTES
+        fitting = max(_LEAST_BLOCK_BYTES, _BLOCK_LINES * self.size // max(self.lines, 1))
+        return min(_BLOCK_BYTES, fitting if self.longest <= fitting else max(fitting, _ODD_BLOCK_BYTES))
 
 
 def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> TextScan:
@@ -76,13 +107,13 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     if encoding is not None and "\n".encode(encoding) != b"\n":  # UTF-16 and its like: line ends are not one byte
         return TextScan(_count_decoded(path, encoding), encoding)
     decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
-    bad_line, lines, last = 0, 0, b""
+    bad_line, lines, last, size, longest, open_line = 0, 0, b"", 0, 0, 0
     try:
         with open_bytes(path) as file:
             head = file.read(4)
             marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-            if encoding is None and marked == "utf-16":
-                return TextScan(_count_decoded(path, "utf-16"), "utf-16")
+            if encoding is None and marked in ("utf-16", "utf-32"):
+                return TextScan(_count_decoded(path, marked), marked)
             chunk = head + file.read(_BLOCK_BYTES)
             while chunk:
                 # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --encoding.
@@ -97,18 +128,25 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                 lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
                 if last == b"\r" and chunk[:1] == b"\n":
                     lines -= 1
+                size += len(chunk)
+                for start in range(0, len(chunk), _PIECE_BYTES):
+                    piece = chunk[start : start + _PIECE_BYTES]
+                    open_line += len(piece)
+                    longest = max(longest, open_line)
+                    if b"\n" in piece or b"\r" in piece:
+                        open_line = len(piece)
                 last, chunk = chunk[-1:], following
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
     lines += last not in (b"\n", b"\r")
     if not bad_line:
-        return TextScan(lines, encoding or marked or "utf-8")
+        return TextScan(lines, encoding or marked or "utf-8", longest, size)
     if encoding or fallback == "utf-8":
         raise DataError(
             f"{path.name} line {bad_line} is not {encoding or 'utf-8'} text; name the file's encoding, "
             "for example --encoding latin-1"
         )
-    return TextScan(lines, fallback)
+    return TextScan(lines, fallback, longest, size)
 
 
 def _count_decoded(path: Path, encoding: str) -> int:
@@ -206,7 +244,8 @@ class TextTable:
         DataError: not a text file, see `open_bytes` and `scan_text`, or a header with a name twice.
 
     Attributes:
-        wrong_columns: (line number, number of columns) of rows that have another number of columns, as far as read.
+        wrong_columns: (line number, number of columns) of the first rows that have another number of columns.
+        num_wrong: how many such rows there are, as far as read.
         rows_in: rows of the file, the header not counted.
     """
 
@@ -224,11 +263,14 @@ class TextTable:
         self.path, self.name = path, path.name
         self.delimiter, self.quoted, self.multiline = delimiter, quoted, multiline
         scan = scan_text(path, encoding, fallback_encoding)
-        self.encoding = scan.encoding
+        self.encoding, self._block_bytes = scan.encoding, scan.block_bytes
         self.header = 0 if names is not None else 1
         self.names = list(names) if names is not None else self._read_header()
         self.rows_in = scan.lines - self.header
         self.wrong_columns: list[tuple[int, int]] = []
+        self.num_wrong = 0
+        self._wrong_lines = array("q")  # of the rows that are still to come
+        self._wrong_before = 0
 
     def _read_header(self) -> list[str]:
         names = header_names(read_head(self.path, 1, self.encoding), self.delimiter, self.quoted)
@@ -246,18 +288,26 @@ class TextTable:
         try:
             with open_bytes(self.path) as file:
                 for batch in csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)):
-                    yield TextBlock({name: batch.column(name) for name in wanted}, self._lines(rows, batch.num_rows))
-                    rows += batch.num_rows
+                    for start in range(0, batch.num_rows, _BLOCK_LINES):
+                        part = batch.slice(start, _BLOCK_LINES)
+                        yield TextBlock({name: part.column(name) for name in wanted}, self._lines(rows, part.num_rows))
+                        rows += part.num_rows
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 raise DataError(
-                    f"{self.name}: a line is longer than {_BLOCK_BYTES >> 20} MB; this is not a check-in file"
+                    f"{self.name}: a line is longer than {self._block_bytes >> 20} MB; this is not a check-in file"
+                ) from error
+            if self.num_wrong > MOST_WRONG_LINES:
+                line, count = self.wrong_columns[0]
+                raise DataError(
+                    f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
+                    f"first is line {line} with {count}; name the --format or the --delimiter"
                 ) from error
             if "Empty CSV" not in str(error):
                 raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
         except UnicodeError as error:
             raise DataError(f"{self.name} is not {self.encoding} text; name its --encoding") from error
-        read = rows + len(self.wrong_columns)
+        read = rows + self.num_wrong
         if self.multiline:
             self.rows_in = read
         elif read != self.rows_in:
@@ -268,8 +318,11 @@ class TextTable:
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:
-            self.wrong_columns.append((row.number, row.actual_columns))
-            return "skip"
+            self.num_wrong += 1
+            self._wrong_lines.append(row.number)
+            if len(self.wrong_columns) < EXAMPLES:
+                self.wrong_columns.append((row.number, row.actual_columns))
+            return "skip" if self.num_wrong <= MOST_WRONG_LINES else "error"
 
         return (
             csv.ReadOptions(
@@ -277,7 +330,7 @@ class TextTable:
                 encoding="utf8" if self.encoding.startswith("utf-8") else self.encoding,
                 use_threads=False,  # with threads, rows have no numbers
                 skip_rows=self.header,
-                block_size=_BLOCK_BYTES,
+                block_size=self._block_bytes,
             ),
             csv.ParseOptions(
                 delimiter=self.delimiter,
@@ -296,7 +349,12 @@ class TextTable:
 
     def _lines(self, start: int, count: int) -> np.ndarray:
         """Line numbers of good rows start .. start + count: lines that are no row stand between them."""
-        bad = np.array([line for line, _ in self.wrong_columns], dtype=np.int64)
-        good_before = bad - 1 - self.header - np.arange(len(bad))
+        bad = np.array(self._wrong_lines, dtype=np.int64)
+        good_before = bad - 1 - self.header - self._wrong_before - np.arange(len(bad))
         rows = np.arange(start, start + count, dtype=np.int64)
-        return rows + 1 + self.header + np.searchsorted(good_before, rows, side="right")
+        passed = np.searchsorted(good_before, rows, side="right")
+        if count:
+            self._wrong_before, before = self._wrong_before + int(passed[-1]), self._wrong_before
+            self._wrong_lines = self._wrong_lines[int(passed[-1]) :]
+            return rows + 1 + self.header + before + passed
+        return rows

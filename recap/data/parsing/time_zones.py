@@ -20,6 +20,7 @@ class TimeZoneResolver:
         options: `timezone`, `bbox` (a named box has a zone) and `local_times` count here.
         has_offsets: the file has a column of offsets, which `timezone` overrides.
         layout_is_utc: the time layout itself tells UTC, so that `local_times` would contradict it.
+        zone_of_type: a zone that the times' type names (Parquet); the options override it.
         local_by_format: the format writes wall-clock times whatever the layout says.
 
     Raises:
@@ -35,8 +36,9 @@ class TimeZoneResolver:
         has_offsets: bool,
         layout_is_utc: bool,
         local_by_format: bool = False,
+        zone_of_type: str | None = None,
     ) -> None:
-        self.zone = options.timezone if has_offsets else options.zone
+        self.zone = options.timezone if has_offsets else options.zone or zone_of_type
         if self.zone is None and not has_offsets:
             if not options.missing_zone_is_utc:
                 raise DataError(f"{name} does not say its time zone; {HELP_ZONE}")

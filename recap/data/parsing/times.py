@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from recap.data.parsing.row_block import RowBlock, cast_or_null, decoded, shorten
 from recap.errors import DataError
 
+_UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _SECONDS: Final = pa.timestamp("s")
 _RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
 _EARLIEST, _LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
@@ -27,12 +28,14 @@ class TimeLayout:
     Attributes:
         example: shown where a value does not fit.
         is_utc: the text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time.
+        zone: the zone that a typed column names beside UTC, such as America/New_York or +02:00.
         parse: text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``.
     """
 
     example: str
     is_utc: bool
     parse: Callable[[pa.Array], pa.Array]
+    zone: str | None = None
 
 
 def parse_ctime(text: pa.Array) -> pa.Array:
@@ -88,6 +91,11 @@ def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
     return parse
 
 
+def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
+    """A layout in strptime's letters; UTC where it has an offset."""
+    return TimeLayout(example, "%z" in time_format, _strptime(time_format))
+
+
 def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
     def parse(text: pa.Array) -> pa.Array:
         series = pd.Series(pc.cast(text, pa.string()).to_pandas(), dtype=object)
@@ -118,16 +126,16 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
             pd.to_datetime([example], format=time_format, utc=True)
         except ValueError as error:
             raise DataError(f"--time-format {time_format!r} is no strptime layout ({error})") from error
-        return TimeLayout(example, "%z" in time_format, _strptime(time_format))
+        return strptime_layout(time_format, example)
     values = decoded(values)
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
-        is_utc = getattr(values.type, "tz", None) is not None
-        return TimeLayout("2012-04-03 18:00:09", is_utc, _typed)
+        zone = getattr(values.type, "tz", None)
+        return TimeLayout("2012-04-03 18:00:09", zone is not None, _typed, None if zone in _UTC_NAMES else zone)
     sample = values.slice(0, 1000)
     if pa.types.is_string(sample.type):
         sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
     layouts = LAYOUTS if pa.types.is_string(sample.type) else LAYOUTS[3:]  # numbers are epochs
-    return max(layouts, key=lambda layout: int(_plausible(layout.parse(sample)).sum()))
+    return max(layouts, key=lambda layout: count_plausible(layout.parse(sample)))
 
 
 def _typed(values: pa.Array) -> pa.Array:
@@ -137,9 +145,10 @@ def _typed(values: pa.Array) -> pa.Array:
     return pc.cast(pc.floor_temporal(utc, unit="second"), _SECONDS, safe=False)
 
 
-def _plausible(times: pa.Array) -> np.ndarray:
+def count_plausible(times: pa.Array) -> int:
+    """How many are times from 1990 to 2099."""
     seconds = times.to_numpy(zero_copy_only=False)
-    return (seconds >= _RECENT) & (seconds < _LATEST)  # NaT is neither
+    return int(((seconds >= _RECENT) & (seconds < _LATEST)).sum())  # NaT is neither
 
 
 def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:

@@ -1,6 +1,5 @@
 """LibCity atomic files: places in .geo, check-ins in .dyna, their meaning in config.json."""
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import ISO_ZONED
 from recap.errors import DataError
+from recap.storage.json_text import read_json
 
 _POINT: Final = r"^\s*\[\s*(?P<longitude>[^,\[\]]+?)\s*,\s*(?P<latitude>[^,\[\]]+?)\s*\]\s*$"
 _DYNA: Final = ("type", "time", "entity_id", "location")
@@ -88,7 +88,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        config = json.loads(file.read_text(encoding="utf-8-sig"))
+        config = read_json(file, "utf-8-sig")
     except ValueError as error:
         raise DataError(f"{file.name} is not JSON ({error}); mend it or remove it") from error
     if not isinstance(config, dict):

@@ -14,11 +14,13 @@ from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable, header_names, read_head, require_distinct, require_file
+from recap.data.parsing.time_advice import UnreadableTimesError
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
 _DELIMITERS: Final = ("\t", ",", ";", "|")
 _BATCH_ROWS: Final = 1 << 18
+_ADVICE_ROWS: Final = 200
 
 
 def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
@@ -39,8 +41,11 @@ def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
     fields = _fields(mapping)
     ledger = RowReport(options.skip_bad_rows)
     assembly = CheckinTableBuilder(path.name, options, ledger)
-    for rows in text_rows(table, fields.columns(), ledger):
-        assembly.add(rows, fields)
+    try:
+        for rows in text_rows(table, fields.columns(), ledger):
+            assembly.add(rows, fields)
+    except UnreadableTimesError as error:
+        raise UnreadableTimesError(path.name, error.column, error.samples, _first_texts(table)) from None
     return assembly.read("csv", [path.name], table.rows_in, columns=mapping)
 
 
@@ -60,8 +65,12 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
             fields = _fields(mapping)
             ledger = RowReport(options.skip_bad_rows)
             assembly = CheckinTableBuilder(path.name, options, ledger)
-            for rows in _parquet_rows(file, path.name, fields.columns()):
-                assembly.add(rows, fields)
+            try:
+                for rows in _parquet_rows(file, path.name, fields.columns()):
+                    assembly.add(rows, fields)
+            except UnreadableTimesError as error:
+                others = _first_texts_of(file, names)
+                raise UnreadableTimesError(path.name, error.column, error.samples, others) from None
             return assembly.read("parquet", [path.name], file.metadata.num_rows, columns=mapping)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
@@ -98,6 +107,19 @@ def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterato
         yield RowBlock(name, columns, lines, noun="row")
 
 
+def _first_texts(table: TextTable) -> dict[str, list[str]]:
+    """The first values of every column, for advice."""
+    for block in table.blocks():
+        return {name: column.slice(0, _ADVICE_ROWS).to_pylist() for name, column in block.columns.items()}
+    return {}
+
+
+def _first_texts_of(file: pq.ParquetFile, names: list[str]) -> dict[str, list[str]]:
+    for batch in file.iter_batches(_ADVICE_ROWS, use_threads=False):
+        return {name: [str(value) for value in batch.column(name).to_pylist()] for name in names}
+    return {}
+
+
 def sniff_delimiter(path: Path, encoding: str | None = None) -> str:
     """The separator that stands most often in the first line.
 
@@ -128,4 +150,5 @@ def _fields(mapping: dict[str, str]) -> Fields:
         tz_offset=mapping.get("tz"),
         split=mapping.get("split"),
         trajectory=mapping.get("trajectory") if "split" in mapping else None,
+        date=mapping.get("date"),
     )

@@ -1,7 +1,7 @@
 """The demo city's basemap: inline GeoJSON layers of water, parks, districts, streets, roads, rails and names."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -9,7 +9,37 @@ from recap.data.synthetic import places
 from recap.data.synthetic.layout import build_layout
 from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
 
-Feature = dict[str, Any]
+
+class Geometry(TypedDict):
+    """GeoJSON geometry; coordinates are [longitude, latitude], nested as the type asks."""
+
+    type: str
+    coordinates: list[Any]
+
+
+class Feature(TypedDict):
+    """GeoJSON feature."""
+
+    type: Literal["Feature"]
+    properties: dict[str, str | int]
+    geometry: Geometry
+
+
+class FeatureCollection(TypedDict):
+    """GeoJSON layer."""
+
+    type: Literal["FeatureCollection"]
+    features: list[Feature]
+
+
+class Basemap(TypedDict):
+    """See `build_basemap`."""
+
+    name: str
+    center: list[float]
+    bounds: list[float]
+    order: list[str]
+    layers: dict[str, FeatureCollection]
 
 
 def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
@@ -25,7 +55,7 @@ def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
     return longitude / 10**digits, latitude / 10**digits
 
 
-def build_basemap() -> dict[str, Any]:
+def build_basemap() -> Basemap:
     """Build the basemap; the same on every machine and for every seed of `build_demo_city`.
 
     Returns:
@@ -122,19 +152,19 @@ def _degrees(line: Line) -> list[list[float]]:
     return [list(to_degrees(point)) for point in line]
 
 
-def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> Feature:
+def _feature(kind: str, coordinates: list[Any], properties: dict[str, str | int]) -> Feature:
     return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": coordinates}}
 
 
-def _polygon(rings: list[Line], **properties: Any) -> Feature:
+def _polygon(rings: list[Line], **properties: str | int) -> Feature:
     return _feature("Polygon", [_degrees([*ring, ring[0]]) for ring in rings], properties)
 
 
-def _line(lines: list[Line], **properties: Any) -> Feature:
+def _line(lines: list[Line], **properties: str | int) -> Feature:
     if len(lines) == 1:
         return _feature("LineString", _degrees(lines[0]), properties)
     return _feature("MultiLineString", [_degrees(line) for line in lines], properties)
 
 
-def _point(at: Point, **properties: Any) -> Feature:
+def _point(at: Point, **properties: str | int) -> Feature:
     return _feature("Point", list(to_degrees(at)), properties)

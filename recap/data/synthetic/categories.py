@@ -28,7 +28,7 @@ _HOURS: Final = {
 class Category(NamedTuple):
     """One kind of venue.
 
-    venues: how many in a city of 640 people. group: the errand it serves. share: its part of the group when something
+    venues: how many in a city of 620 people. group: the errand it serves. share: its part of the group when something
     new is tried. where: how thickly it lies in each of `KINDS` (a digit each). hours: a key of the busyness table.
     recorded: visits checked in, per mille. spread: how unequal venues are in appeal (0 alike, 3 very unequal).
     """

@@ -24,6 +24,7 @@ from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import build_people
 from recap.data.synthetic.record import check_in
+from recap.data.synthetic.routes import Routes
 from recap.data.synthetic.venues import build_venues
 from recap.data.synthetic.walk import City, Walker
 from recap.errors import ConfigError
@@ -40,8 +41,9 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     """Let invented people live in Saltmere for 42 weeks and return what they check in.
 
     The model is exploration and preferential return (Song, Koren, Wang, Barabasi, Nature Physics 2010) with a gravity
-    choice, along timetables by hour and weekday. All choices are draws of whole numbers from the raw PCG64 stream, so
-    the table is the same for the same arguments on every machine.
+    choice, along timetables by hour and weekday; what is new is first sought where others went on to (`routes`). All
+    choices are draws of whole numbers from the raw PCG64 stream, so the table is the same for the same arguments on
+    every machine.
 
     Args:
         seed: who lives in the city and which venues there are; the city's shape never changes.
@@ -61,11 +63,14 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
         raise ConfigError(f"the demo city takes 1 to {_MAX_PEOPLE} people, not {people!r}")
     venues = build_venues(seed, people)
     city = City(venues)
+    routes = Routes(city.category)
     rows: list[tuple[int, int, int, int]] = []
     for number, person in enumerate(build_people(venues, seed, people)):
-        stops = Walker(person, city, Draws(seed, 3, number)).live()
+        stops = Walker(person, city, routes, Draws(seed, 3, number)).live()
         seconds = Draws(seed, 4, number)
-        for stop in check_in(person, city, stops, seconds):
+        recorded = check_in(person, city, stops, seconds)
+        routes.add(recorded)
+        for stop in recorded:
             offset = 60 if stop.minute // 1440 in _SUMMER else 0
             rows.append(((stop.minute - offset) * 60 + seconds.below(60), number, stop.venue, offset))
     rows.sort()

@@ -5,7 +5,8 @@ from typing import Final
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import Person
-from recap.data.synthetic.walk import City, Stop
+from recap.data.synthetic.stops import Stop
+from recap.data.synthetic.walk import City
 
 _MOOD_CHANGES: Final = 400  # per mille of days on which active may turn passive and back
 _PASSIVE: Final = 25  # per mille of the usual chance on passive days

@@ -50,7 +50,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
             int(category.where[KINDS.index(district.kind)]) * weights[-1]
             for district, weights in zip(places.DISTRICTS, density, strict=True)
         ]
-        for _ in range(max(category.venues * people // 640, 2) if category.venues else 0):
+        for _ in range(max(category.venues * people // 620, 2) if category.venues else 0):
             at: Point | None = None
             while at is None or at in used:
                 if category.name == "Beach":

@@ -2,10 +2,11 @@
 
 At each errand the person either tries a place never visited, with chance rho * S**-gamma (S: places known so far), or
 returns to a known one in proportion to earlier visits. Both are weighed by distance (gravity) and opening hours.
+What is new is first sought along shared routes.
 """
 
 from math import isqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from recap.data.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, GR
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.gravity import REACH, Gravity, pick_weighted
 from recap.data.synthetic.people import Person
+from recap.data.synthetic.routes import Routes
+from recap.data.synthetic.stops import Stop
 from recap.data.synthetic.timetables import TIMETABLES
 from recap.data.synthetic.venues import Venue
 
@@ -27,6 +30,8 @@ _NEW: Final = Gravity(softening=3, power=4)
 _KNOWN: Final = Gravity(softening=5, power=3)
 _SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand, beside 1 for any earlier visit
 _SAME_WEEKDAY: Final = 16  # and of one on the same errand and weekday
+_LOOKS: Final = 40  # how many shared routes are looked at before something new is sought otherwise,
+_ROUTE_METRES: Final = 12_000  # and how far one leads, along the axes
 _LATEST: Final = 1_590  # minutes after midnight at which the longest day ends
 _SECOND_OFFICE: Final = 200  # per mille of the working days spent at the other workplace, for those who have one
 _LECTURES: Final = (0, 1, 0, 2, 0, 1)  # which of a student's buildings, by weekday and lecture
@@ -38,13 +43,6 @@ _CIRCLE: Final = {
 }  # fmt: skip
 _FAMILIARITY: Final = (1, 1, 2, 2, 3, 3, 4, 5, 7, 10)
 _ANY: Final = -1  # key of a place's visits on whatever errand; also nowhere yet today
-
-
-class Stop(NamedTuple):
-    """One visit: minutes of local time since the first midnight, and the venue."""
-
-    minute: int
-    venue: int
 
 
 class City:
@@ -73,9 +71,10 @@ class City:
 class Walker:
     """A person with a memory of places."""
 
-    def __init__(self, person: Person, city: City, draws: Draws) -> None:
+    def __init__(self, person: Person, city: City, routes: Routes, draws: Draws) -> None:
         self.person = person
         self.city = city
+        self.routes = routes
         self.draws = draws
         self.errands = TIMETABLES[person.timetable]
         self._groups = ["home" if errand.group == "friend" else errand.group for errand in self.errands]
@@ -161,10 +160,24 @@ class Walker:
         busy = BUSY[weekday >= 5][hour]
         explore = _EXPLORE[min(len(self._memory), len(_EXPLORE) - 1)] * _EXPLORE_PART * person.curiosity // 100
         if not familiar or draws.below(1_000_000) < explore:
-            found = self._discover(number, familiar, origin, busy)
+            found = self._follow(number, here, busy)
+            if found is None:
+                found = self._discover(number, familiar, origin, busy)
             if found is not None or not familiar:
                 return found
         return self._return(number, weekday, familiar, origin, busy)
+
+    def _follow(self, number: int, here: int, busy: tuple[int, ...]) -> int | None:
+        """Explore along a shared route: an open venue that is not known yet, not far from here."""
+        at, (x, y) = self.city.at, self.city.at[here]
+        for _ in range(_LOOKS):
+            venue = self.routes.follow(here, self._groups[number], self.draws)
+            if venue is None or venue in self._memory or venue in (here, self.person.home):
+                continue
+            away = abs(at[venue][0] - x) + abs(at[venue][1] - y)
+            if away < _ROUTE_METRES and busy[self.city.category[venue]]:
+                return venue
+        return None
 
     def _discover(self, number: int, familiar: list[int], origin: int, busy: tuple[int, ...]) -> int | None:
         """Explore: a kind of venue by taste and opening hours, then a venue by appeal and gravity."""

@@ -31,7 +31,7 @@ class ProgressWriter:
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:
-        """SentenceInput after every step; almost always does nothing."""
+        """Told after every step; almost always does nothing."""
         moment = time.monotonic()
         if moment - self._written < EVERY_SECONDS:
             return

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from recap.errors import RecapError
 from recap.runs.execution.gpus import GpuList, read_gpus
-from recap.runs.execution.scheduling import place
+from recap.runs.execution.scheduling import allocate_device
 from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
@@ -106,7 +106,7 @@ class Runner:
                 if spec.backend == "slurm":
                     self.slurm.submit(run, spec, state)
                     continue
-                lease = place(spec, [entry for _, entry in busy], gpus, self.settings, self.store)
+                lease = allocate_device(spec, [entry for _, entry in busy], gpus, self.settings, self.store)
                 if lease is None:
                     # First come, first served: a small run must not keep a large one waiting for ever.
                     break

@@ -10,7 +10,9 @@ from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 
 
-def place(spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: RunSettings, store: RunStore) -> Lease | None:
+def allocate_device(
+    spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: RunSettings, store: RunStore
+) -> Lease | None:
     """A device for the run, or None while it has to wait.
 
     Args:

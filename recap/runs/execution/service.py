@@ -1,4 +1,4 @@
-"""Whether a runner works on a runs folder, and starting one where work waits: no server to install."""
+"""Starting a runner on a runs folder where work waits and none works: no server to install."""
 
 import os
 import subprocess
@@ -10,8 +10,6 @@ from filelock import FileLock, Timeout
 
 from recap.errors import RecapError
 from recap.runs.execution.supervision import Supervisor
-from recap.runs.store.files import read_json
-from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE, RunState
@@ -46,26 +44,6 @@ def ensure_runner(store: RunStore) -> bool:
         return False
     start_runner(store.folder)
     return True
-
-
-def runner_works(store: RunStore) -> bool:
-    """Whether a runner holds the folder's lock; the lock goes with its process, however that ends."""
-    lock = FileLock(store.folder / RUNNER_LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return True
-    lock.release()
-    return False
-
-
-def runner_process(store: RunStore) -> ProcessIdentity | None:
-    """Who the runner is, for display; None when none works."""
-    try:
-        identity = ProcessIdentity.parse(read_json(store.folder / RUNNER_INFO)["process"])
-    except (RecapError, KeyError):
-        return None
-    return identity if identity.is_here and identity.is_alive() else None
 
 
 def start_runner(folder: Path) -> int:

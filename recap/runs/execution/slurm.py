@@ -62,7 +62,7 @@ class SlurmQueue:
         job = read_job(job_id)
         lease = Lease(kind="cpu" if spec.device == "cpu" else "cuda", name=f"Slurm job {job_id}")
         slurm = SlurmJob(job_id=job_id, submitted=job.submitted if job else "")
-        if not run.note(attempt, device=lease.model_dump(), slurm=slurm.model_dump()) and not run.is_sealed:
+        if not run.note(attempt, device=lease.model_dump(), slurm=slurm.model_dump()) and not run.has_checkpoint:
             _call(["scancel", job_id])
 
     def sbatch_command(self, run: RunFolder, spec: RunSpec, attempt: int) -> list[str]:
@@ -111,7 +111,7 @@ class SlurmQueue:
 
     def _enter_end(self, run: RunFolder, job: JobView | None) -> None:
         state = run.read_state()
-        if run.is_sealed and run.read_summary():
+        if run.has_checkpoint and run.read_summary():
             run.end("finished", expected=state)
         elif state.state == "stopping" or (job is not None and job.state.startswith("CANCELLED")):
             run.end("stopped", expected=state)

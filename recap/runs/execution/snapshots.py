@@ -11,16 +11,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
+from recap.storage.atomic import replacing
 
 if TYPE_CHECKING:
     from recap.training.trainer import Trainer
 
 SNAPSHOTS: Final = "snapshots"
 PARTS: Final = ("core", "prior", "correction")
-_COLUMNS: Final = ["case", "source", "target", "rank", "score", *(f"part_{name}" for name in PARTS), "top_poi"]
+_COLUMNS: Final = [c.CASE, c.SOURCE, c.TARGET, c.RANK, c.SCORE, *(c.part_column(name) for name in PARTS), "top_poi"]
 
 
 class SnapshotWriter:
@@ -37,7 +39,6 @@ class SnapshotWriter:
         Raises:
             OSError: the disk refused.
         """
-        from recap import columns as c
         from recap.evaluation.cases import describe_cases
         from recap.evaluation.scoring import score_cases
         from recap.model.recap import RecapScorer
@@ -47,15 +48,14 @@ class SnapshotWriter:
         stage = trainer.config.curriculum.at(epoch)
         records = score_cases(RecapScorer(trainer.model, stage), self._cases, trainer.checkins)
         trainer.model.train()
-        records["top_poi"] = [int(top[0]) for top in records["top_pois"]]
-        kept = records[_COLUMNS].astype({f"part_{name}": "float32" for name in PARTS} | {"score": "float32"})
+        records["top_poi"] = [int(top[0]) for top in records[c.TOP_POIS]]
+        kept = records[_COLUMNS].astype({c.part_column(name): "float32" for name in PARTS} | {c.SCORE: "float32"})
         self._folder.mkdir(exist_ok=True)
         metadata = {"epoch": str(epoch), "stage": stage.model_dump_json(), "scalars": json.dumps(scalars(trainer))}
         table = pa.Table.from_pandas(kept, preserve_index=False).replace_schema_metadata(metadata)
         path = self._folder / f"epoch-{epoch:05d}.parquet"
-        temporary = path.with_name(f".{path.name}.part")
-        pq.write_table(table, temporary, compression="zstd")
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary, compression="zstd")
 
 
 def scalars(trainer: "Trainer") -> dict[str, float]:
@@ -85,17 +85,8 @@ def read_case_history(run: RunFolder, case: int) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("epoch", ignore_index=True)
 
 
-def read_scalars(run: RunFolder) -> pd.DataFrame:
-    """The prior's learned numbers after each kept epoch, one row an epoch; empty without snapshots."""
-    rows = []
-    for path in sorted((run.path / SNAPSHOTS).glob("epoch-*.parquet")):
-        metadata = pq.read_schema(path).metadata
-        rows.append({"epoch": int(metadata[b"epoch"]), **json.loads(metadata[b"scalars"])})
-    return pd.DataFrame(rows)
-
-
 def _read_case(path: Path, case: int, run: RunFolder) -> dict[str, Any]:
-    table = pq.read_table(path, filters=[("case", "==", case)])
+    table = pq.read_table(path, filters=[(c.CASE, "==", case)])
     if table.num_rows != 1:
         raise RecapError(f"run {run.id} has no test case {case}")
     metadata = table.schema.metadata or {}
@@ -103,7 +94,7 @@ def _read_case(path: Path, case: int, run: RunFolder) -> dict[str, Any]:
     row = {name: values[0] for name, values in table.to_pydict().items()}
     return {
         "epoch": int(metadata[b"epoch"]),
-        **{name: row[name] for name in _COLUMNS if name not in ("case", "source", "target")},
+        **{name: row[name] for name in _COLUMNS if name not in (c.CASE, c.SOURCE, c.TARGET)},
         "graph_weight": stage["graph_weight"],
         "prior_on": stage["prior"],
         "correction_on": stage["correction"],

@@ -99,7 +99,7 @@ class Supervisor:
         state = run.read_state()
         if state.state not in ("running", "stopping"):
             return
-        if run.is_sealed and run.read_summary():
+        if run.has_checkpoint and run.read_summary():
             run.end("finished", expected=state)
         elif state.state == "stopping":
             run.end("stopped", describe_exit(code, run) if code else None, expected=state)

@@ -3,7 +3,6 @@
 import resource
 import sys
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -12,7 +11,9 @@ from recap.data.dataset import Dataset
 from recap.device import choose_device
 from recap.errors import DatasetError
 from recap.evaluation.evaluate import Evaluation
+from recap.evaluation.metrics import Metrics
 from recap.evaluation.records import records_file, write_records
+from recap.printable import one_line
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.reference import write_reference
 from recap.runs.execution.snapshots import SnapshotWriter
@@ -43,8 +44,8 @@ def train_run(
     _use_threads(run, spec)
     device = device or choose_device(spec.device)
     dataset = load_dataset(spec)
-    if run.is_sealed:
-        # The process of an earlier start died between sealing the checkpoint and saying so.
+    if run.has_checkpoint:
+        # The process of an earlier start died between writing the checkpoint and saying so.
         _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
         return True
     if group.is_writer:
@@ -54,15 +55,17 @@ def train_run(
     kept: list[Evaluation] = []
 
     def after_epoch(trainer: Trainer, epoch: int) -> None:
-        line = trainer.progress.line or {}
-        shown = line.get("val", {}).get("all", {})
+        line = trainer.progress.line
+        assert line is not None, "an epoch was finished"
+        shown: Metrics = line["val"]["all"] if "val" in line else {}
         numbers = "  ".join(f"{name} {shown[name]:.4f}" for name in ("hr1", "hr20", "mrr") if shown.get(name))
         print(f"epoch {epoch} of {trainer.config.epochs}  loss {line['loss']['main']:.4f}  {numbers}", flush=True)
         if snapshots is not None:
             snapshots.write(trainer, epoch)
 
     if group.is_writer:
-        print(f"run {run.id}, start {attempt}: {spec.title}; {dataset.manifest.name} on {device}", flush=True)
+        what = one_line(f"{spec.title}; {dataset.manifest.name} on {device}")
+        print(f"run {run.id}, start {attempt}: {what}", flush=True)
     checkpoint = train(
         dataset,
         spec.train_config(),
@@ -117,7 +120,7 @@ def _finish(
         }
         # Where `recap evaluate` and the app look first: a finished run opens at once.
         write_records(test.records, records_file(spec.dataset_hash, checkpoint.hash, "test", test.protocol), metadata)
-    summary: dict[str, Any] = checkpoint.read_summary()
+    summary = checkpoint.read_summary()
     write_json(
         run.path / SUMMARY,
         {**summary, "checkpoint_hash": checkpoint.hash, "peak_bytes": _peak_bytes(), "device_type": device.type},

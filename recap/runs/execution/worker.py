@@ -57,7 +57,7 @@ def catch_signals() -> list[int]:
 
 
 def _train(run: RunFolder, spec: RunSpec, attempt: int, received: list[int]) -> bool:
-    if spec.processes > 1 and not run.is_sealed:
+    if spec.processes > 1 and not run.has_checkpoint:
         from recap.runs.execution.launcher import train_with_several_processes
 
         return train_with_several_processes(run, spec, attempt, received)
@@ -75,7 +75,7 @@ def _why_stopped(run: RunFolder, received: list[int]) -> str | None:
 
 def _for_runs(message: str, run: RunFolder) -> str:
     message = message.replace("continue with --resume", f"continue with `recap runs resume {run.id}`")
-    remedy = f"when that is mended, continue with `recap runs resume {run.id}`"
+    remedy = f"when that is fixed, continue with `recap runs resume {run.id}`"
     return message if "recap runs" in message else f"{message}; {remedy}"
 
 

@@ -4,14 +4,16 @@ from typing import Any
 
 import pandas as pd
 
+from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
 from recap.evaluation.records import read_records, records_file
 from recap.runs.store.description import best_epoch
 from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.types import ComparedRun, RunComparison
 
 
-def compare_runs(runs: list[RunFolder]) -> dict[str, Any]:
+def compare_runs(runs: list[RunFolder]) -> RunComparison:
     """Fields in which the runs' configurations differ, and their best validation and test metrics.
 
     Raises:
@@ -26,7 +28,7 @@ def compare_runs(runs: list[RunFolder]) -> dict[str, Any]:
     ]
     names = list(dict.fromkeys(name for values in flat for name in values))
     differing = [name for name in names if len({repr(values.get(name)) for values in flat}) > 1]
-    rows = []
+    rows: list[ComparedRun] = []
     for run, values in zip(runs, flat, strict=True):
         best, summary = best_epoch(run.read_metrics()), run.read_summary()
         rows.append(
@@ -35,7 +37,7 @@ def compare_runs(runs: list[RunFolder]) -> dict[str, Any]:
                 "state": run.read_state().state,
                 "fields": {name: values.get(name) for name in differing},
                 "best_epoch": None if best is None else best["epoch"],
-                "val": None if best is None else best["val"],
+                "val": None if best is None else best.get("val"),
                 "test": summary.get("test"),
                 "seconds": summary.get("seconds"),
             }
@@ -56,16 +58,16 @@ def changed_cases(run: RunFolder, other: RunFolder, within: int = 20) -> pd.Data
     if run.read_spec().dataset_hash != other.read_spec().dataset_hash:
         raise RecapError(f"runs {other.id} and {run.id} used different datasets: their cases cannot be matched")
     before, after = _records(other), _records(run)
-    table = after[["case", "source", "target", "transition_count", "rank"]].assign(rank_before=before["rank"])
-    right, was_right = table["rank"] <= within, table["rank_before"] <= within
+    table = after[[c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.RANK]].assign(rank_before=before[c.RANK])
+    right, was_right = table[c.RANK] <= within, table["rank_before"] <= within
     table["change"] = "same"
     table.loc[right & ~was_right, "change"] = "newly right"
     table.loc[~right & was_right, "change"] = "newly wrong"
-    return table[table["change"] != "same"].sort_values(["change", "rank"], ignore_index=True)
+    return table[table["change"] != "same"].sort_values(["change", c.RANK], ignore_index=True)
 
 
 def _records(run: RunFolder) -> pd.DataFrame:
-    if not run.is_sealed:
+    if not run.has_checkpoint:
         raise RecapError(f"run {run.id} is {run.read_state().state}: its cases are ranked when it has finished")
     checkpoint = Checkpoint.load(run.checkpoint)
     path = records_file(checkpoint.manifest.dataset_hash, checkpoint.hash, "test", "every_step")

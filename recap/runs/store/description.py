@@ -1,14 +1,14 @@
 """What commands and views show of a run; a damaged folder is described, never hidden."""
 
-from typing import Any
-
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import RunState
+from recap.runs.store.types import RunDescription, RunRow
+from recap.training.metrics_file import EpochLine
 
 
-def describe_run(run: RunFolder) -> dict[str, Any]:
+def describe_run(run: RunFolder) -> RunDescription:
     """Everything about a run under the contract's keys; ``epoch`` is the last finished one.
 
     Raises:
@@ -37,14 +37,14 @@ def describe_run(run: RunFolder) -> dict[str, Any]:
         "host": state.host,
         "device": state.device.shown if state.device is not None else None,
         "error": error,
-        "checkpoint": str(run.checkpoint) if finished and run.is_sealed else None,
+        "checkpoint": str(run.checkpoint) if finished and run.has_checkpoint else None,
         "reference": run.read_reference(),
         "attempt": state.attempt,
         "progress": run.read_progress() if state.state in ("running", "stopping") else {},
     }
 
 
-def describe_briefly(run: RunFolder) -> dict[str, Any]:
+def describe_briefly(run: RunFolder) -> RunRow:
     """A row of the list: the contract's keys without the long ones, and the best validation metrics so far.
 
     ``seconds`` is the time its finished epochs took, validation included, without the pauses between two starts.
@@ -56,9 +56,19 @@ def describe_briefly(run: RunFolder) -> dict[str, Any]:
     spec = full["spec"]
     best = best_epoch(full["metrics"])
     seconds = sum(line.get("seconds", 0.0) + line.get("validation_seconds", 0.0) for line in full["metrics"])
-    kept = ("id", "state", "created", "started", "ended", "epoch", "epochs", "pid", "host", "device", "error")
     return {
-        **{name: full[name] for name in (*kept, "checkpoint")},
+        "id": full["id"],
+        "state": full["state"],
+        "created": full["created"],
+        "started": full["started"],
+        "ended": full["ended"],
+        "epoch": full["epoch"],
+        "epochs": full["epochs"],
+        "pid": full["pid"],
+        "host": full["host"],
+        "device": full["device"],
+        "error": full["error"],
+        "checkpoint": full["checkpoint"],
         "seconds": seconds if full["metrics"] else None,
         "title": RunSpec.parse(spec).title if spec is not None else "",
         "dataset": spec["dataset_name"] if spec is not None else "",
@@ -68,10 +78,14 @@ def describe_briefly(run: RunFolder) -> dict[str, Any]:
     }
 
 
-def best_epoch(metrics: list[dict[str, Any]]) -> dict[str, Any] | None:
+def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:
     """The finished epoch with the highest validation MRR, None before the first validation."""
-    validated = [line for line in metrics if line.get("val") and line["val"]["all"]["mrr"] is not None]
-    return max(validated, key=lambda line: line["val"]["all"]["mrr"]) if validated else None
+    validated = [(mrr, line) for line in metrics if (mrr := _validation_mrr(line)) is not None]
+    return max(validated, key=lambda entry: entry[0])[1] if validated else None
+
+
+def _validation_mrr(line: EpochLine) -> float | None:
+    return line["val"]["all"]["mrr"] if line.get("val") else None
 
 
 def planned_epochs(spec: RunSpec) -> int | None:

@@ -107,7 +107,7 @@ def _measurements(store: RunStore, spec: RunSpec, config: TrainConfig, device_ki
             continue
         per_epoch = median(line["seconds"] + line.get("validation_seconds", 0.0) for line in lines)
         summary = run.read_summary()
-        size = summary.get("reserved_gpu_bytes" if device_kind == "cuda" else "peak_bytes")
+        size = summary.get("reserved_gpu_bytes") if device_kind == "cuda" else summary.get("peak_bytes")
         same = other.dataset_hash == spec.dataset_hash and _shape(other_config) == _shape(config)
         found.append(_Measured(per_epoch, size, work_per_epoch(other_config, other.cases, other.pois), same))
     return found

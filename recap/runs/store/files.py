@@ -2,11 +2,12 @@
 
 import errno
 import json
-import os
 from pathlib import Path
 from typing import Any, Final
 
 from recap.errors import RecapError
+from recap.storage.atomic import replacing, sync
+from recap.storage.json_text import parse_json
 
 RESERVE: Final = ".reserve"
 """A file whose blocks are kept for the last words of a run on a full disk."""
@@ -25,24 +26,17 @@ def write_json(path: Path, values: Any, *, use_reserve: bool = False, durable: b
         OSError: the disk refused; the old file stays.
     """
     payload = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     reserve = path.with_name(RESERVE)
     try:
-        try:
-            _write(temporary, payload, "wb", durable)
-        except OSError as error:
-            if not use_reserve or error.errno not in _NO_SPACE or not reserve.is_file():
-                raise
-            temporary.unlink(missing_ok=True)
-            # Blocks that the file already has can be overwritten without asking for new ones.
-            _write(reserve, payload, "r+b")
-            temporary = reserve
-        temporary.replace(path)
+        with replacing(path, durable=durable) as temporary:
+            _write(temporary, payload, "wb")
     except OSError as error:
-        if temporary != reserve:
-            temporary.unlink(missing_ok=True)
-        error.filename = error.filename or str(path)  # a full disk does not say where
-        raise
+        if not use_reserve or error.errno not in _NO_SPACE or not reserve.is_file():
+            raise
+        # Blocks that the file already has can be overwritten without asking for new ones.
+        _write(reserve, payload, "r+b")
+        sync(reserve)
+        reserve.replace(path)
 
 
 def make_reserve(folder: Path) -> None:
@@ -52,6 +46,7 @@ def make_reserve(folder: Path) -> None:
         return
     try:
         _write(reserve, b"r" * _RESERVE_BYTES, "wb")
+        sync(reserve)
     except OSError as error:
         reserve.unlink(missing_ok=True)
         if error.errno not in _NO_SPACE:
@@ -65,7 +60,7 @@ def read_json(path: Path) -> dict[str, Any]:
         RecapError: missing, cut off, or not an object.
     """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecapError(f"{path} cannot be read ({error.strerror or error})") from error
     except ValueError as error:
@@ -75,10 +70,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return values
 
 
-def _write(path: Path, payload: bytes, mode: str, durable: bool = True) -> None:
+def _write(path: Path, payload: bytes, mode: str) -> None:
     with path.open(mode) as file:
         file.write(payload)
         file.truncate()
-        file.flush()
-        if durable:
-            os.fsync(file.fileno())

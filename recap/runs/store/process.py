@@ -50,15 +50,6 @@ class ProcessIdentity(Config):
         """Whether this very process still runs; a zombie does not."""
         return self.boot_id == boot_id() and self.start_time == _start_time(self.pid)
 
-    def send(self, number: signal.Signals) -> bool:
-        """Signal this process alone; False when it is gone."""
-        if not self.is_alive():
-            return False
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, number)
-            return True
-        return False
-
     def send_to_group(self, number: signal.Signals) -> bool:
         """Signal the process, its group and its descendants; False when the process is gone.
 

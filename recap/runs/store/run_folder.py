@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from filelock import FileLock, Timeout
 
@@ -14,8 +14,9 @@ from recap.runs.store.files import make_reserve, read_json, write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE, RunState, StateName, now
+from recap.runs.store.types import RunProgress, RunReference, RunSummary
 from recap.storage.artifacts import SUMS
-from recap.training.metrics_file import METRICS, read_metrics
+from recap.training.metrics_file import METRICS, EpochLine, read_metrics
 
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
@@ -44,11 +45,11 @@ class RunFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the run's checkpoint is trained and, at the end, sealed."""
+        """Where the run's checkpoint is trained and, at the end, written."""
         return self.path / CHECKPOINTS / f"run-{self.id}"
 
     @property
-    def is_sealed(self) -> bool:
+    def has_checkpoint(self) -> bool:
         """Whether the training came to its end and the checkpoint is whole."""
         return (self.checkpoint / SUMS).is_file()
 
@@ -144,19 +145,19 @@ class RunFolder:
             make_reserve(self.path)
         return ended
 
-    def read_progress(self) -> dict[str, Any]:
+    def read_progress(self) -> RunProgress:
         """The worker's last words about its step; empty before the first."""
         try:
-            return read_json(self.path / PROGRESS)
+            return cast(RunProgress, read_json(self.path / PROGRESS))
         except RecapError:
             return {}
 
-    def read_metrics(self) -> list[dict[str, Any]]:
+    def read_metrics(self) -> list[EpochLine]:
         """One entry for each finished epoch; a damaged line ends the list."""
         try:
             return read_metrics(self.path / METRICS)
         except (ValueError, OSError):
-            lines: list[dict[str, Any]] = []
+            lines: list[EpochLine] = []
             with (self.path / METRICS).open(encoding="utf-8", errors="replace") as file:
                 for text in file:
                     try:
@@ -165,17 +166,17 @@ class RunFolder:
                         break
             return lines
 
-    def read_summary(self) -> dict[str, Any]:
+    def read_summary(self) -> RunSummary:
         """What the finished run wrote down; empty before."""
         try:
-            return read_json(self.path / SUMMARY)
+            return cast(RunSummary, read_json(self.path / SUMMARY))
         except RecapError:
             return {}
 
-    def read_reference(self) -> dict[str, Any]:
-        """What counting reaches on the validation cases: ``{"model", "split", "all", "head", ...}``; empty before."""
+    def read_reference(self) -> RunReference:
+        """What counting reaches on the validation cases; empty before."""
         try:
-            return read_json(self.path / REFERENCE)
+            return cast(RunReference, read_json(self.path / REFERENCE))
         except RecapError:
             return {}
 
@@ -226,7 +227,7 @@ class RunFolder:
         }
         progress = self.read_progress()
         values |= {"attempt": progress.get("attempt", 0)}
-        if self.is_sealed:
+        if self.has_checkpoint:
             return RunState.parse({"state": "finished", **values})
         try:
             process = ProcessIdentity.parse(progress["process"])

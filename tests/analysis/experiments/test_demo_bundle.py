@@ -1,11 +1,13 @@
 """What the bundle ships is what its models say."""
 
+import json
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 import pytest
 
+from analysis.experiments.demo_bundle import model_card
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
 from analysis.records.causes import removal_table
 from analysis.records.evaluation_records import records_key
@@ -14,6 +16,8 @@ from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.storage.artifacts import sha256_of
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
@@ -53,3 +57,18 @@ def test_shipped_labels_account_for_every_miss() -> None:
     labels = label_misses(describe_misses(opened.dataset, opened.cases, table), 20)
     assert table["rank"].equals(records["rank"])
     assert (labels.isin(MISSES) == (records["rank"] > 20)).all()
+
+
+def test_the_bundles_are_small() -> None:
+    """At most 25 MB of bundles in the repository and in every wheel, and no weights stored twice."""
+    files = [path for path in BUNDLE.parent.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 25_000_000
+    weights = [sha256_of(path) for path in files if path.suffix == ".safetensors"]
+    assert len(weights) == len(set(weights)) == 2
+
+
+def test_shipped_card_is_what_the_template_says() -> None:
+    """The card that lies in the bundle is the one made from its dataset, checkpoint and ablations."""
+    ablations = json.loads((BUNDLE / "ablations.json").read_text(encoding="utf-8"))
+    made = model_card(Dataset.load(BUNDLE / "dataset"), Checkpoint.load(BUNDLE / "checkpoint"), ablations)
+    assert (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8") == made

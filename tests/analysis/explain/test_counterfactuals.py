@@ -1,13 +1,14 @@
 """Counterfactuals by laws: switches equal stages, masks equal shorter inputs, cuts equal changed matrices."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from analysis.explain.contrast import contrast
-from analysis.explain.edited_case import apply_edit, build_edited_case, rank_of
+from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import RemoveVisit, SetEdge, parse_edits
 from analysis.explain.effects import effects
 from analysis.explain.evidence_items import evidence_items, without
@@ -17,6 +18,7 @@ from analysis.explain.paths import cut_variants, path_evidence, two_hop_paths
 from analysis.explain.score_parts import explain_case
 from recap.counterfactuals import History
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions
@@ -28,7 +30,11 @@ from tests.analysis.sentence_reader import check
 def test_parts_off_equal_other_stages() -> None:
     """Each component off in a variant scores as a stage without it does in the batched evaluation."""
     predictor = small_predictor()
-    changes = {"graph_token": {"graph_weight": 0.0}, "prior": {"prior": False}, "correction": {"correction": False}}
+    changes: dict[str, dict[str, Any]] = {
+        "graph_token": {"graph_weight": 0.0},
+        "prior": {"prior": False},
+        "correction": {"correction": False},
+    }
     for number in range(8):
         edited_case = build_edited_case(predictor, number)
         for part, update in changes.items():
@@ -71,7 +77,7 @@ def test_a_masked_checkin_no_longer_speaks() -> None:
     poi_H[at] = (poi_H[at] + 1) % predictor.dataset.num_pois
     other = replace(edited_case.variant, history=replace(history, poi_H=poi_H))
     for masked, same in ((frozenset({slot}), True), (frozenset[int](), False)):
-        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]  # type: ignore[arg-type]
+        variants = [replace(v, masked=masked, off=frozenset({"prior"})) for v in (edited_case.variant, other)]
         first, second = predictor.score_counterfactuals(variants)
         assert torch.allclose(first, second, rtol=0, atol=1e-12) == same
 

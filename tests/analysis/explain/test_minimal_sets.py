@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.explain.addend_sets import count_sets
-from analysis.explain.edited_case import EditedCase, build_edited_case, rank_of
+from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.minimal_sets import EvidenceSet, describe_set, minimal_sets
 from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
 from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
@@ -64,7 +65,7 @@ def check_against_brute_force(edited_case: EditedCase, candidate: int, k: int, l
     sets = [frozenset(chosen) for size in sizes for chosen in combinations(range(len(items)), size)]
     drops = [rank > k for rank in ranks_without(edited_case, candidate, sets)]
     keeps = [rank <= k for rank in ranks_without(edited_case, candidate, [everything - chosen for chosen in sets])]
-    told = set()
+    told: set[tuple[str, int]] = set()
     for found, works in zip(minimal_sets(edited_case, candidate, k), (drops, keeps), strict=True):
         smallest = [len(chosen) for chosen, hit in zip(sets, works, strict=True) if hit]
         assert found.is_exact and found.num_items == len(items)

@@ -112,7 +112,7 @@ def test_all_renderings_hold_the_same_numbers() -> None:
     _, explanation = case()
     assert FullExplanation.parse(json.loads(explanation.model_dump_json())) == explanation
     page = render_page([explanation])
-    assert explanation._repr_html_() in page and "Train Station" in page and "4 times" in page
+    assert str(explanation._repr_html_()) in page and "Train Station" in page and "4 times" in page
     for outside in ("http:", "https:", "src=", "url(", "<script", "@import"):
         assert outside not in page
     hostile = explanation.model_copy(update={"source_name": '<img src=x onerror="alert(1)">'})

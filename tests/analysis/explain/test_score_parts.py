@@ -186,7 +186,11 @@ def test_parts_that_sleep_are_named_and_zero(stage: Stage, inactive: list[str]) 
     )
     predictor = Predictor(early, whole.dataset, whole.model)
     by_hand = ByHand(predictor.model, predictor.dataset)
-    arguments = {"graph_weight": stage.graph_weight, "prior": stage.prior, "correction": stage.correction}
+    arguments: dict[str, Any] = {
+        "graph_weight": stage.graph_weight,
+        "prior": stage.prior,
+        "correction": stage.correction,
+    }
     for number in (2, 9):
         explanation = explain_case(predictor, number)
         assert explanation.inactive == inactive

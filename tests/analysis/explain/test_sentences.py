@@ -1,6 +1,7 @@
 """Sentences say nothing that is not so: read back over thousands of cases, and free of jargon for stakeholders."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_sentences_read_back_true() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"use_graph": False}, {"use_history": False}, {"num_hops": 3}])
-def test_inactive_evidence_is_never_mentioned(changes: dict[str, object]) -> None:
+def test_inactive_evidence_is_never_mentioned(changes: dict[str, Any]) -> None:
     """Without a part, or with a token that does not hold two steps, no sentence speaks of it."""
     predictor = untrained_predictor(**changes)
     assert check_cases(predictor, 40) == 40

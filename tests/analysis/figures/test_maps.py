@@ -15,7 +15,7 @@ from analysis.figures.labels import place_labels
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, contrast
 from analysis.figures.walk_map import walk_deck
-from analysis.geography import aggregate_points, distance_km, fit_camera, screen_offsets, unwrap_longitudes
+from analysis.geography import aggregate_points, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
@@ -24,6 +24,7 @@ from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import fit_trajectory, read_trajectory
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
+from recap.geodesy import distance_km
 from tests.analysis.planted import small_predictor
 from tests.shell import recap, recap_json
 from tests.worlds import small_city

@@ -154,7 +154,7 @@ def test_bootstrap_is_seeded_and_ordered() -> None:
     rng = np.random.default_rng(1)
     values, users = rng.random(500), rng.integers(0, 60, 500)
     draws = [UserBootstrap(users, seed=5).means(values, np.zeros(500, dtype=int), 1) for _ in range(2)]
-    np.testing.assert_array_equal(*draws)
+    np.testing.assert_array_equal(draws[0], draws[1])
     low, high = interval(draws[0])
     assert low[0] < group_means(values, np.zeros(500, dtype=int), 1)[1][0] < high[0]
 

@@ -3,19 +3,21 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.edited_case import build_edited_case, rank_of
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.records.case_filters import filter_cases
 from analysis.records.causes import causes_of, count_causes, obstacles_of, recovered_by, removal_table
 from analysis.records.removals import COLUMNS, describe_removals, removed_totals
 from analysis.records.score_rows import EXACT_ROWS, OPAQUE_ROWS, ROWS, SOURCES
 from recap.errors import ConfigError
+from recap.evaluation.ranks import rank_of
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.recap import Recap
@@ -140,7 +142,7 @@ def test_recovered_means_found_with_and_lost_without() -> None:
     assert obstacles["core"].tolist() == [False, False, True, False]
     assert not causes["distance"].any() and not obstacles["distance"].any()
     assert recovered_by(TABLE, "two_hops", 5).tolist() == causes["two_hops"].tolist()
-    counts = count_causes(TABLE, 5).set_index("source")
+    counts: Any = count_causes(TABLE, 5).set_index("source")
     assert counts.loc["core"].tolist() == [True, 1, 1] and counts.loc["distance"].tolist() == [False, 0, 0]
     assert causes_of(TABLE, 9)["core"].tolist() == [False, False, False, True]
     with pytest.raises(ConfigError, match="at least 1, got 0"):

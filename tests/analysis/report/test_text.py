@@ -1,6 +1,7 @@
 """A full explanation in lines: every number is the explanation's, long lists say what they leave out."""
 
 from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.formatting import signed
 from analysis.report.text import MOST_LINES, describe_fully
 from tests.analysis.planted import small_predictor
 
@@ -27,13 +28,15 @@ def test_every_part_is_there_with_its_numbers() -> None:
     assert f"first half recounted {path.recounted_in.rank:g}" in cut
     assert f"{len(path.rows_in.times) + len(path.rows_out.times)} training rows" in cut
     assert any(f"last {last.local_time.replace('T', ' ')}, {last.steps_ago} check-ins ago" in line for line in lines)
-    without = f"  {first.item.label}: rank {first.outcome.rank:g}, score {first.outcome.logit_change:+.2f}"
+    without = f"  {first.item.label}: rank {first.outcome.rank:g}, score {signed(first.outcome.logit_change, 2)}"
     if first.masked is not None:
         without += f" (its token alone masked: rank {first.masked.rank:g})"
     assert without in lines
     assert f"  and {len(told.leave_one_out) - MOST_LINES} more; --json has them all" in lines
     split = told.contrast
-    assert any(line.startswith(f"{split.a.name} against {split.b.name}: {split.margin:+.2f} = ") for line in lines)
+    assert any(
+        line.startswith(f"{split.a.name} against {split.b.name}: {signed(split.margin, 2)} = ") for line in lines
+    )
     for sentences in told.sentences.values():
         assert " ".join(sentence.text for sentence in sentences) in lines
     assert not any("Faithfulness" in line or "turned round" in line for line in lines)

@@ -44,6 +44,20 @@ def test_prepares_and_describes(tmp_path: Path) -> None:
     assert again.returncode == 0 and "recap train" in " ".join(again.stdout.split())
 
 
+def test_prepares_under_another_protocol(tmp_path: Path) -> None:
+    """Options of the split reach the dataset's configuration; what they are not given for stays the preset's."""
+    source = write_foursquare(tmp_path / "city.txt", ROWS)
+    options = ["--merge-seconds", 45, "--split-by", "trajectory-end", "--gap-hours", 6, "--min-length", 2]
+    summary = recap_json("prepare", source, "--out", tmp_path / "out", *options, "--history", "cases-only")
+    config = Dataset.load(tmp_path / "out").manifest.config
+    assert (config.merge_seconds, config.split_by, config.trajectory_gap_hours) == (45, "trajectory_end", 6)
+    assert (config.min_trajectory_length, config.history, config.removal_order) == (2, "cases_only", "short_first")
+    assert summary["dropped"]["merged"] == 0 and summary["history_only"] == 0
+    found = recap_json("stats", tmp_path / "out")["fingerprint"]
+    assert found["steps"] == summary["cases"]["test"] and found["checkins"] == summary["checkins"]
+    assert "Fingerprint" in recap("stats", tmp_path / "out").stdout
+
+
 GOOD = foursquare_lines(ROWS)
 
 
@@ -86,6 +100,8 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
+        (["--split-by", "users"], "'users'"),
+        (["--history", "half"], "'half'"),
         (["--set", "min_poi_checkins=0"], "min_poi_checkins"),
         (["--set", "minimum=3"], "unknown field 'minimum'"),
         (["--set", "train_end"], "field=value"),

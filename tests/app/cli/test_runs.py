@@ -1,7 +1,6 @@
 """`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
 
 import json
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,8 @@ from typing import Any
 import pytest
 
 from app.cli.main import run as run_command
-from recap.runs.execution.service import runner_process
 from recap.runs.store.run_store import RunStore
-from tests.background import recap, recap_json, wait_for, wait_for_epoch, wait_until_over
+from tests.background import kill, recap, recap_json, runner_process, wait_for, wait_for_epoch, wait_until_over
 
 Command = Callable[..., tuple[int, str, str]]
 DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
@@ -65,13 +63,13 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     assert from_json(here("compare", "1", "2", "--json"))["differing"] == ["batch_size", "seed"]
     assert from_json(here("rm", "2", "--json")) == {"id": "2", "state": "removed"}
     assert [entry["id"] for entry in from_json(here("list", "--json"))["runs"]] == ["1", "3"]
-    for words, part in (
+    for shorter, part in (
         (("list",), "tiny, batch_size=32"),
         (("show", "1"), "finished"),
         (("compare", "1", "3"), "batch_size"),
         (("logs", "1"), "epoch 1 of 4"),
     ):
-        code, out, _ = here(*words)
+        code, out, _ = here(*shorter)
         assert code == 0 and part in out
 
 
@@ -86,7 +84,7 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     (row,) = recap_json(home, "runs", "list")["runs"]
     assert (row["state"], row["epochs"], row["dataset"]) == ("running", 5, "Saltmere") and row["epoch"] >= 1
     trainer, killed = run.read_state().process, runner_process(store)
-    assert trainer is not None and killed is not None and killed.send(signal.SIGKILL)
+    assert trainer is not None and killed is not None and kill(killed)
     shown = recap_json(home, "runs", "show", "1")
     assert shown["state"] == "running" and shown["pid"] == trainer.pid, "the training goes on without its runner"
     again = wait_for(lambda: runner_process(store), "a command to bring a runner back")
@@ -106,8 +104,8 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     case = recap_json(home, "explain", finished["checkpoint"], "--data", DEMO, "--case", "0")
     assert case["case"] == 0 and len(case["candidates"]) > 0
 
-    words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
-    assert recap_json(home, "runs", "submit", DEMO, *words)["id"] == "2"
+    child = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
+    assert recap_json(home, "runs", "submit", DEMO, *child)["id"] == "2"
     recap_json(home, "runs", "stop", "2")
     assert wait_until_over(store.get("2")) == "stopped"
     assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]

@@ -15,11 +15,11 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TransitionGraph
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores
 from tests.checkins import split_dataset
-from tests.nyc import needs_nyc, nyc_dataset, nyc_reference
+from tests.nyc import FULL_HISTORY_FILE, needs_nyc, nyc_dataset, nyc_reference
 
 TRAIN, TEST = c.TRAIN, c.TEST
 
@@ -115,14 +115,33 @@ def test_refuses_an_unknown_name() -> None:
 @pytest.mark.nyc
 @needs_nyc
 def test_nyc_equals_the_independent_reference() -> None:
-    """Every metric of every group of every counting baseline, to four decimals."""
-    dataset = nyc_dataset()
+    """History of cases only: every metric of every group of every counting baseline, to four decimals."""
+    dataset = nyc_dataset("cases_only")
     graph = TransitionGraph.from_dataset(dataset)
     cases, checkins = describe_cases(dataset, graph), CheckinTensors.from_dataset(dataset)
     for name, expected in nyc_reference()["baselines"].items():
         measured = metrics_by_group(rank_cases(build_baseline(name, dataset, graph), cases, checkins))
         for group, values in expected.items():
             assert measured[group] == pytest.approx(values, abs=5e-5), (name, group)
+
+
+@pytest.mark.nyc
+@needs_nyc
+def test_nyc_equals_the_reference_of_full_histories() -> None:
+    """Every earlier check-in is history: cases and popularity stay, what counts the user's visits gains."""
+    dataset = nyc_dataset()
+    graph = TransitionGraph.from_dataset(dataset)
+    checkins, reference = CheckinTensors.from_dataset(dataset), nyc_reference(FULL_HISTORY_FILE)
+    for protocol in ("every_step", "trajectory_last"):
+        cases = describe_cases(dataset, graph, protocol=protocol)
+        tail = cases[cases["transition_count"] <= TAIL_MAX_COUNT]
+        assert tail["in_history"].mean() == reference["tail_in_history"][protocol]
+        for name in ("visit_count", "count_plus_markov"):
+            measured = metrics_by_group(rank_cases(build_baseline(name, dataset, graph), cases, checkins))
+            for group in ("all", "head", "tail"):
+                expected = reference[name][f"{protocol}.{group}"]
+                found = {metric: measured[group][metric] for metric in expected}
+                assert found == pytest.approx(expected, abs=6e-7), (name, protocol, group)
 
 
 def test_part_names() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.cases import PROTOCOLS, build_cases
+from recap.data.cases import PROTOCOLS, build_cases, history_only
 from recap.errors import ConfigError
 
 #      row          0  1  2  3  4  5  6  7  8
@@ -39,6 +39,17 @@ def test_last_protocols() -> None:
     longer = table([0] * 4, [0] * 4, [2] * 4)
     assert build_cases(longer, c.TEST).tolist() == [0, 1, 2]
     assert build_cases(longer, c.TEST, "trajectory_last").tolist() == [2]
+
+
+def test_check_ins_that_are_history_only_open_no_case() -> None:
+    """Rows 3 and 4 are a walk set aside: no case starts or ends there, and user 0's last case is the one before."""
+    aside = [row in (3, 4) for row in range(9)]
+    checkins = table(USERS, WALKS, SPLIT).assign(**{c.HISTORY_ONLY: aside})
+    assert build_cases(checkins, c.TEST).tolist() == [1, 5, 7]
+    assert build_cases(checkins, c.TEST, "trajectory_last").tolist() == [1, 5, 7]
+    assert build_cases(checkins, c.TEST, "user_last").tolist() == [1, 7]
+    assert history_only(checkins).tolist() == aside
+    assert not history_only(table(USERS, WALKS, SPLIT)).any(), "tables of before have no such column"
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 2)), max_size=30))

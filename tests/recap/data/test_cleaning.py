@@ -11,9 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, clean_checkins
+from recap.data.cases import history_only
+from recap.data.cleaning import MERGED, DataConfig, clean_checkins
 from recap.errors import ConfigError, DataError
-from tests.checkins import LENIENT, configs, raw_rows, raw_table
+from tests.checkins import LENIENT, START, configs, raw_rows, raw_table
 
 Rows = list[tuple[str, str, float]]
 
@@ -41,7 +42,7 @@ def test_a_gap_of_exactly_the_limit_does_not_cut() -> None:
 
 def test_same_second_rows_keep_file_order() -> None:
     """Two check-ins of one second stay in the order of the file, also across the cut between splits."""
-    rows = [("ann", poi, hour) for poi, hour in zip("hwhwhwhhwh", [0, 1, 2, 3, 4, 5, 6, 7, 7, 8], strict=True)]
+    rows = [("ann", poi, hour) for poi, hour in zip("hwhwhwhhwh", [0.0, 1, 2, 3, 4, 5, 6, 7, 7, 8], strict=True)]
     frame, _ = clean_checkins(raw_table(rows), LENIENT)
     assert "".join(frame[c.POI_ID]) == "hwhwhwhhwh"
     assert frame[c.SPLIT].tolist() == [0] * 8 + [1, 2]
@@ -70,8 +71,9 @@ def test_rare_pois_go_first_and_then_rare_users_once() -> None:
 def test_held_out_rows_are_dropped_in_the_order_of_the_protocol() -> None:
     """Twenty rows: 16 train, 2 validation, 2 test.
 
-    cy appears only in test, in a trajectory of one row: too short comes before unseen user. bob's test row is at zoo,
-    which training never saw. ann's validation rows stay.
+    cy appears only in test, in a trajectory of one row: too short comes before unseen user, and a user whom training
+    does not know has no history to stay in. bob's test row is at zoo, which training never saw. ann's validation rows
+    stay.
     """
     train = [(user, poi, float(hour)) for hour, (user, poi) in enumerate([("ann", "home"), ("bob", "work")] * 8)]
     rows = [*train, ("ann", "work", 17.0), ("ann", "home", 18.0), ("bob", "zoo", 19.0), ("cy", "home", 20.0)]
@@ -92,6 +94,24 @@ def test_held_out_rows_are_dropped_in_the_order_of_the_protocol() -> None:
     assert list(report.dropped.values())[3:] == [0, 1, 1], "users are looked at before POIs"
 
 
+def test_short_trajectories_stay_as_history() -> None:
+    """Twenty rows in hours 0 to 19, cut at 16 and 18. ann trains, then comes back a week later for two test rows.
+
+    Her walk of two is too short for cases. It stays as history, except the row at zoo, where training never was; under
+    ``cases_only`` both rows go. Training rows, and what cases are made of, are the same.
+    """
+    rows = [("ann", "home", float(hour)) for hour in range(18)] + [("ann", "home", 200.0), ("ann", "zoo", 201.0)]
+    every = LENIENT.model_copy(update={"min_trajectory_length": 3})
+    frame, report = clean_checkins(raw_table(rows), every)
+    assert frame[c.HISTORY_ONLY].tolist() == [False] * 18 + [True]
+    assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (18, 1, 1)
+    assert report.dropped["unseen_poi"] == 0
+
+    frame, report = clean_checkins(raw_table(rows), every.model_copy(update={"history": "cases_only"}))
+    assert c.HISTORY_ONLY not in frame
+    assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (18, 0, 2)
+
+
 def test_training_keeps_short_trajectories() -> None:
     """A lone training check-in is history for later cases."""
     rows = [("ann", "home", float(hour)) for hour in [0, 100, *range(200, 218)]]
@@ -110,8 +130,11 @@ def test_exact_duplicates_are_counted_and_dropped_only_on_request() -> None:
     assert 10 not in frame[c.SOURCE_ROW].tolist()
 
 
-def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int]] | None:
-    """(source row, split, trajectory) of the surviving rows by loops over Python lists; None where nothing is left."""
+def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int, bool]] | None:
+    """(source row, split, trajectory, history only) of the surviving rows by loops over Python lists.
+
+    None where no training case is left.
+    """
     alive = [(hour, i, user, poi) for i, (user, poi, hour) in enumerate(rows)]
     if config.drop_exact_duplicates:
         first: dict[Any, int] = {}
@@ -121,28 +144,63 @@ def plain_protocol(rows: Rows, config: DataConfig) -> list[tuple[int, int, int]]
     for key, minimum in ((3, config.min_poi_checkins), (2, config.min_user_checkins)):
         counts = Counter(row[key] for row in alive)
         alive = [row for row in alive if counts[row[key]] >= minimum]
-    alive.sort()
-    n = len(alive)
-    split = {row[1]: (k >= int(config.train_end * n)) + (k >= int(config.val_end * n)) for k, row in enumerate(alive)}
     alive.sort(key=lambda row: (row[2], row[0], row[1]))
+    alive = plainly_merged(alive, config)
     trajectory: dict[int, int] = {}
     for k, row in enumerate(alive):
         before = alive[k - 1]
         new = k == 0 or before[2] != row[2] or row[0] - before[0] > config.trajectory_gap_hours
         trajectory[row[1]] = (trajectory[before[1]] if k else -1) + new
-    length = Counter(trajectory.values())
+    split = plainly_split(alive, trajectory, config)
 
     def held_out(row: Any) -> bool:
         return split[row[1]] != c.TRAIN
 
-    alive = [r for r in alive if not held_out(r) or length[trajectory[r[1]]] >= config.min_trajectory_length]
-    for key in (2, 3):
-        seen = {row[key] for row in alive if not held_out(row)}
-        alive = [row for row in alive if not held_out(row) or row[key] in seen]
+    short: set[int] = set()
+    for what in ("short", "unseen") if config.removal_order == "short_first" else ("unseen", "short"):
+        if what == "unseen":
+            for key in (2, 3):
+                seen = {row[key] for row in alive if not held_out(row)}
+                alive = [row for row in alive if not held_out(row) or row[key] in seen]
+            continue
+        length = Counter(trajectory[row[1]] for row in alive)
+        short = {r[1] for r in alive if held_out(r) and length[trajectory[r[1]]] < config.min_trajectory_length}
+        if config.history == "cases_only":
+            alive = [row for row in alive if row[1] not in short]
     pairs = pairwise(alive)
     if not any(trajectory[a[1]] == trajectory[b[1]] and not held_out(b) for a, b in pairs):
         return None
-    return [(row[1], split[row[1]], trajectory[row[1]]) for row in alive]
+    return [(row[1], split[row[1]], trajectory[row[1]], row[1] in short) for row in alive]
+
+
+def plainly_merged(alive: list[Any], config: DataConfig) -> list[Any]:
+    """Rows by (user, hour) without those that belong to the last one kept, or to the same hour or two of a clock."""
+    left: list[Any] = []
+    start = int(START.timestamp())
+    for row in alive:
+        if config.merge_seconds and left and left[-1][2] == row[2]:
+            now, kept = start + round(3600 * row[0]), start + round(3600 * left[-1][0])
+            if config.merge_by == "gap" and now - kept <= config.merge_seconds:
+                continue
+            if config.merge_by == "clock" and now // config.merge_seconds == kept // config.merge_seconds:
+                continue
+        left.append(row)
+    return left
+
+
+def plainly_split(alive: list[Any], trajectory: dict[int, int], config: DataConfig) -> dict[int, int]:
+    """Split of each row: things in time order, the first int(train_end n) of them train."""
+    things: dict[Any, Any] = {}
+    for hour, row, *_ in alive:
+        if config.split_by == "checkins":
+            things[row] = (hour, row)
+        elif config.split_by == "trajectory_start":
+            things.setdefault(trajectory[row], (hour, trajectory[row]))
+        else:
+            things[trajectory[row]] = (hour, trajectory[row])
+    n, ordered = len(things), sorted(things, key=things.__getitem__)
+    of = {thing: (k >= int(config.train_end * n)) + (k >= int(config.val_end * n)) for k, thing in enumerate(ordered)}
+    return {row: of[row if config.split_by == "checkins" else trajectory[row]] for _, row, *_ in alive}
 
 
 @given(raw_rows(), configs)
@@ -154,7 +212,8 @@ def test_equals_the_protocol_in_plain_python(rows: Rows, config: DataConfig) -> 
     except DataError:
         assert not expected
         return
-    assert expected == list(zip(frame[c.SOURCE_ROW], frame[c.SPLIT], frame[c.TRAJECTORY], strict=True))
+    found = zip(frame[c.SOURCE_ROW], frame[c.SPLIT], frame[c.TRAJECTORY], history_only(frame), strict=True)
+    assert expected == list(found)
 
 
 def cleaned(rows: Rows, config: DataConfig) -> pd.DataFrame:
@@ -167,24 +226,49 @@ def cleaned(rows: Rows, config: DataConfig) -> pd.DataFrame:
 
 @given(raw_rows(), configs)
 def test_splits_are_disjoint_and_ordered_in_time(rows: Rows, config: DataConfig) -> None:
-    """Each surviving row is in one split, and no earlier split reaches into a later one."""
+    """Each surviving row is in one split, and no earlier split reaches into a later one.
+
+    Where whole trajectories are shared out this holds for each user; trajectories of several users overlap.
+    """
     frame = cleaned(rows, config)
     assert frame[c.SOURCE_ROW].is_unique
-    spans = frame.groupby(c.SPLIT)[c.TIME].agg(["min", "max"])
-    assert all(a < b for a, b in zip(spans["max"].iloc[:-1], spans["min"].iloc[1:], strict=True))
+    parts = [frame] if config.split_by == "checkins" else [part for _, part in frame.groupby(c.USER_ID, observed=True)]
+    for part in parts:
+        spans = part.groupby(c.SPLIT)[c.TIME].agg(["min", "max"])
+        assert all(a < b for a, b in zip(spans["max"].iloc[:-1], spans["min"].iloc[1:], strict=True))
+    if config.split_by != "checkins":
+        assert not frame[[c.TRAJECTORY, c.SPLIT]].drop_duplicates()[c.TRAJECTORY].duplicated().any()
 
 
 @given(raw_rows(), configs)
 def test_every_row_is_accounted_for(rows: Rows, config: DataConfig) -> None:
-    """raw - sum(dropped) = check-ins, and kept = raw minus what the filters took."""
+    """raw = check-ins + history only + what was dropped, and kept = raw minus what the filters took."""
     try:
         frame, report = clean_checkins(raw_table(rows), config)
     except DataError:
         assume(False)
     assert report.raw == len(rows)
-    assert report.raw - sum(report.dropped.values()) == report.checkins == len(frame)
+    assert report.raw == report.checkins + report.history_only + sum(report.dropped.values())
+    assert report.history_only == history_only(frame).sum() and report.checkins == len(frame) - report.history_only
     filters = ("rare_poi", "rare_user", "exact_duplicate")
     assert report.kept == report.raw - sum(report.dropped[reason] for reason in filters)
+    assert (MERGED in report.dropped) == bool(config.merge_seconds)
+
+
+@given(raw_rows(), configs)
+def test_the_rule_of_history_changes_nothing_but_history(rows: Rows, config: DataConfig) -> None:
+    """Rows that cases are made of, their splits and the counts of the report agree; only whole rows are set aside."""
+    every = config.model_copy(update={"history": "every_checkin"})
+    only = config.model_copy(update={"history": "cases_only"})
+    cleaned(rows, config)
+    (full, full_report), (cases, cases_report) = (clean_checkins(raw_table(rows), it) for it in (every, only))
+    columns = [c.SOURCE_ROW, c.SPLIT, c.TRAJECTORY]
+    pd.testing.assert_frame_equal(full.loc[~history_only(full), columns], cases[columns])
+    assert (full.loc[history_only(full), c.SPLIT] != c.TRAIN).all()
+    assert full_report.checkins == cases_report.checkins
+    for reason, count in cases_report.dropped.items():
+        gone = full_report.dropped[reason]
+        assert gone == (count - full_report.history_only if reason == "short_trajectory" else count), reason
 
 
 @given(raw_rows(), configs, st.randoms(use_true_random=False))
@@ -245,6 +329,8 @@ def test_an_empty_table_is_refused() -> None:
         (["min_poi_checkins"], "field=value"),
         (["min_poi_checkins.deep=1"], "unknown field"),
         (["drop_exact_duplicates=perhaps"], "'perhaps'"),
+        (["split_by=users"], "'users'"),
+        (["merge_seconds=-1"], "merge_seconds"),
     ],
 )
 def test_refuses_bad_configuration(assignments: list[str], part: str) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from recap import columns as c
 from recap.data.card import dataset_card
+from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset, check_same_dataset, hash_tables
 from recap.data.preparation import prepare_dataset
@@ -26,6 +27,9 @@ Rows = list[tuple[str, str, float]]
 
 ROWS: Rows = [(user, poi, float(hour)) for hour, (user, poi) in enumerate([("u10", "work"), ("u9", "home")] * 10)]
 """Twenty rows: 16 train, 2 validation, 2 test."""
+
+ROWS_HASH = "2556f1d860757b8592287d78dd0cc8ad2601c995660e27ce0bf293c094993458"
+"""Of `small_dataset(ROWS)`, computed by the version before check-ins could be history only."""
 
 
 def test_users_and_pois_are_numbered_by_their_ids_as_text() -> None:
@@ -64,7 +68,7 @@ def test_hash_depends_on_content_alone(rows: Rows, config: DataConfig, random: A
         a, b = small_dataset(rows, config), small_dataset(shuffled, config)
     except DataError:
         assume(False)
-    columns = [name for name in c.CHECKIN_COLUMNS if name != c.SOURCE_ROW]
+    columns = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT]
     assert hash_tables(a.checkins[columns], a.pois, a.users) == hash_tables(b.checkins[columns], b.pois, b.users)
 
 
@@ -124,6 +128,53 @@ def test_saves_and_loads_the_same(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new" / "city").stat().st_mode) == 0o755
 
 
+WALKED: Rows = [("ann", "ab"[hour % 2], float(hour)) for hour in range(18)] + [("ann", "a", 200.0), ("ann", "b", 201.0)]
+"""Ann trains 16 rows and goes on for two of validation; a week later she walks two test rows, too few for cases."""
+
+
+def test_history_only_rows_are_part_of_the_dataset_and_of_its_hash(tmp_path: Path) -> None:
+    """The mark survives the disk, counts in the hash and on the card, and stands apart in what people read."""
+    config = LENIENT.model_copy(update={"min_trajectory_length": 3})
+    full = small_dataset(WALKED, config)
+    assert history_only(full.checkins).tolist() == [False] * 18 + [True, True]
+    assert [len(full.cases(split)) for split in range(3)] == [15, 2, 0]
+    full.save(tmp_path / "full")
+    loaded = Dataset.load(tmp_path / "full")
+    pd.testing.assert_frame_equal(loaded.checkins, full.checkins, check_dtype=False)
+    assert full.hash != hash_tables(full.checkins.drop(columns=c.HISTORY_ONLY), full.pois, full.users)
+    assert "| kept as history, opens no case: validation or test check-in in a short trajectory | 2 |" in dataset_card(
+        full
+    )
+    assert (
+        "**18**" in dataset_card(full)
+        and "18 check-ins of 1 users" in dataset_card(full)
+        and "2 more are history only" in dataset_card(full)
+    )
+
+    cases = small_dataset(WALKED, config.model_copy(update={"history": "cases_only"}))
+    assert c.HISTORY_ONLY not in cases.checkins
+    pd.testing.assert_frame_equal(cases.pois, full.pois)
+    pd.testing.assert_frame_equal(cases.users, full.users)
+
+
+def test_a_dataset_without_such_rows_hashes_as_before() -> None:
+    """The rule alone changes no hash: nothing is set aside here, so there is no column."""
+    only = LENIENT.model_copy(update={"history": "cases_only"})
+    assert small_dataset(ROWS).hash == small_dataset(ROWS, only).hash == ROWS_HASH
+
+
+def test_datasets_written_before_the_rule_had_a_name_load(tmp_path: Path) -> None:
+    """Format 1 has no mark and no name for its rule: it made history of cases only, with the hash it had."""
+    dataset = small_dataset(ROWS)
+    dataset.save(tmp_path / "old")
+    manifest = json.loads((tmp_path / "old" / "dataset.json").read_text())
+    del manifest["config"]["history"], manifest["report"]["history_only"]
+    edit_manifest(tmp_path / "old", manifest | {"format_version": 1}, relist=True, whole=True)
+    loaded = Dataset.load(tmp_path / "old")
+    assert loaded.manifest.config.history == "cases_only"
+    assert loaded.hash == dataset.hash and not history_only(loaded.checkins).any()
+
+
 def test_saving_again_replaces_a_dataset_and_nothing_else(tmp_path: Path) -> None:
     """Our own folder is replaced whole; a folder with other files, or a file, is never touched."""
     folder = tmp_path / "city"
@@ -157,11 +208,11 @@ def test_a_failed_save_leaves_the_old_dataset(tmp_path: Path, monkeypatch: pytes
     assert [path.name for path in tmp_path.iterdir()] == ["city"]
 
 
-def edit_manifest(folder: Path, change: dict[str, Any], *, reseal: bool) -> None:
-    manifest = json.loads((folder / "dataset.json").read_text())
+def edit_manifest(folder: Path, change: dict[str, Any], *, relist: bool, whole: bool = False) -> None:
+    manifest = {} if whole else json.loads((folder / "dataset.json").read_text())
     manifest |= change
     (folder / "dataset.json").write_text(json.dumps(manifest))
-    if reseal:
+    if relist:
         write_sums(folder, [path.name for path in folder.iterdir() if path.name != "SHA256SUMS"])
 
 
@@ -185,10 +236,10 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
     with pytest.raises(ChecksumError, match=r"users\.parquet is missing"):
         Dataset.load(missing)
 
-    unsealed = folder("unsealed")
-    (unsealed / "SHA256SUMS").unlink()
+    unfinished = folder("unfinished")
+    (unfinished / "SHA256SUMS").unlink()
     with pytest.raises(ChecksumError, match="has no SHA256SUMS"):
-        Dataset.load(unsealed)
+        Dataset.load(unfinished)
 
     unlisted = folder("unlisted")
     write_sums(unlisted, ["dataset.json", "pois.parquet", "users.parquet"])
@@ -202,22 +253,22 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
         Dataset.load(outside)
 
     renamed = folder("renamed")
-    edit_manifest(renamed, {"name": "another"}, reseal=False)
+    edit_manifest(renamed, {"name": "another"}, relist=False)
     with pytest.raises(ChecksumError, match=r"dataset\.json was changed"):
         Dataset.load(renamed)
 
     newer = folder("newer")
-    edit_manifest(newer, {"format_version": 99}, reseal=True)
+    edit_manifest(newer, {"format_version": 99}, relist=True)
     with pytest.raises(DatasetError, match=r"format 99.*update recap"):
         Dataset.load(newer)
 
     odd = folder("odd")
-    edit_manifest(odd, {"format_version": "one"}, reseal=True)
+    edit_manifest(odd, {"format_version": "one"}, relist=True)
     with pytest.raises(DatasetError, match="format"):
         Dataset.load(odd)
 
     unknown = folder("unknown")
-    edit_manifest(unknown, {"colour": "red"}, reseal=True)
+    edit_manifest(unknown, {"colour": "red"}, relist=True)
     with pytest.raises((ConfigError, DatasetError), match="colour"):
         Dataset.load(unknown)
 
@@ -226,11 +277,11 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="manifest"):
         Dataset.load(noise)
 
-    resealed = folder("resealed")
-    (resealed / "checkins.parquet").write_bytes(b"PAR1 not really PAR1")
-    write_sums(resealed, [path.name for path in resealed.iterdir() if path.name != "SHA256SUMS"])
+    relisted = folder("relisted")
+    (relisted / "checkins.parquet").write_bytes(b"PAR1 not really PAR1")
+    write_sums(relisted, [path.name for path in relisted.iterdir() if path.name != "SHA256SUMS"])
     with pytest.raises(DatasetError, match="recap prepare"):
-        Dataset.load(resealed)
+        Dataset.load(relisted)
 
     swapped = folder("swapped")
     pd.DataFrame({"nothing": [1]}).to_parquet(swapped / "checkins.parquet")
@@ -242,7 +293,7 @@ def test_refuses_folders_edited_by_hand(tmp_path: Path) -> None:
         Dataset.load(tmp_path / "nowhere")
 
 
-def test_a_resealed_table_with_other_content_is_refused(tmp_path: Path) -> None:
+def test_a_newly_listed_table_with_other_content_is_refused(tmp_path: Path) -> None:
     """Someone who edits a table and its SHA256SUMS still meets the content hash of the manifest."""
     dataset = small_dataset(ROWS)
     dataset.save(tmp_path / "city")

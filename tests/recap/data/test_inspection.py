@@ -1,4 +1,4 @@
-"""Inspection: each blemish on a table small enough to see it, the page, and the command that writes nothing."""
+"""Inspection: each issue on a table small enough to see it, the page, and the command that writes nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.checks import check_checkins, distance_km
+from recap.data.card import HISTORY_ONLY_LABEL
+from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import inspect_checkins
+from recap.data.inspection import inspect_checkins, preview_rows
 from recap.data.inspection_page import inspection_page
 from recap.data.reading import SOURCE_FORMATS, ReadOptions
-from tests.checkins import raw_table
+from recap.geodesy import distance_km
+from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
 from tests.sources import write_source
 
@@ -23,7 +25,7 @@ def problems(raw: pd.DataFrame) -> dict[str, int]:
 
 
 def clean(**changes: Any) -> pd.DataFrame:
-    """Four check-ins without a blemish, hours apart, in New York; columns may be replaced."""
+    """Four check-ins without an issue, hours apart, in New York; columns may be replaced."""
     raw = raw_table([("ann", "home", 0.0), ("ann", "work", 3.0), ("ann", "home", 9.0), ("bob", "home", 1.0)])
     return raw.assign(**changes)
 
@@ -41,7 +43,8 @@ def test_repeats_and_ties() -> None:
 
 def test_impossible_speed() -> None:
     """111 km in an hour is fine, 1,112 km is not; at one instant 11 km is not; 4 km in a second is rounding."""
-    assert distance_km(*(np.array([x]) for x in (0, 0, 10, 0)))[0] == pytest.approx(1111.9, abs=0.1)
+    zero, ten = np.array([0.0]), np.array([10.0])
+    assert distance_km(zero, zero, ten, zero)[0] == pytest.approx(1111.9, abs=0.1)
     hours = [("ann", "a", 0.0), ("ann", "b", 1.0)]
     for degrees, expected in ((1.0, {}), (10.0, {"impossible_speed": 1})):
         assert problems(raw_table(hours).assign(**{c.LATITUDE: [40.0, 40 + degrees]})) == expected
@@ -55,7 +58,7 @@ def test_impossible_speed() -> None:
 def test_places_that_move_or_change() -> None:
     """home stands twice 1.1 km apart, and once as another category."""
     raw = clean()
-    raw.loc[2, c.LATITUDE] += 0.01
+    raw[c.LATITUDE] += [0.0, 0.0, 0.01, 0.0]
     (problem,) = check_checkins(raw)
     assert (problem.kind, problem.count) == ("moving_places", 1)
     assert "1 of them more than 200 m" in problem.title and problem.examples == ["home spreads over 1.11 km"]
@@ -85,7 +88,7 @@ def test_gaps_where_the_file_is_dense() -> None:
 def test_zones_dates_and_zeros() -> None:
     """New York with Tokyo's clock; midnights; latitude and longitude 0."""
     assert problems(clean(**{c.TZ_OFFSET_MINUTES: [540, -240, -240, -240]})) == {"odd_zone": 1}
-    midnight = pd.to_datetime(["2012-04-02", "2012-04-03", "2012-04-04", "2012-04-05"], utc=True)
+    midnight: Any = pd.to_datetime(["2012-04-02", "2012-04-03", "2012-04-04", "2012-04-05"], utc=True)
     assert problems(clean(**{c.TIME: midnight})) == {"dates_only": 4}
     nowhere = clean(**{c.LATITUDE: 0.0, c.LONGITUDE: 0.0, c.TZ_OFFSET_MINUTES: 0})
     assert problems(nowhere) == {"null_island": 4}
@@ -94,7 +97,8 @@ def test_zones_dates_and_zeros() -> None:
 def test_leaks_of_a_given_split() -> None:
     """Test before training ends, the same check-in in both, a trajectory across, a place and a user unknown."""
     rows = [("ann", "home", 0.0), ("ann", "work", 1.0), ("ann", "home", 5.0), ("ann", "work", 6.0)]
-    good = raw_table(rows).assign(**{c.SPLIT: [0, 0, 1, 2], c.TRAJECTORY_ID: ["a", "a", "b", "c"]})
+    given: dict[str, Any] = {c.SPLIT: [0, 0, 1, 2], c.TRAJECTORY_ID: ["a", "a", "b", "c"]}
+    good = raw_table(rows).assign(**given)
     assert problems(good) == {}
     assert problems(good.assign(**{c.SPLIT: [0, 1, 0, 2]})) == {
         "split_not_in_time": 1,
@@ -122,6 +126,20 @@ def test_every_format_is_inspected_without_options(tmp_path: Path, source_format
     assert any("--timezone" in note for note in found.account.notes) == (options.timezone is not None)
     assert len(found.first_rows) == 5
     assert found.preview.checkins == 72 - sum(found.preview.dropped.values())
+
+
+def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:
+    """Ann's last walk of two opens no case and stays; under a protocol of cases only it would be dropped."""
+    rows = [("ann", "ab"[hour % 2], float(hour)) for hour in range(18)] + [("ann", "a", 200.0), ("ann", "b", 201.0)]
+    path = write_foursquare(tmp_path / "city.txt", rows)
+    config = DataConfig(min_poi_checkins=1, min_user_checkins=1)
+    found = inspect_checkins(path, "auto", ReadOptions(), config)
+    assert (found.preview.checkins, found.preview.history_only) == (18, 2)
+    assert preview_rows(found, config) == {HISTORY_ONLY_LABEL: 2}
+    only = config.model_copy(update={"history": "cases_only"})
+    found = inspect_checkins(path, "auto", ReadOptions(), only)
+    assert (found.preview.checkins, found.preview.history_only) == (18, 0)
+    assert preview_rows(found, only) == {"dropped: validation or test check-in in a trajectory shorter than 3": 2}
 
 
 def test_bad_rows_become_problems(tmp_path: Path) -> None:
@@ -158,4 +176,4 @@ def test_the_command(tmp_path: Path) -> None:
     text = recap("inspect", path)
     assert text.returncode == 0 and "Problems" in text.stdout and "no time zone" in text.stdout
     assert_refused(recap("inspect", tmp_path / "nowhere", "--json"), "does not exist")
-    assert_refused(recap("inspect", path, "--html", tmp_path / "no" / "page.html"), "cannot write")
+    assert_refused(recap("inspect", path, "--html", tmp_path / "no" / "page.html"), "writing", "nothing was kept")

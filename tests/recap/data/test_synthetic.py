@@ -22,16 +22,19 @@ from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.gravity import Gravity
 from recap.data.synthetic.layout import build_layout
 from recap.data.synthetic.people import DAYS, build_people
+from recap.data.synthetic.record import check_in
+from recap.data.synthetic.routes import Routes
 from recap.data.synthetic.shapes import inside
+from recap.data.synthetic.stops import Stop
 from recap.data.synthetic.venues import Venue, build_venues
-from recap.data.synthetic.walk import City, Stop, Walker
+from recap.data.synthetic.walk import City, Walker
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 SMALL = 40
-SMALL_HASH = "27cba80d1853ef704410f017bed8197cf6896b0f1601e20da5ed7dc6ac0bee7c"
-PINNED_HASH = "94e55629f45d26f91db3c80d6cfdedd8ebac3ceaa401d8a123a18e82a4daf8a3"
+SMALL_HASH = "72c9fd2f36f93835c7f511472ba6e71c81b096f7a42a3409796ddd5bd64758d8"
+PINNED_HASH = "170c92f0d86a87d036898c9eb5e30fe7cc9eeec334ba0d3d8d87de0d35ed3d9d"
 DRAWN = [781, 743, 923, 66, 377, 581, 362, 609]
 DRAWN_LARGE = [233617291117788, 212889938553066]
 GRAPH_HASH = "3afdabc88ea1a292a4891b16342622623741038011b649b375f6030752b10543"
@@ -52,8 +55,13 @@ def small_venues() -> list[Venue]:
 def small_walks() -> list[tuple[int, list[Stop]]]:
     """(home, all visits) of each person of the small city, checked in or not."""
     city = City(small_venues())
-    people = build_people(small_venues(), 7, SMALL)
-    return [(p.home, Walker(p, city, Draws(7, 3, number)).live()) for number, p in enumerate(people)]
+    routes = Routes(city.category)
+    walks = []
+    for number, person in enumerate(build_people(small_venues(), 7, SMALL)):
+        stops = Walker(person, city, routes, Draws(7, 3, number)).live()
+        routes.add(check_in(person, city, stops, Draws(7, 4, number)))
+        walks.append((person.home, stops))
+    return walks
 
 
 def hash_json(value: object) -> str:
@@ -320,6 +328,41 @@ def test_choices_are_local() -> None:
         if a.minute // 1440 == b.minute // 1440
     ]
     assert np.median(moves) < 5_000
+
+
+def test_a_shared_route_leads_where_others_went_on_from_the_middle() -> None:
+    """0 -> 1 -> 2: from 0 the only grocery two steps on is 2; nothing from 2, no bar, and no step over a day apart.
+
+    A repeated check-in leads nowhere, and a step taken three times is drawn three times as often as one taken once.
+    """
+    kinds = ["Café", "Bakery", "Grocery", "Market"]
+    routes = Routes([CATEGORY_INDEX[kind] for kind in kinds])
+    routes.add([Stop(0, 0), Stop(60, 1), Stop(90, 1), Stop(120, 2), Stop(1560, 3)])
+    draws = Draws(9)
+    assert routes.follow(0, "grocery", draws) == 2
+    assert routes.follow(0, "night", draws) is None
+    assert routes.follow(1, "grocery", draws) is None
+    assert routes.follow(2, "grocery", draws) is None
+    for _ in range(2):
+        routes.add([Stop(0, 1), Stop(60, 2)])
+    routes.add([Stop(0, 1), Stop(60, 3)])
+    taken = [routes.follow(0, "grocery", draws) for _ in range(4000)]
+    assert taken.count(2) / taken.count(3) == pytest.approx(3, rel=0.15)
+
+
+def test_who_seeks_something_new_follows_shared_routes() -> None:
+    """With routes that lead from anywhere to one restaurant, most people have been there; without routes few."""
+    city, people = City(small_venues()), build_people(small_venues(), 7, SMALL)
+    dinner = CATEGORY_INDEX["Restaurant"]
+    famous = city.category.index(dinner)
+    been = []
+    for known in (False, True):
+        routes = Routes(city.category)
+        for venue in range(len(city.category)) if known else ():
+            routes.add([Stop(0, venue), Stop(60, city.airport), Stop(120, famous)])
+        walks = [Walker(person, city, routes, Draws(7, 3, number)).live() for number, person in enumerate(people)]
+        been.append(sum(any(stop.venue == famous for stop in stops) for stops in walks))
+    assert been[1] > 2 * been[0]
 
 
 def test_cafes_peak_in_the_morning_and_bars_at_night() -> None:

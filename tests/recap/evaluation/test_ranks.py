@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap.errors import ScoreError
-from recap.evaluation.ranks import check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import check_scores, rank_of, rank_targets, rank_totals, top_pois
 from recap.scores import Scores
 
 # POI              0    1    2    3    4
@@ -28,6 +28,15 @@ def test_ties_without_a_tie_break_stay_open() -> None:
     assert ranked(TOTAL, 0) == (0, 1)
     assert [ranked(TOTAL, poi) for poi in (1, 2, 4)] == [(1, 3)] * 3
     assert ranked(TOTAL, 3) == (4, 1)
+
+
+def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
+    """POIs 1, 2 and 4 share ranks 2, 3 and 4; whether asked of one case or of a batch."""
+    total_BP = torch.tensor(TOTAL)
+    assert [rank_of(total_BP[0], poi) for poi in range(5)] == [1.0, 3.0, 3.0, 5.0, 3.0]
+    assert rank_totals(total_BP.repeat(2, 1), torch.tensor([3, 1])).mean_B.tolist() == [5.0, 3.0]
+    # With 1 before 2 and 4, those two share ranks 3 and 4.
+    assert rank_targets(scores(TOTAL, POPULARITY), torch.tensor([2])).mean_B.tolist() == [3.5]
 
 
 def test_popularity_orders_equal_scores_and_nothing_else() -> None:

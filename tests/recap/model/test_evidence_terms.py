@@ -22,7 +22,7 @@ from recap.training.trainer import Trainer
 from tests.recap.reference_evidence import counts_of_others, walks_by_loops
 from tests.worlds import all_cases, batch_of, small_city, small_recap, small_training
 
-EVIDENCE = {"evidence": EvidenceConfig().model_dump()}
+EVIDENCE: dict[str, Any] = {"evidence": EvidenceConfig().model_dump()}
 ROWS = all_cases(small_city())[::5]
 
 

@@ -14,7 +14,7 @@ from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import RunSettings
 from recap.training import journal
-from recap.training.metrics_file import read_metrics
+from recap.training.metrics_file import EpochLine, read_metrics
 from recap.training.run import train
 from tests.background import tiny_spec
 
@@ -30,7 +30,7 @@ def test_a_crash_between_state_and_journal_loses_no_epoch(
     dataset, config = Dataset.load(dataset_folder), tiny_spec(dataset_folder).train_config()
     out, write = tmp_path / "out", journal.Journal.write
 
-    def crash_at_two(self: journal.Journal, line: dict) -> None:
+    def crash_at_two(self: journal.Journal, line: EpochLine) -> None:
         if line["epoch"] == 2:
             raise Crash
         write(self, line)
@@ -115,10 +115,10 @@ def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pyt
     make_reserve(tmp_path)
     write = files._write
 
-    def no_new_files(target: Path, payload: bytes, mode: str, durable: bool = True) -> None:
+    def no_new_files(target: Path, payload: bytes, mode: str) -> None:
         if mode == "wb":
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(target, payload, mode, durable)
+        write(target, payload, mode)
 
     monkeypatch.setattr(files, "_write", no_new_files)
     with pytest.raises(OSError, match="No space left"):

@@ -6,7 +6,7 @@ import pytest
 
 from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, choose_gpus, read_gpus
-from recap.runs.execution.scheduling import place
+from recap.runs.execution.scheduling import allocate_device
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import RunSettings
 from recap.runs.store.spec import RunSpec
@@ -52,18 +52,18 @@ def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
         | {"preset": "tiny"}
     )
     settings = RunSettings(default_gpu_bytes=3 * GB, gpu_margin_bytes=0, cpu_runs=1)
-    first = place(spec, [], [], settings, store)
+    first = allocate_device(spec, [], [], settings, store)
     assert first is not None and first.kind == "cpu"
     running = RunState(state="running", created="", device=first)
-    assert place(spec, [running], [], settings, store) is None
-    on_gpu = place(spec, [running], [EMPTY], settings, store)
+    assert allocate_device(spec, [running], [], settings, store) is None
+    on_gpu = allocate_device(spec, [running], [EMPTY], settings, store)
     assert on_gpu is not None and (on_gpu.gpu_uuids, on_gpu.bytes_each) == (("GPU-a",), 3 * GB)
     full = replace(EMPTY, free_bytes=2 * GB)
-    assert place(spec, [], [full], settings, store) is None
+    assert allocate_device(spec, [], [full], settings, store) is None
     with pytest.raises(RecapError, match="asks for 1 GPU, this machine has 0: submit it with --device cpu"):
-        place(spec.model_copy(update={"device": "cuda"}), [], [], settings, store)
+        allocate_device(spec.model_copy(update={"device": "cuda"}), [], [], settings, store)
     with pytest.raises(RecapError, match="asks for 2 GPUs, this machine has 1"):
-        place(spec.model_copy(update={"processes": 2}), [], [EMPTY], settings, store)
+        allocate_device(spec.model_copy(update={"processes": 2}), [], [EMPTY], settings, store)
 
 
 def test_reads_the_machines_cards() -> None:

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -16,8 +18,8 @@ from recap.errors import RecapError
 from recap.evaluation.records import records_file
 from recap.runs.execution import control
 from recap.runs.execution.runner import Runner
-from recap.runs.execution.service import ensure_runner, runner_process, runner_works, start_runner
-from recap.runs.execution.snapshots import read_case_history, read_scalars
+from recap.runs.execution.service import ensure_runner, start_runner
+from recap.runs.execution.snapshots import SNAPSHOTS, read_case_history
 from recap.runs.store.comparison import changed_cases, compare_runs
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate
@@ -25,9 +27,20 @@ from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
+from recap.runs.store.state import RunState
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
-from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch, wait_until_over, walking_dataset
+from tests.background import (
+    kill,
+    new_store,
+    runner_process,
+    runner_works,
+    tiny_spec,
+    wait_for,
+    wait_for_epoch,
+    wait_until_over,
+    walking_dataset,
+)
 
 LONG = ["validate_every=1000"]
 
@@ -86,13 +99,14 @@ def test_a_run_finishes_with_everything_beside_it(
     assert history["part_prior"].iloc[0] == 0
     total = history[["part_core", "part_prior", "part_correction"]].sum(axis=1)
     assert (total - history["score"]).abs().max() < 1e-4
-    assert read_scalars(run)["prior.scale"].nunique() > 1
+    metadata = [pq.read_schema(path).metadata for path in (run.path / SNAPSHOTS).iterdir()]
+    assert len({json.loads(values[b"scalars"])["prior.scale"] for values in metadata}) > 1
     with pytest.raises(RecapError, match="has no test case 5000"):
         read_case_history(run, 5000)
 
     varied = submit(store, dataset_folder, parent=run.id, overrides=["model.use_history=false"])
     assert wait_until_over(varied) == "finished", varied.log.read_text()
-    compared = compare_runs([run, varied])
+    compared: Any = compare_runs([run, varied])
     assert compared["differing"] == ["model.use_history"]
     assert [row["test"]["all"]["n"] for row in compared["runs"]] == [96, 96]
     changed = changed_cases(varied, run, within=1)
@@ -137,7 +151,7 @@ def test_a_killed_training_is_failed_and_resumes_exactly(
     run = submit(store, dataset_folder, epochs=60, overrides=LONG)
     wait_for_epoch(run, 3)
     process = run.read_state().process
-    assert process is not None and process.send(signal.SIGKILL)
+    assert process is not None and kill(process)
     assert wait_until_over(run, 5) == "failed"
     assert "SIGKILL" in (run.read_state().error or "") and "recap runs resume 1" in (run.read_state().error or "")
     done = run.read_metrics()
@@ -155,7 +169,7 @@ def test_a_training_survives_its_runner_and_is_taken_over(
     wait_for_epoch(run, 1)
     first = wait_for(lambda: runner_process(store), "a runner")
     trainer = run.read_state().process
-    assert first.send(signal.SIGKILL)
+    assert first is not None and kill(first)
     wait_for(lambda: not runner_works(store), "the lock to fall", 5)
     assert trainer is not None and trainer.is_alive()
     assert ensure_runner(store)
@@ -172,7 +186,7 @@ def test_without_runner_and_trainer_a_run_is_lost_at_the_next_look(store: RunSto
     wait_for_epoch(run, 1)
     runner, trainer = runner_process(store), run.read_state().process
     assert runner is not None and trainer is not None
-    assert runner.send(signal.SIGKILL) and trainer.send(signal.SIGKILL)
+    assert kill(runner) and kill(trainer)
     wait_for(lambda: not runner_works(store) and not trainer.is_alive(), "both to be gone", 5)
     ensure_runner(store)
     assert run.read_state().state == "lost"
@@ -194,7 +208,7 @@ def test_a_reused_pid_is_never_signalled(store: RunStore, dataset_folder: Path) 
             identity.model_copy(update={"boot_id": "another boot"}),
         ):
             assert not reused.is_alive()
-            assert not reused.send(signal.SIGKILL) and not reused.send_to_group(signal.SIGKILL)
+            assert not reused.send_to_group(signal.SIGKILL)
             (run,) = store.add([tiny_spec(dataset_folder)])
             run.change({"queued"}, "running", attempt=1, process=reused.model_dump(), host=reused.host)
             control.stop(store, run)
@@ -289,7 +303,7 @@ def test_a_full_disk_fails_the_run_and_keeps_what_was_there(store: RunStore, dat
 
 
 @pytest.mark.slow
-def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -> None:
+def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five hundred waiting runs behind one that works: all stay queued, and none is read twice."""
     store.add([tiny_spec(dataset_folder)] * 500)
     write_json(store.folder / "settings.json", {"poll_seconds": 0.05})
@@ -298,12 +312,15 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path) -
         identity = ProcessIdentity.current()
         run.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
     assert runner.tick()
-    reads = []
+    reads: list[str] = []
     original = RunFolder.repair_state
-    RunFolder.repair_state = lambda run: reads.append(run.id) or original(run)  # type: ignore[method-assign,func-returns-value]
-    try:
+
+    def counted(run: RunFolder) -> RunState:
+        reads.append(run.id)
+        return original(run)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "repair_state", counted)
         assert runner.tick()
-    finally:
-        RunFolder.repair_state = original  # type: ignore[method-assign]
     assert reads == []
     assert sum(run.read_state().state == "queued" for run in store.runs()) == 499

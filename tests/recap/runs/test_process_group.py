@@ -1,15 +1,15 @@
 """Several processes share a training and come to one process's numbers; a stop and a kill leave nobody behind."""
 
-import signal
 from pathlib import Path
 
 import psutil
 import pytest
 
+from recap.checkpoint import Checkpoint
 from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from recap.storage.tensors import load_tensors
-from tests.background import tiny_spec, wait_for, wait_for_epoch, wait_until_over
+from tests.background import kill, tiny_spec, wait_for, wait_for_epoch, wait_until_over
 
 DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3", "model.graph_dropout=0.1"]
 
@@ -32,7 +32,7 @@ def test_two_processes_equal_one(store: RunStore, dataset_folder: Path) -> None:
         assert two["loss"]["main"] == pytest.approx(one["loss"]["main"], rel=1e-5)
         assert two["loss"]["warm"] == pytest.approx(one["loss"]["warm"], rel=1e-5)
         assert two["val"]["all"]["mrr"] == pytest.approx(one["val"]["all"]["mrr"], abs=0.02)
-    weights = [load_tensors(run.checkpoint / "best_overall.safetensors")[0] for run in runs]
+    weights = [load_tensors(Checkpoint.load(run.checkpoint).best_overall_weights)[0] for run in runs]
     for name, tensor in weights[0].items():
         assert (tensor - weights[1][name]).abs().max() < 2e-3, name
 
@@ -53,6 +53,6 @@ def test_a_shared_run_stops_resumes_and_leaves_nobody_behind(store: RunStore, da
     assert first is not None
     ranks = psutil.Process(first.pid).children(recursive=True)
     assert len(ranks) >= 3, "the launcher and two processes"
-    assert first.send(signal.SIGKILL)
+    assert kill(first)
     assert wait_until_over(run, 20) == "failed"
     wait_for(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in ranks), "all to end", 20)

@@ -12,7 +12,7 @@ from recap.runs.execution import control
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.run_store import ReadOnlyError, RunStore
 from recap.runs.store.spec import RunSpec, check_run_id
-from recap.runs.store.state import RunState
+from recap.runs.store.state import RunState, StateName
 from recap.runs.store.submission import build_specs, expand_grid
 from tests.background import tiny_spec
 
@@ -122,7 +122,7 @@ def test_numbers_are_never_used_again(store: RunStore, dataset_folder: Path) -> 
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "stopping"])
-def test_a_run_that_is_not_over_cannot_be_removed(store: RunStore, dataset_folder: Path, state: str) -> None:
+def test_a_run_that_is_not_over_cannot_be_removed(store: RunStore, dataset_folder: Path, state: StateName) -> None:
     """Removing would pull the folder from under a process."""
     (run,) = store.add([tiny_spec(dataset_folder)])
     run.change({"queued"}, state)
@@ -186,7 +186,7 @@ def test_a_newer_versions_run_is_shown_and_left_alone(store: RunStore, dataset_f
         with pytest.raises(FormatVersionError, match="written in format 2, this version reads up to 1: update recap"):
             kind.from_json(json.loads(text), "it")
         described = describe_run(run)
-        assert described["state"] == "lost" and "update recap" in described["error"]
+        assert described["state"] == "lost" and "update recap" in str(described["error"])
         assert path.read_text() == text
 
 
@@ -196,6 +196,6 @@ def test_a_damaged_state_is_worked_out_again(store: RunStore, dataset_folder: Pa
     (run,) = store.add([tiny_spec(dataset_folder)])
     (run.path / "state.json").write_text(content)
     described = describe_run(run)
-    assert described["state"] == "lost" and "state.json" in described["error"]
+    assert described["state"] == "lost" and "state.json" in str(described["error"])
     assert run.change({"lost"}, "queued", error=None) is not None
     assert describe_run(run)["state"] == "queued"

@@ -1,5 +1,6 @@
 """The objective: one softmax stands for two losses, and each part gets the gradient that the equations give it."""
 
+from functools import partial
 from math import log
 from typing import Any
 
@@ -93,7 +94,7 @@ def test_gradients_equal_two_losses_with_a_detached_core(
     for name, expected in naive.items():
         assert (expected is None) is (shared[name] is None), name
         if expected is not None:
-            torch.testing.assert_close(shared[name], expected, rtol=1e-6, atol=1e-6, msg=lambda m, n=name: f"{n}: {m}")
+            torch.testing.assert_close(shared[name], expected, rtol=1e-6, atol=1e-6, msg=partial("{}: {}".format, name))
 
 
 def warm_share(**changes: Any) -> dict[str, Tensor]:

@@ -1,5 +1,7 @@
 """Parameter groups: who learns how fast, and what the backbone's scale applies to."""
 
+from typing import Any
+
 import pytest
 
 from recap.model.config import Stage
@@ -9,7 +11,7 @@ from tests.worlds import small_city, small_recap
 
 
 @pytest.mark.parametrize("changes", [{}, {"use_history": False}, {"use_graph": False}], ids=str)
-def test_every_parameter_is_in_exactly_one_group(changes: dict[str, bool]) -> None:
+def test_every_parameter_is_in_exactly_one_group(changes: dict[str, Any]) -> None:
     """Prior: its scalars and lambda_corr; calibration: its networks; backbone: the rest, E_poi included."""
     model = small_recap(small_city(), **changes)
     optimiser = build_optimiser(model, OptimiserConfig())

@@ -1,0 +1,22 @@
+"""The Markdown templates of this package: results of experiments and the demo city's model card."""
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@cache
+def _environment() -> Environment:
+    # Markdown that the repository generates from its own result files; HTML is made in `analysis.report`, escaped.
+    return Environment(  # noqa: S701
+        loader=PackageLoader("analysis.experiments"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def fill_template(name: str, **values: Any) -> str:
+    """A template of ``templates/`` with values filled in."""
+    return _environment().get_template(name).render(**values)

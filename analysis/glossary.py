@@ -1,0 +1,259 @@
+"""Every term once: the word on screen, the paper's word, and one sentence for each kind of reader.
+
+Tooltips, names of score parts and docs/glossary.md are made from here. Keys are the names in code, records and JSON.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+PAGE_HEAD: Final = """# Glossary
+
+Generated from `analysis/glossary.py`; a test holds it to that file. "On screen" is the word of the plain registers; the
+researcher's register, tables and exports use the paper's.
+
+| Key | On screen | In the paper | In plain words | Exactly |
+|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term.
+
+    Attributes:
+        key: name in code, records and JSON.
+        word: on screen, in the plain registers.
+        paper: the paper's word; empty where the term is ours.
+        plain: one sentence for students and stakeholders.
+        exact: one sentence for researchers.
+    """
+
+    key: str
+    word: str
+    paper: str
+    plain: str
+    exact: str
+
+
+_TERMS: Final = (
+    Term("poi", "Place", "POI", "A place that people check in at.", "A point of interest of the dataset's vocabulary."),
+    Term(
+        "transition",
+        "Step",
+        "transition",
+        "Going from one place to the next.",
+        "Two consecutive check-ins of a trajectory, source and destination.",
+    ),
+    Term(
+        "trajectory",
+        "Walk",
+        "trajectory",
+        "One outing: check-ins without a long pause between them.",
+        "A user's check-ins without a gap of more than 24 h.",
+    ),
+    Term("user", "Walker", "user", "A person, shown by number only.", "A user of the dataset, named by index."),
+    Term("head", "Head", "head", "Steps seen more than once.", "Cases whose m_sd is above η in training."),
+    Term("tail", "Tail", "tail", "Steps seen at most once.", "Cases whose m_sd is at most η in training."),
+    Term("unseen", "Unseen", "unseen", "Steps that nobody took in training.", "Cases whose m_sd is 0 in training."),
+    Term("core", "Core", "core score", "What the network alone says of a place.", "w_d · h_t + b_d (Eq. 5)."),
+    Term(
+        "prior",
+        "Prior",
+        "revisit prior",
+        "Points for places the walker visited before.",
+        "R_t(d), the weighted visit count, recency and recent window, clipped to [0, b_max] (Eq. 9).",
+    ),
+    Term("count", "Visit count", "visit count", "Points for how often.", "λ_prior w_cnt log(1 + n_t(d)) (Eq. 9)."),
+    Term("recency", "Recency", "recency", "Points for how lately.", "λ_prior w_rec exp(−r_t(d) / τ_rec) (Eq. 9)."),
+    Term(
+        "window",
+        "Recent window",
+        "recent window",
+        "Points for being among the last check-ins.",
+        "λ_prior w_win where r_t(d) is at most L_win (Eq. 9).",
+    ),
+    Term(
+        "clip_loss",
+        "Clip",
+        "clip",
+        "What the limits of the prior take away.",
+        "count + recency + window − R_t(d); not 0 only where the clip to [0, b_max] binds.",
+    ),
+    Term(
+        "correction",
+        "Correction",
+        "context correction",
+        "The prior turned up or down by hour, weekday and context.",
+        "Δ_t(d) = λ_corr γ_t(d) R_t(d) (Eq. 13).",
+    ),
+    Term("gate", "Gate", "gate", "How far the prior is turned up or down.", "γ_t(d) in [−1, 1] (Eq. 12)."),
+    Term(
+        "evidence",
+        "Evidence",
+        "",
+        "Points for what training and the walker's own past count.",
+        "E_t(d), a sum of weighted features in models with additive evidence.",
+    ),
+    Term(
+        "graph_token",
+        "Graph token",
+        "graph token",
+        "What the network is told about where people go from here.",
+        "g_t, made from exactly N propagation steps from the source (Eqs. 7, 8).",
+    ),
+    Term(
+        "revisit", "Revisit", "revisit", "This walker was there before.", "A visit before the source: d in C_t, q < t."
+    ),
+    Term(
+        "in_token",
+        "2 hops",
+        "two-hop",
+        "Exactly two training steps away, so in the graph token.",
+        "(A²)_sd > 0.",
+    ),
+    Term(
+        "within_two_hops",
+        "1 hop",
+        "two-hop candidate set",
+        "In the candidate set by a direct training step alone, not in the token.",
+        "d in C_2(s) with (A²)_sd = 0.",
+    ),
+    Term(
+        "no_evidence",
+        "No evidence",
+        "",
+        "Neither visited before nor within two hops.",
+        "The target is neither in the history nor in C_2(s).",
+    ),
+    Term(
+        "outvoted",
+        "Outvoted by X",
+        "",
+        "Without X, for all places, the case would be found; where several apply, the one after which it stands best.",
+        "A miss at K whose target ranks within K once the source X is removed for the whole catalogue.",
+    ),
+    Term(
+        "outvoted_by_core",
+        "Outvoted by core",
+        "",
+        "Without the network's core score it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_correction",
+        "Outvoted by the correction",
+        "",
+        "Without the contextual correction it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "clipped",
+        "Clipped",
+        "",
+        "Without the clip of the prior it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_two_hops",
+        "Outvoted by two hops",
+        "",
+        "Without two hops (token, addends or both) it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_own_transitions",
+        "Outvoted by own steps",
+        "",
+        "Without the walker's own steps it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_others_transitions",
+        "Outvoted by others' steps",
+        "",
+        "Without other people's steps it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_hours",
+        "Outvoted by hour and weekday",
+        "",
+        "Without hour and weekday it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_popularity",
+        "Outvoted by popularity",
+        "",
+        "Without popularity it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_distance",
+        "Outvoted by distance",
+        "",
+        "Without distance it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "outvoted_by_own_revisits",
+        "Outvoted by own visits",
+        "",
+        "Without the walker's own visits it would be found.",
+        "Removed for every place, the target ranks within K.",
+    ),
+    Term(
+        "near_miss",
+        "Near miss, within 200 m",
+        "",
+        "The first place lies within 200 m.",
+        "Great-circle distance of the first place to the target is at most 200 m.",
+    ),
+    Term(
+        "same_category",
+        "Same category",
+        "",
+        "It has the truth's category.",
+        "The first place and the target share a category.",
+    ),
+    Term("other", "Other", "", "None of these reasons.", "A miss without any of the labels before."),
+)
+TERMS: Final = {term.key: term for term in _TERMS}
+
+SCORE_PARTS: Final = ("core", "count", "recency", "window", "clip_loss", "correction", "evidence")
+"""Rows of a score decomposition in order; the clip's loss counts negatively."""
+COMPONENT_NAMES: Final = {
+    key: TERMS[key].word for key in ("graph_token", "prior", "correction", "count", "recency", "window", "evidence")
+}
+"""What an edit can switch off, in words."""
+PART_NAMES: Final = {key: TERMS[key].word for key in SCORE_PARTS}
+"""Score parts in words."""
+
+
+def tooltip(*keys: str) -> str:
+    """Terms with their plain sentences.
+
+    >>> tooltip("revisit")
+    'Revisit: this walker was there before.'
+    """
+    return " ".join(f"{TERMS[key].word}: {_clause(key)}." for key in keys)
+
+
+def tooltip_of_order(*keys: str) -> str:
+    """What labels mean of which the first that applies is given.
+
+    >>> tooltip_of_order("near_miss", "same_category")
+    "The first that applies: the first place lies within 200 m; it has the truth's category."
+    """
+    return f"The first that applies: {'; '.join(map(_clause, keys))}."
+
+
+def glossary_page() -> str:
+    """docs/glossary.md."""
+    rows = (f"| `{t.key}` | {t.word} | {t.paper or '–'} | {t.plain} | {t.exact} |\n" for t in _TERMS)
+    return PAGE_HEAD + "".join(rows)
+
+
+def _clause(key: str) -> str:
+    sentence = TERMS[key].plain
+    return sentence[0].lower() + sentence[1:].removesuffix(".")

@@ -1,0 +1,57 @@
+"""Who may talk to the app, and that it asks nobody outside."""
+
+import ipaddress
+import socket
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+"""Host names of an app that listens on this machine alone; the same list is in `.streamlit/config.toml`."""
+
+
+def allowed_hosts(address: str, further: list[str]) -> list[str]:
+    """Names by which a browser may call the app; a page of any other name cannot talk to it (DNS rebinding).
+
+    Args:
+        address: what the app listens on; a wildcard means every address of this machine.
+        further: names that the user gave, for example of the web server in front.
+    """
+    names = [*OWN_NAMES]
+    if _is_wildcard(address):
+        addresses = [entry for entries in psutil.net_if_addrs().values() for entry in entries]
+        names += [entry.address.partition("%")[0] for entry in addresses if entry.family in _INTERNET]
+    else:
+        names.append(address)
+    if not set(names) <= set(OWN_NAMES):
+        names.append(socket.gethostname())
+    return list(dict.fromkeys(name.lower() for name in [*names, *further, *_configured_by_user()]))
+
+
+_INTERNET: Final = (socket.AF_INET, socket.AF_INET6)
+
+
+def _is_wildcard(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_unspecified
+    except ValueError:  # a host name
+        return False
+
+
+def _configured_by_user() -> list[str]:
+    """`server.allowedHosts` of the user's own Streamlit file, which the project's file would hide."""
+    try:
+        with (Path.home() / ".streamlit" / "config.toml").open("rb") as file:
+            names = tomllib.load(file).get("server", {}).get("allowedHosts", [])
+    except (OSError, ValueError, AttributeError, RuntimeError):
+        return []
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def ask_nobody_outside() -> None:
+    """Keep Streamlit from looking up this machine's public address when a page of another origin knocks."""
+    from streamlit import net_util
+
+    net_util.get_external_ip = lambda: None

@@ -1,0 +1,27 @@
+"""Streamlit's options for this app: the packaged `.streamlit/config.toml`, as its command line would take them.
+
+`streamlit run app/main.py` reads that file by itself, because it lies beside the script. `recap app` hands it over as
+flags: a `config.toml` of the folder it is started in, or of the user's home, changes nothing that the file says.
+"""
+
+import tomllib
+from typing import Any
+
+from recap.storage.installed import data_path
+
+
+def streamlit_flags(**options: Any) -> dict[str, Any]:
+    """All options by the name of their flag, such as ``theme_light_primaryColor``.
+
+    Args:
+        options: flags that replace those of the file, such as ``server_port=8501``.
+    """
+    text = data_path("app", ".streamlit/config.toml").read_text(encoding="utf-8")
+    return _flat(tomllib.loads(text)) | options
+
+
+def _flat(section: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flags: dict[str, Any] = {}
+    for name, value in section.items():
+        flags |= _flat(value, f"{prefix}{name}_") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return flags

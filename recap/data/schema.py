@@ -1,0 +1,141 @@
+"""What the tables of a dataset folder must be, checked once when they are loaded, in time linear in their rows.
+
+A folder may come from anyone: its hashes say that nothing changed since it was sealed, not that it was sealed by us.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.errors import DatasetError
+
+MOST_ROWS: Final = 200_000_000
+_EARLIEST, _LATEST = (
+    np.datetime64("1970-01-01", "s").astype(np.int64),
+    np.datetime64("2100-01-01", "s").astype(np.int64),
+)
+_LARGEST_OFFSET: Final = 900
+
+_WHOLE, _REAL, _TEXT, _MOMENT = "whole numbers", "numbers", "text", "times with a zone"
+COLUMNS: Final[dict[str, dict[str, str]]] = {
+    "checkins": {
+        c.USER: _WHOLE,
+        c.POI: _WHOLE,
+        c.TIME: _MOMENT,
+        c.TZ_OFFSET_MINUTES: _WHOLE,
+        c.TRAJECTORY: _WHOLE,
+        c.SPLIT: _WHOLE,
+        c.SOURCE_ROW: _WHOLE,
+    },
+    "pois": {
+        c.POI_ID: _TEXT,
+        c.POI_NAME: _TEXT,
+        c.CATEGORY_ID: _TEXT,
+        c.CATEGORY: _TEXT,
+        c.CATEGORY_INDEX: _WHOLE,
+        c.LATITUDE: _REAL,
+        c.LONGITUDE: _REAL,
+        c.TRAIN_CHECKINS: _WHOLE,
+    },
+    "users": {c.USER_ID: _TEXT},
+}
+"""Table -> column -> what it holds; further columns of these kinds may stand beside them."""
+
+
+def read_table(folder: Path, name: str) -> pd.DataFrame:
+    """Read a table whose columns are there, of their kinds and without gaps.
+
+    Raises:
+        DatasetError: a column is missing, twice there, of another kind or has gaps, or there are no or too many rows.
+        pyarrow.ArrowException, OSError: no Parquet file.
+    """
+    path = folder / f"{name}.parquet"
+    with pq.ParquetFile(path) as file:
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+        if not 0 < rows <= MOST_ROWS:
+            raise DatasetError(f"{path} must have 1 to {MOST_ROWS:,} rows, got {rows:,}; run `recap prepare` again")
+        if len(set(schema.names)) < len(schema.names):
+            raise DatasetError(f"{path} has a column twice; run `recap prepare` again")
+        for column, kind in COLUMNS[name].items():
+            if column not in schema.names:
+                raise DatasetError(f"{path} has no column {column!r}; run `recap prepare` again")
+            if _kind(schema.field(column).type) != kind:
+                found = schema.field(column).type
+                raise DatasetError(
+                    f"{path}: column {column!r} must hold {kind}, got {found}; run `recap prepare` again"
+                )
+        strange = next((field for field in schema if _kind(field.type) is None), None)
+        if strange is not None:
+            raise DatasetError(f"{path}: column {strange.name!r} is of type {strange.type}; run `recap prepare` again")
+        table = file.read()
+    gaps = next((column for column in COLUMNS[name] if table[column].null_count), None)
+    if gaps is not None:
+        raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")
+    frame: pd.DataFrame = table.to_pandas()
+    if name == "checkins":
+        frame[c.TIME] = frame[c.TIME].astype("datetime64[s, UTC]")
+    return frame
+
+
+def _kind(kind: pa.DataType) -> str | None:
+    if pa.types.is_integer(kind):
+        return _WHOLE
+    if pa.types.is_floating(kind):
+        return _REAL
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return _MOMENT
+    if pa.types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    return _TEXT if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
+
+
+def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame, where: str) -> None:
+    """Refuse indices out of range, impossible values and rows out of order.
+
+    Args:
+        where: the folder's name for messages.
+
+    Raises:
+        DatasetError: table, column, row and value of the first one that cannot be.
+    """
+
+    def refuse(table: str, column: str, bad: Any, expected: str) -> None:
+        rows = np.flatnonzero(bad)
+        if len(rows):
+            value = {"checkins": checkins, "pois": pois, "users": users}[table][column].iloc[rows[0]]
+            raise DatasetError(
+                f"{where}: {table}.parquet row {rows[0]:,}: {column} must be {expected}, got {str(value)[:60]!r}; "
+                "run `recap prepare` again"
+            )
+
+    def outside(table: pd.DataFrame, column: str, low: float, high: float) -> Any:
+        values = table[column].to_numpy()
+        return ~((values >= low) & (values <= high))  # NaN is outside
+
+    for column, size, of in ((c.USER, len(users), "users"), (c.POI, len(pois), "pois")):
+        refuse("checkins", column, outside(checkins, column, 0, size - 1), f"a row of {of}, 0 to {size - 1:,}")
+    refuse("checkins", c.SPLIT, outside(checkins, c.SPLIT, 0, len(c.SPLIT_NAMES) - 1), "0, 1 or 2")
+    limits = outside(checkins, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET)
+    refuse("checkins", c.TZ_OFFSET_MINUTES, limits, f"-{_LARGEST_OFFSET} to {_LARGEST_OFFSET}")
+    second = checkins[c.TIME].dt.tz_localize(None).to_numpy("datetime64[s]").astype(np.int64)
+    refuse("checkins", c.TIME, (second < _EARLIEST) | (second >= _LATEST), "in 1970 to 2099")
+    user, trajectory = (checkins[name].to_numpy().astype(np.int64) for name in (c.USER, c.TRAJECTORY))
+    same_user = np.append(False, user[1:] == user[:-1])
+    refuse("checkins", c.USER, np.append(False, user[1:] < user[:-1]), "no smaller than the row before")
+    earlier = np.append(False, second[1:] < second[:-1])
+    refuse("checkins", c.TIME, earlier & same_user, "no earlier than the same user's row before")
+    step = np.diff(trajectory, prepend=-1)
+    starts = (step == 1) | ((step == 0) & same_user)
+    refuse("checkins", c.TRAJECTORY, ~starts, "0, 1, … in the order of the rows, each of one user")
+    refuse("pois", c.LATITUDE, outside(pois, c.LATITUDE, -90, 90), "-90 to 90")
+    refuse("pois", c.LONGITUDE, outside(pois, c.LONGITUDE, -180, 180), "-180 to 180")
+    refuse("pois", c.CATEGORY_INDEX, outside(pois, c.CATEGORY_INDEX, 0, len(pois) - 1), f"0 to {len(pois) - 1:,}")
+    train = np.bincount(checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN], minlength=len(pois))
+    refuse("pois", c.TRAIN_CHECKINS, pois[c.TRAIN_CHECKINS].to_numpy() != train, "the count of training check-ins")
+    refuse("pois", c.POI_ID, pois[c.POI_ID].duplicated(), "a new id")
+    refuse("users", c.USER_ID, users[c.USER_ID].duplicated(), "a new id")

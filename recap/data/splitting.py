@@ -1,0 +1,96 @@
+"""How a sequence of check-ins becomes splits and trajectories: merging, cutting at gaps, 8:1:1 over check-ins or walks.
+
+All functions take aligned arrays of rows sorted by (user, time, source row). Shape suffix: T check-ins.
+"""
+
+from typing import Final, Literal, Self, get_args
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from recap.config import Config
+
+SplitBy = Literal["checkins", "trajectory_start", "trajectory_end"]
+SPLIT_BY: Final = get_args(SplitBy)
+MergeBy = Literal["gap", "clock"]
+
+
+class SplitConfig(Config):
+    """How check-ins are cut into trajectories and split by time."""
+
+    merge_seconds: int = Field(
+        0, ge=0, description="A user's check-in this near in time to an earlier one is merged into it; 0 merges none."
+    )
+    merge_by: MergeBy = Field(
+        "gap",
+        description="gap: at most so many seconds after the last one kept; clock: in the same slice of that length.",
+    )
+    trajectory_gap_hours: float = Field(24, gt=0, description="A longer gap starts a new trajectory.")
+    split_by: SplitBy = Field(
+        "checkins", description="What is put in time order and shared out: check-ins, or trajectories by start or end."
+    )
+    train_end: float = Field(0.8, gt=0, lt=1, description="Share of them, in time order, that are training.")
+    val_end: float = Field(0.9, gt=0, le=1, description="Share of them where validation ends and test begins.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.val_end < self.train_end:
+            raise ValueError(f"val_end {self.val_end} must not be below train_end {self.train_end}")
+        return self
+
+
+def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitConfig) -> np.ndarray:
+    """Which check-ins are merged into an earlier one of their user, which stays as it is; the place does not matter.
+
+    Returns:
+        bool, one per row.
+    """
+    limit = config.merge_seconds
+    merged = np.zeros(len(user_T), dtype=bool)
+    if limit == 0:
+        return merged
+    same_user = user_T[1:] == user_T[:-1]
+    if config.merge_by == "clock":
+        merged[1:] = same_user & (seconds_T[1:] // limit == seconds_T[:-1] // limit)
+        return merged
+    # A check-in near the last one kept is near the one before it: only these rows are looked at one by one.
+    near = np.flatnonzero(same_user & (np.diff(seconds_T) <= limit)) + 1
+    before, kept = -1, 0
+    for row in near.tolist():
+        if row - 1 != before:
+            kept = int(seconds_T[row - 1])
+        merged[row] = int(seconds_T[row]) - kept <= limit
+        if not merged[row]:
+            kept = int(seconds_T[row])
+        before = row
+    return merged
+
+
+def cut_trajectories(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitConfig) -> np.ndarray:
+    """Trajectory of each check-in, numbered from 0; a new user and a gap longer than the limit start one."""
+    is_new = (np.diff(user_T) != 0) | (np.diff(seconds_T) > config.trajectory_gap_hours * 3600)
+    trajectory_T: np.ndarray = np.cumsum(np.append(True, is_new)) - 1
+    return trajectory_T
+
+
+def split_by_time(
+    seconds_T: np.ndarray, source_row_T: np.ndarray, trajectory_T: np.ndarray, config: SplitConfig
+) -> np.ndarray:
+    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n things in time order train, and so on.
+
+    Check-ins of one second go by source row, trajectories by number.
+    """
+    if config.split_by == "checkins":
+        return _shares(np.lexsort((source_row_T, seconds_T)), config)
+    first = np.flatnonzero(np.append(True, np.diff(trajectory_T) != 0))
+    last = np.append(first[1:], len(trajectory_T)) - 1
+    moment = seconds_T[first if config.split_by == "trajectory_start" else last]
+    return _shares(np.argsort(moment, kind="stable"), config)[trajectory_T]
+
+
+def _shares(order: np.ndarray, config: SplitConfig) -> np.ndarray:
+    count = len(order)
+    rank = np.empty(count, dtype=np.int64)
+    rank[order] = np.arange(count)
+    ends = int(config.train_end * count), int(config.val_end * count)
+    return (rank >= ends[0]).astype(np.int8) + (rank >= ends[1])

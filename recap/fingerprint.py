@@ -1,0 +1,73 @@
+"""The few numbers that tell one split of a city's check-ins from another, as far as papers print them.
+
+Accuracies of two papers can be compared only over the same cases. These numbers depend on every choice of a protocol
+(gaps, merging, what is shared out, what is removed and when), and a paper's tables give most of them away.
+"""
+
+import numpy as np
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.visits import Visits
+
+SAMPLE_SEED = 0
+
+
+def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
+    """What identifies a split: its test cases and what lies around those that training never saw.
+
+    The graph's numbers are on the paper's definition (App. C.2): unseen pairs are those of the trajectory_last cases,
+    each once, and M_N sums the N-hop candidates over their distinct *sources*, not over the pairs.
+
+    Args:
+        max_sources: at most so many sources, drawn with a fixed seed, are walked from; for graphs too large for all.
+
+    Returns:
+        ``cases, head, tail`` (trajectory_last cases; head: seen more than once in training), ``steps`` (every_step
+        cases), ``checkins``, ``merged_checkins`` (rows left after merging, before removals), ``unseen_pairs,
+        unseen_sources, mean_degree`` (|C_1| of a source), ``two_hop_candidates`` (|C_2|), ``two_hop_coverage`` (of
+        the pairs), ``two_hop_snr_x1000``, ``unique_tail_share`` (of the distinct pairs of all steps) and
+        ``tail_in_history`` (tail trajectory_last cases whose target the user has been to).
+    """
+    poi = dataset.checkins[c.POI].to_numpy(np.int64)
+    every, last = dataset.cases(c.TEST), dataset.cases(c.TEST, "trajectory_last")
+    source, target = _distinct(poi, every, dataset.num_pois)
+    unique_counts = graph.count(source, target)
+    tail = graph.count(poi[last], poi[last + 1]) <= TAIL_MAX_COUNT
+    source, target = _distinct(poi, last, dataset.num_pois)
+    unseen = graph.count(source, target) == 0
+    source, target = source[unseen], target[unseen]
+    sources = np.unique(source)
+    walked = sources
+    if max_sources is not None and len(sources) > max_sources:
+        walked = np.sort(np.random.default_rng(SAMPLE_SEED).choice(sources, max_sources, replace=False))
+    reached = np.isin(source, walked)
+    hops, sizes = graph.explore(walked, source[reached], target[reached], 2)
+    signal, candidates = int((hops == 2).sum()), int(sizes[1].sum())
+    report = dataset.manifest.report
+    return {
+        "cases": len(last),
+        "head": int((~tail).sum()),
+        "tail": int(tail.sum()),
+        "steps": len(every),
+        "checkins": report.checkins,
+        "merged_checkins": report.kept - report.dropped.get("merged", 0),
+        "unseen_pairs": len(source),
+        "unseen_sources": len(sources),
+        "mean_degree": _mean(sizes[0]),
+        "two_hop_candidates": _mean(sizes[1]),
+        "two_hop_coverage": _mean(hops == 2),
+        "two_hop_snr_x1000": 1000 * signal / (candidates - signal) if candidates > signal else 0.0,
+        "unique_tail_share": _mean(unique_counts <= TAIL_MAX_COUNT),
+        "tail_in_history": _mean(Visits.of(dataset).target_in_history(last)[tail]),
+    }
+
+
+def _distinct(poi: np.ndarray, rows: np.ndarray, num_pois: int) -> tuple[np.ndarray, np.ndarray]:
+    keys = np.unique(poi[rows] * num_pois + poi[rows + 1])
+    return keys // num_pois, keys % num_pois
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 0.0

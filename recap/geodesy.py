@@ -1,0 +1,23 @@
+"""Distances on the sphere, with one radius of the earth."""
+
+from typing import Final
+
+import numpy as np
+
+EARTH_RADIUS_KM: Final = 6371.0088
+"""Mean radius R1 of the earth (IUGG), km."""
+
+
+def distance_km(
+    latitude: np.ndarray, longitude: np.ndarray, other_latitude: np.ndarray, other_longitude: np.ndarray
+) -> np.ndarray:
+    """Great-circle distances in km (haversine); arguments in degrees broadcast.
+
+    >>> round(float(distance_km(np.array(0.0), np.array(179.5), np.array(0.0), np.array(-179.5))), 1)
+    111.2
+    """
+    phi, other_phi = np.radians(latitude), np.radians(other_latitude)
+    half_lat = (other_phi - phi) / 2
+    half_lon = np.radians(np.asarray(other_longitude) - np.asarray(longitude)) / 2
+    chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(other_phi) * np.sin(half_lon) ** 2
+    return 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))

@@ -1,0 +1,46 @@
+"""Text from outside made fit for a terminal, a log or a page: control characters are shown, not sent."""
+
+import re
+from typing import Final
+
+# C0 (but not tab and line feed) and C1 controls drive a terminal; marks of direction reorder what a reader sees; line
+# and paragraph separators end lines; lone surrogates cannot be encoded.
+_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'^=])")
+# Streamlit and others replace these after Markdown was read, whatever was escaped: addresses and mail addresses become
+# links, emoji and icon codes pictures, arrows are drawn. An invisible character that joins its neighbours breaks each.
+_JOINER: Final = "\u2060"
+_REPLACED: Final = re.compile(r"(?<=:)(?=//|[\w+-]+:|\w+/)|(?<=www)(?=\.)|(?=@)|(?<=[-<>=~])(?=[-<>=])", re.IGNORECASE)
+
+
+def visible(text: str) -> str:
+    """The text with every control character as an escape.
+
+    >>> visible("caf\\xe9 \\x1b[31m")
+    'café \\\\x1b[31m'
+    """
+    return _UNSAFE.sub(_escape, text)
+
+
+def one_line(text: str) -> str:
+    """`visible`, with white space and line ends put together to single blanks."""
+    return visible(" ".join(text.split()))
+
+
+def markdown_text(text: str) -> str:
+    """One line, escaped so that Markdown shows it as it is: no link, image, formula, emoji, badge, tag or control."""
+    return _MARKUP.sub(r"\\\1", _REPLACED.sub(_JOINER, one_line(text)))
+
+
+def escape_json(text: str) -> str:
+    """JSON text whose characters that `visible` would show are ``\\uXXXX``; what it means stays the same.
+
+    >>> escape_json('"a\\x9bb"')
+    '"a\\\\u009bb"'
+    """
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -1,0 +1,28 @@
+"""Pages and cards from the templates in ``recap/templates``; what goes into HTML is escaped."""
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from recap.printable import markdown_text
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("recap"),
+        autoescape=select_autoescape(enabled_extensions=("html.j2",), default=False),
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"thousands": "{:,}".format, "markdown_text": markdown_text}
+    return environment
+
+
+def render(template: str, **values: Any) -> str:
+    """The text of a template such as ``model_card.md.j2``, without a line end at its end.
+
+    Raises:
+        jinja2.UndefinedError: the template uses a value that was not given.
+    """
+    return _environment().get_template(template).render(**values)

@@ -1,0 +1,116 @@
+"""What commands print and views show of runs, key by key: the contract of `recap runs ... --json`."""
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from recap.runs.store.state import StateName
+from recap.training.metrics_file import EpochLine
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import Metrics, MetricsByGroup
+
+
+class RunProgress(TypedDict, total=False):
+    """`progress.json`: the worker's last words; empty before the first."""
+
+    attempt: int
+    process: dict[str, Any]
+    time: str
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+
+
+class RunReference(TypedDict, total=False):
+    """`reference.json`: what counting reaches on the validation cases; empty before, and where there are none."""
+
+    model: str
+    split: str
+    all: "Metrics"
+    head: "Metrics"
+    tail: "Metrics"
+    unseen: "Metrics"
+
+
+class RunSummary(TypedDict, total=False):
+    """`summary.json` of a finished run: the checkpoint's `TrainingSummary` and what the run measured; empty before."""
+
+    epochs: int
+    best_epoch: int
+    val: dict[str, float]
+    seconds: float
+    reserved_gpu_bytes: int
+    device: str
+    finished: str
+    protocol: str
+    test_seconds: float
+    test: "MetricsByGroup"
+    baselines: "dict[str, MetricsByGroup]"
+    checkpoint_hash: str
+    peak_bytes: int
+    device_type: str
+
+
+class RunDescription(TypedDict):
+    """Everything about a run; ``epoch`` is the last finished one, ``spec`` the JSON of its `RunSpec`."""
+
+    id: str
+    state: StateName
+    spec: dict[str, Any] | None
+    created: str
+    started: str | None
+    ended: str | None
+    epoch: int
+    epochs: int | None
+    metrics: list[EpochLine]
+    pid: int | None
+    host: str | None
+    device: str | None
+    error: str | None
+    checkpoint: str | None
+    reference: RunReference
+    attempt: int
+    progress: RunProgress
+
+
+class RunRow(TypedDict):
+    """A row of the list of runs; ``best`` is the best epoch's number and its validation metrics over all cases."""
+
+    id: str
+    state: StateName
+    created: str
+    started: str | None
+    ended: str | None
+    epoch: int
+    epochs: int | None
+    pid: int | None
+    host: str | None
+    device: str | None
+    error: str | None
+    checkpoint: str | None
+    seconds: float | None
+    title: str
+    dataset: str
+    notes: str
+    parent: str | None
+    best: "Metrics | None"
+
+
+class ComparedRun(TypedDict):
+    """One run of a comparison; ``fields`` are those in which the configurations differ."""
+
+    id: str
+    state: StateName
+    fields: dict[str, Any]
+    best_epoch: int | None
+    val: "MetricsByGroup | None"
+    test: "MetricsByGroup | None"
+    seconds: float | None
+
+
+class RunComparison(TypedDict):
+    """Runs side by side."""
+
+    differing: list[str]
+    runs: list[ComparedRun]

@@ -1,0 +1,40 @@
+"""JSON from outside: whatever is wrong with it is a ValueError, also nesting that Python cannot follow."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+DEEPEST: Final = 64
+"""Levels of nesting that our own files never reach."""
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON.
+
+    Raises:
+        ValueError: no JSON, or nested more than `DEEPEST` levels deep.
+    """
+    try:
+        values = json.loads(text)
+    except RecursionError:
+        raise ValueError(f"nested more than {DEEPEST} levels deep") from None
+    level = [values]
+    for _ in range(DEEPEST):
+        level = [inner for value in level if isinstance(value, dict | list) for inner in _inside(value)]
+        if not level:
+            return values
+    raise ValueError(f"nested more than {DEEPEST} levels deep")
+
+
+def read_json(path: Path, encoding: str = "utf-8") -> Any:
+    """Parse a JSON file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: no text, no JSON, or nested too deep.
+    """
+    return parse_json(path.read_text(encoding=encoding))
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Any:
+    return value.values() if isinstance(value, dict) else value

@@ -1,0 +1,77 @@
+"""What commands send to a terminal when ids, names, columns and paths are hostile: text, no control sequences."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.data.preparation import prepare_dataset
+from tests.checkins import LENIENT, raw_table
+from tests.cli_runner import recap_here
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import habit_rows
+
+ESCAPES = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e[bold]x[/bold] [/nope] :smile:"
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder `[bold]x[/] [/nope]` with a dataset and a checkpoint whose names drive terminals."""
+    folder = tmp_path_factory.mktemp("hostile") / "[bold]x[" / "] [" / "nope] \x1b[31m"
+    for part in ("own[", "new[", "no[", "home["):
+        (folder / part).mkdir(parents=True)
+    raw = raw_table(habit_rows())
+    for column in (c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID):
+        raw[column] = pd.Categorical(raw[column].astype(str) + ESCAPES)
+    dataset = prepare_dataset(raw, LENIENT, name=f"city {ESCAPES}", source_format="test")
+    dataset.save(folder / "data")
+    write_untrained_checkpoint(dataset, folder / "checkpoint")
+    frame = raw.astype(dict.fromkeys((c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID), str))
+    frame = frame.rename(columns={c.TZ_OFFSET_MINUTES: "tz", c.CATEGORY: f"category {ESCAPES}"})
+    frame.to_csv(folder / "own[/b].csv", index=False, date_format="%Y-%m-%d %H:%M:%S")
+    return folder
+
+
+COMMANDS = {
+    "inspect": ["inspect", "own[/b].csv", "--map", f"category=category {ESCAPES}"],
+    "inspect --json": ["inspect", "own[/b].csv", "--map", f"category=category {ESCAPES}", "--json"],
+    "inspect --html": ["inspect", "own[/b].csv", "--html", "[/p].html"],
+    "prepare": ["prepare", "own[/b].csv", "--out", "new[/b]", "--set", "min_poi_checkins=1", "--name", ESCAPES],
+    "prepare: no such column": ["prepare", "own[/b].csv", "--out", "other", "--map", f"user={ESCAPES}"],
+    "stats": ["stats", "data"],
+    "doctor": ["doctor", "."],
+    "evaluate": ["evaluate", "checkpoint", "--data", "data", "--records", "[/r].parquet"],
+    "explain": ["explain", "checkpoint", "--data", "data", "--case", "1", "--full", "--html", "[/e].html"],
+    "overview": ["overview", "checkpoint", "--data", "data"],
+    "cases": ["cases", "checkpoint", "--data", "data"],
+    "misses": ["misses", "checkpoint", "--data", "data", "--out", "[/m].csv"],
+    "runs list": ["runs", "list"],
+    "an unknown option": ["stats", "data", f"--{ESCAPES}"],
+    "a missing folder": ["stats", f"no[/b]{ESCAPES}"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_control_character_reaches_the_terminal(name: str, hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the command says, on both streams; a refusal is one line."""
+    monkeypatch.chdir(hostile)
+    monkeypatch.setenv("RECAP_HOME", str(hostile / "home[/b]"))
+    (hostile / "[").mkdir(exist_ok=True)
+    result = recap_here(*COMMANDS[name])
+    assert not CONTROLS.search(result.stdout + result.stderr), repr(result.stdout + result.stderr)
+    assert result.returncode in (0, 1 if name == "doctor" else 2), result.stderr
+    if result.returncode == 2:
+        assert result.stderr.count("\n") == 1 and "Traceback" not in result.stderr
+        assert name in ("prepare: no such column", "an unknown option", "a missing folder"), result.stderr
+
+
+def test_markup_and_emoji_in_a_path_are_shown(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Square brackets are part of the name."""
+    monkeypatch.chdir(hostile)
+    shown = " ".join(recap_here("stats", "data/../data").stdout.split())
+    assert "Transitions of data/../data" in shown
+    (hostile / "[bold]").symlink_to(hostile / "data")
+    assert "Transitions of [bold]" in " ".join(recap_here("stats", "[bold]").stdout.split())

@@ -1,0 +1,40 @@
+"""Scoring many cases takes no more memory than scoring few: what is kept does not lie between what is given back."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import resource
+import pandas as pd, torch
+from recap.evaluation.scoring import score_cases
+from recap.history import CheckinTensors
+from recap.scores import Scores
+from tests.checkins import small_dataset
+
+checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i)) for i in range(9)]))
+
+
+class Wide:
+    name = "wide"
+
+    def score(self, batch):
+        base = torch.rand(len(batch), 7000, dtype=torch.float64)
+        none = torch.zeros(0, dtype=torch.int64)
+        return Scores({"core": base, "rest": base * 2}, {"prior": torch.zeros(0)}, none, none)
+
+
+def peak(num_cases):
+    score_cases(Wide(), pd.DataFrame({"row": [1] * num_cases}), checkins)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+print(peak(512 * 4), peak(512 * 40))
+"""
+
+
+def test_memory_does_not_grow_with_the_cases() -> None:
+    """Forty batches after four, in a process of its own; the kept columns themselves take 8 MB."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    few, many = map(int, done.stdout.split())
+    assert many - few < 500_000  # kilobytes; it was 2,600,000

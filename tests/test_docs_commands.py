@@ -1,0 +1,208 @@
+"""Every command of the README and the docs works as printed, offline, on rows of the demo city.
+
+The raw file that stands for NYC's holds check-ins of some walkers of the demo city in the Foursquare format.
+"""
+
+import os
+import re
+import shlex
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.runs.store.run_store import RunStore
+from tests.background import new_store, runner_process, wait_for, wait_until_over
+from tests.shell import RECAP
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md")))
+RAW: Final = "dataset_TSMC2014_NYC.txt"
+NUM_WALKERS: Final = 14
+
+NOT_RUN: Final = {
+    "make app": "sets up from the network; its `recap app` is run for the README's own line and in tests/e2e",
+    "make setup": "installs from the network; .ci/run starts with it",
+    "make test": "would run this test in itself; .ci/run does it",
+    "make check": "runs no code of ours; .ci/run does it",
+    "make test-all": "would run this test in itself",
+    "recap runs submit data/nyc --preset nyc --slurm --device cuda --processes 4": (
+        "needs Slurm and four GPUs; tests/slurm submits to a real one-node Slurm"
+    ),
+    "python benchmarks/scale.py 1_000_000 10_000_000": "takes an hour and gigabytes",
+    "python benchmarks/scale.py 33_278_683": "takes hours and most of a machine",
+    "python benchmarks/scale.py 10_000_000 --keep-all --steps prepare history": "takes half an hour and gigabytes",
+    "python benchmarks/scale.py 10_000_000 --format parquet --steps prepare": "takes half an hour and gigabytes",
+}
+"""Command -> why no test runs it. An entry that no page prints any more fails, and so does a new command that fails."""
+
+
+def commands_of(page: str) -> list[str]:
+    """The commands of a page's code blocks in their order, without comments: indented, or fenced as bash."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    fenced = [
+        line for block in re.findall(r"```(?:bash|sh|console)\n(.*?)```", text, re.DOTALL) for line in block.split("\n")
+    ]
+    indented = re.findall(r"^ {4,}(\S.*)$", text, re.MULTILINE)
+    lines = [line.strip().partition("  #")[0].partition(" # ")[0].strip() for line in [*indented, *fenced]]
+    return [line for line in lines if re.match(r"(recap|make|python3?|pip|streamlit|bash)( [^/]|$)", line)]
+
+
+COMMANDS: Final = {page: commands_of(page) for page in PAGES if commands_of(page)}
+
+
+def write_raw_rows(path: Path) -> None:
+    """Check-ins of the first walkers of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
+    city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
+    rows = city.checkins[city.checkins[c.USER] < NUM_WALKERS]
+    places = city.pois.iloc[rows[c.POI]]
+    table = pd.DataFrame(
+        {
+            "user": rows[c.USER].to_numpy() + 1,
+            "place": places[c.POI_ID].to_numpy(),
+            "category_id": places[c.CATEGORY_ID].to_numpy(),
+            "category": places[c.CATEGORY].to_numpy(),
+            "latitude": places[c.LATITUDE].to_numpy(),
+            "longitude": places[c.LONGITUDE].to_numpy(),
+            "minutes": rows[c.TZ_OFFSET_MINUTES].to_numpy(),
+            "time": rows[c.TIME].dt.strftime("%a %b %d %H:%M:%S +0000 %Y").to_numpy(),
+        }
+    )
+    table.to_csv(path, sep="\t", header=False, index=False, encoding="latin-1")
+
+
+class Workplace:
+    """An empty folder with the raw file, a user folder of its own, and a shell in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "work"
+        self.folder.mkdir()
+        self.store = new_store(folder / "home")
+        self.environment = os.environ | {"RECAP_HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
+        write_raw_rows(self.folder / RAW)
+
+    def start(self, command: str) -> "subprocess.Popen[str]":
+        """The command as a shell would start it; FILE in the docs is the raw file."""
+        words = [RAW if word == "FILE" else word for word in shlex.split(command)]
+        program = [str(RECAP), *words[1:]] if words[0] == "recap" else words
+        return subprocess.Popen(
+            program,
+            cwd=ROOT if words[0] == "make" else self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, command: str) -> str:
+        """What it prints; it must end well."""
+        with self.start(command) as process:
+            out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, f"{command}\n{out}\n{err}"
+        return out
+
+    def serve(self, command: str) -> None:
+        """Start a server on a free port, wait until it answers, end it."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with self.start(f"{command} --port {port}") as server:
+            try:
+                wait_for(lambda: server.poll() is not None or answers(port), command, 120)
+                assert server.poll() is None, server.communicate()
+            finally:
+                server.kill()  # a Streamlit that nobody has visited yet lets SIGTERM wait
+
+    def follow(self, command: str) -> None:
+        """Start a command that goes on until something ends; wait for its first line."""
+        with self.start(command) as process:
+            assert process.stdout is not None
+            try:
+                assert process.stdout.readline(), command
+            finally:
+                process.terminate()
+
+    def do(self, command: str) -> None:
+        """Run one command of the docs, as long as it needs to show that it works."""
+        words = command.split()
+        if words[:2] == ["recap", "app"]:
+            self.serve(command)
+        elif words[:3] == ["recap", "runs", "logs"] and "-f" in words:
+            self.follow(command)
+        else:
+            self.run(command)
+        if words[:3] == ["recap", "runs", "stop"]:
+            wait_until_over(self.store.get(words[3]))
+        if words[:3] == ["recap", "runs", "compare"]:  # the page goes on to remove one, which must be over
+            self.end_runs()
+
+    def remove_runs(self) -> None:
+        """Leave no run, and let the next ones be 12 and 13, as the docs call them."""
+        self.end_runs()
+        for run in self.store.runs():
+            self.store.remove(run)
+        (self.store.folder / ".last_number").write_text("11")
+
+    def end_runs(self) -> None:
+        """Stop every run that is not over."""
+        for run in self.store.runs():
+            if run.read_state().state in ("queued", "running"):
+                self.run(f"recap runs stop {run.id}")
+            wait_until_over(run)
+
+
+def answers(port: int) -> bool:
+    """Whether a Streamlit server is healthy there."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    """One for all pages: later ones use the dataset that the README's lines make."""
+    place = Workplace(tmp_path_factory.mktemp("docs"))
+    for command in COMMANDS["README.md"]:
+        if command.startswith(("recap prepare", "recap train")):
+            place.run(command)
+    yield place
+    place.end_runs()
+    runner = runner_process(RunStore(place.store.folder))
+    if runner is not None:
+        wait_for(lambda: not runner.is_alive(), "the runner to leave", 60)
+
+
+def test_every_exception_is_printed_somewhere() -> None:
+    """The list above is not longer than it must be, and the pages are read at all."""
+    printed = {command for commands in COMMANDS.values() for command in commands}
+    assert set(NOT_RUN) - printed == set()
+    assert {"README.md", "docs/data.md", "docs/operations.md"} <= COMMANDS.keys()
+    assert len(printed - set(NOT_RUN)) >= 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", COMMANDS)
+def test_the_commands_of_a_page_work(page: str, workplace: Workplace) -> None:
+    """In the order of the page, each ends well; a server answers."""
+    workplace.remove_runs()
+    for command in COMMANDS[page]:
+        is_done = page == "README.md" and command.startswith(("recap prepare", "recap train"))  # by the fixture
+        if command not in NOT_RUN and not is_done:
+            workplace.do(command)
+
+
+def test_make_prints_its_targets() -> None:
+    """Bare `make` starts nothing; every target that a page names is listed with a sentence."""
+    told = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True).stdout
+    listed = dict(re.findall(r"^(make [a-z-]+) +(\S.*\.)$", told, re.MULTILINE))
+    named = {command for commands in COMMANDS.values() for command in commands if command.startswith("make ")}
+    assert named <= listed.keys() and len(listed) == told.count("\n")

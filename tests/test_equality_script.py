@@ -1,0 +1,114 @@
+"""benchmarks/equality.py finds what differs between two kept folders, and nothing else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from benchmarks.equality import main
+
+NAN = float("nan")
+Said = pytest.CaptureFixture[str]
+
+
+def keep(folder: Path, **changes: Any) -> Path:
+    """A kept folder written by hand: one output, one table, one tensor; ``None`` leaves a part out."""
+    said = {"hr20": 0.5, "mean": NAN, "seconds": 1.5, "records": f"{folder}/demo/markov.parquet"}
+    said |= changes.get("said", {})
+    rows = {"case": [0, 1, 2], "rank": [1.0, NAN, 2.5], "top_pois": [[4, 5], [5, 4], None]} | changes.get("rows", {})
+    table = pa.table({name: values for name, values in rows.items() if values is not None})
+    tensors = {"gain": torch.tensor(2.0), "weights": torch.tensor([0.0, 1.0, NAN])} | changes.get("tensors", {})
+    (folder / "demo").mkdir(parents=True)
+    (folder / "kept.json").write_text(json.dumps({"replaced": {str(folder): "<folder>"}}))
+    (folder / "demo" / "evaluate.json").write_text(json.dumps({k: v for k, v in said.items() if v is not None}))
+    metadata = {"model": "markov", "checkpoint_hash": str(folder)} | changes.get("metadata", {})
+    pq.write_table(table.replace_schema_metadata(metadata), folder / "demo" / "markov.parquet")
+    save_file(tensors, folder / "demo" / "tiny.safetensors")
+    return folder
+
+
+def compare(before: Path, after: Path, capsys: Said) -> tuple[int, list[str], Any]:
+    """Exit code, the lines about differences, and the counts."""
+    code = main(["compare", str(before), str(after), "--demo-only"])
+    *lines, last = capsys.readouterr().out.splitlines()
+    return code, lines, json.loads(last)
+
+
+def test_equal_folders_differ_in_times_and_paths_only(tmp_path: Path, capsys: Said) -> None:
+    before = keep(tmp_path / "before")
+    after = keep(tmp_path / "somewhere else", said={"seconds": 99.0})
+    code, lines, counts = compare(before, after, capsys)
+    # Values: hr20, mean, records, and the table's model; cells: 3 rows of 3 columns; elements: 1 + 3.
+    compared = {"files": 3, "json_values": 4, "table_cells": 9, "tensor_elements": 4}
+    assert (code, lines, counts) == (0, [], {"different": 0, "compared": compared})
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"said": {"hr20": 0.5000000000000001}}, "evaluate.json: .hr20: 0.5 became 0.5000000000000001"),
+        ({"said": {"hr20": None}}, "evaluate.json: .hr20: 0.5 became nothing"),
+        ({"said": {"mean": 0.25}}, "evaluate.json: .mean: nan became 0.25"),
+        ({"said": {"seconds": None}}, "evaluate.json: .seconds: 1.5 became nothing"),
+        ({"said": {"rows": [1, {}]}}, "evaluate.json: .rows[0]: nothing became 1"),
+        (
+            {"rows": {"rank": [1.0, NAN, 3.0]}},
+            "markov.parquet: column rank: 1 of 3 rows differ, first row 2: 2.5 became 3.0",
+        ),
+        (
+            {"rows": {"top_pois": [[4, 5], [4, 5], None]}},
+            "markov.parquet: column top_pois: 1 of 3 rows differ, first row 1: [5, 4] became [4, 5]",
+        ),
+        ({"rows": {"case": [0.0, 1.0, 2.0]}}, "markov.parquet: column case: int64 became double"),
+        ({"rows": {"case": [0], "rank": [0.0], "top_pois": [None]}}, "markov.parquet: 3 rows became 1"),
+        ({"metadata": {"model": "visits"}}, "markov.parquet: metadata model: 'markov' became 'visits'"),
+        (
+            {"tensors": {"weights": torch.tensor([-0.0, 1.0, NAN])}},
+            "tiny.safetensors: tensor weights: 1 of 3 elements differ, first element 0: 0.0 became -0.0",
+        ),
+        (
+            {"tensors": {"gain": torch.tensor([2.0])}},
+            "tiny.safetensors: tensor gain: torch.float32[] became torch.float32[1]",
+        ),
+    ],
+)
+def test_a_change_is_named_with_both_values(changes: Any, line: str, tmp_path: Path, capsys: Said) -> None:
+    code, lines, counts = compare(keep(tmp_path / "before"), keep(tmp_path / "after", **changes), capsys)
+    assert code == 1
+    assert lines[0] == f"demo/{line}"
+    assert counts["different"] == len(lines)
+
+
+def test_columns_and_files_that_are_gone_are_named(tmp_path: Path, capsys: Said) -> None:
+    before, after = keep(tmp_path / "before"), keep(tmp_path / "after", rows={"rank": None})
+    (after / "demo" / "tiny.safetensors").unlink()
+    code, lines, _ = compare(before, after, capsys)
+    assert code == 1
+    assert lines == [
+        f"demo/markov.parquet: column rank is only in {before}/demo/markov.parquet",
+        f"demo/tiny.safetensors: {after}/demo/tiny.safetensors is missing",
+    ]
+
+
+def test_a_folder_cut_off_or_without_nyc_is_refused(tmp_path: Path) -> None:
+    before, after = keep(tmp_path / "before"), keep(tmp_path / "after")
+    with pytest.raises(SystemExit, match="choose --demo-only"):
+        main(["compare", str(before), str(after)])
+    (after / "kept.json").unlink()
+    with pytest.raises(SystemExit, match="not kept to its end"):
+        main(["compare", str(before), str(after), "--demo-only"])
+
+
+def test_keep_asks_for_the_nyc_file_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECAP_NYC", raising=False)
+    monkeypatch.chdir(Path(__file__).parents[1])
+    with pytest.raises(SystemExit, match=r"^equality: the NYC file is needed, none was named; [^\n]*--demo-only$"):
+        main(["keep", str(tmp_path / "new")])
+    with pytest.raises(SystemExit, match=r"nowhere\.txt is not there"):
+        main(["keep", str(tmp_path / "new"), "--nyc", "nowhere.txt"])
+    assert not (tmp_path / "new").exists()
