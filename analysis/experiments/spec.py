@@ -14,7 +14,7 @@ from recap.training_config import TrainConfig
 
 SPECS: Final = data_path("analysis.experiments", "specs")
 
-Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "evidence"]
+Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "nearest", "evidence"]
 
 
 class Column(Config):

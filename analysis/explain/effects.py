@@ -4,11 +4,13 @@ Shape suffixes: B variants, P POIs.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
+from analysis.records.removals import removed_totals
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 from recap.evaluation.ranks import rank_of, rank_totals
@@ -31,6 +33,25 @@ def rank_and_probability(total_BP: torch.Tensor, poi: int) -> tuple[torch.Tensor
     probability_B = torch.exp(logit_B - torch.logsumexp(total_BP, dim=1))
     candidate_B = torch.full_like(total_BP[:, 0], poi, dtype=torch.int64)
     return logit_B, probability_B, rank_totals(total_BP, candidate_B).mean_B
+
+
+def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | None:
+    """The candidate's rank with the graph token and all two-hop addends taken away for every place.
+
+    As `analysis.records.removals` has it of every case; None in a model whose two hops do not act here.
+    """
+    walks_P = edited_case.two_hop_addends_P
+    has_token = edited_case.is_active("graph_token")
+    if walks_P is None and not has_token:
+        return None
+    if not edited_case.edits:
+        predictor = edited_case.predictor
+        return rank_of(removed_totals(predictor, predictor.batch([edited_case.row]))["two_hops"][0], candidate)
+    total_P = edited_case.total_P
+    if has_token:
+        variant = replace(edited_case.variant, off=edited_case.variant.off | {"graph_token"})
+        total_P = edited_case.predictor.score_counterfactuals([variant])[0]
+    return rank_of(total_P if walks_P is None else total_P - walks_P, candidate)
 
 
 def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candidate: int) -> list[Effect]:

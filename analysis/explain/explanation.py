@@ -10,13 +10,15 @@ from analysis.explain.checks import CaseChecks, check_case, choose_rival
 from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
+from analysis.explain.effects import rank_without_two_hops
 from analysis.explain.faithfulness import Faithfulness, faithfulness
 from analysis.explain.leave_one_out import LeftOut, leave_one_out
 from analysis.explain.minimal_sets import EvidenceSet, minimal_sets
-from analysis.explain.paths import PathEvidence, path_evidence
+from analysis.explain.paths import PathEvidence, path_evidence, training_rows
 from analysis.explain.revisits import RevisitEvidence, revisit_evidence
 from analysis.explain.score_parts import explain_edited_case
-from analysis.explain.sentences import REGISTERS, Sentence, SentenceInput, render_sentences
+from analysis.explain.sentences import REGISTERS, PathTrips, Sentence, SentenceInput, render_sentences
+from analysis.explain.trips import Trips, count_trips
 from analysis.explain.types import CaseExplanation, Role
 from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
@@ -40,6 +42,10 @@ class FullExplanation(CaseExplanation):
     revisits: list[RevisitEvidence] = Field(description="Of the target and of the rival.")
     path_evidence: list[PathEvidence] = Field(description="`paths` with training rows and cuts.")
     contrast: Contrast = Field(description="A is the target, B the rival.")
+    trips: Trips = Field(description="Whose training transitions lead straight from the source to the target.")
+    rank_without_two_hops: float | None = Field(
+        description="Token and two-hop addends taken away for all places; None where the model has neither."
+    )
     sentences: dict[str, list[Sentence]] = Field(description="By register.")
     leave_one_out: list[LeftOut] | None = None
     what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
@@ -130,7 +136,7 @@ def explain_edited_case_fully(
         revisit_evidence(edited_case, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
     ]
     graph_token = edited_case.predictor.model.graph_token
-    told = _sentence_input(edited_case, base, split_up, revisits[0], left_out or [])
+    told = _sentence_input(edited_case, base, split_up, revisits[0])
     return FullExplanation(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[edited_case.split],
@@ -145,6 +151,8 @@ def explain_edited_case_fully(
         revisits=revisits,
         path_evidence=path_evidence(edited_case, target, with_cuts=counterfactuals),
         contrast=split_up,
+        trips=told.trips,
+        rank_without_two_hops=told.rank_without_two_hops,
         sentences={register: render_sentences(told, register) for register in REGISTERS},
         leave_one_out=left_out,
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
@@ -155,19 +163,30 @@ def explain_edited_case_fully(
 
 
 def _sentence_input(
-    edited_case: EditedCase,
-    explanation: CaseExplanation,
-    split_up: Contrast,
-    revisit: RevisitEvidence,
-    left_out: list[LeftOut],
+    edited_case: EditedCase, explanation: CaseExplanation, split_up: Contrast, revisit: RevisitEvidence
 ) -> SentenceInput:
+    rows, user = training_rows(edited_case.predictor), explanation.user
+    source, target = explanation.source, explanation.target
+    acts = edited_case.is_active("evidence") or (
+        edited_case.is_active("graph_token") and edited_case.config.num_hops == 2
+    )
+    strongest = None
+    if acts and explanation.paths:
+        best = explanation.paths[0]
+        strongest = PathTrips(
+            path=best,
+            trips_in=count_trips(rows.of(source, best.middle), user),
+            trips_out=count_trips(rows.of(best.middle, target), user),
+        )
     return SentenceInput(
         explanation=explanation,
         rival=split_up.b,
         target=split_up.a,
         revisit=revisit,
         inactive=edited_case.inactive,
-        holds_two_steps=edited_case.is_active("graph_token") and edited_case.config.num_hops == 2,
         num_places=len(edited_case.total_P),
-        left_out=left_out,
+        trips=count_trips(rows.of(source, target), user),
+        edges_edited=bool(edited_case.variant.edges),
+        strongest=strongest,
+        rank_without_two_hops=rank_without_two_hops(edited_case, target),
     )

@@ -1,7 +1,8 @@
 """Sentences from the exact numbers, without a language model, in two registers.
 
-Researchers get the paper's words and score points; stakeholders get places, visits and chances. A part that is inactive
-is never mentioned; numbers follow `analysis.formatting`.
+Researchers get the paper's words and score points; stakeholders get places, visits and the model's shares. A part that
+is inactive is never mentioned; addends that cancel are told as their net; trips are told with whose they are, and the
+softmax is called the model's share, since nothing calibrates it. Numbers follow `analysis.formatting`.
 """
 
 from typing import Final, Literal, get_args
@@ -9,11 +10,11 @@ from typing import Final, Literal, get_args
 from pydantic import Field
 
 from analysis.explain.evidence_items import evidence_label
-from analysis.explain.leave_one_out import LeftOut
+from analysis.explain.net_rows import NET_ROWS, PLAIN_ROWS, net_differences
 from analysis.explain.revisits import RevisitEvidence
-from analysis.explain.types import CaseExplanation, ScoreDecomposition
+from analysis.explain.trips import Trips, describe_trips
+from analysis.explain.types import CaseExplanation, PathTerms, ScoreDecomposition
 from analysis.formatting import adds_up, chance, days, ordinal, points, share, signed_points, times
-from analysis.glossary import PART_NAMES
 from recap.config import Config
 
 Register = Literal["researcher", "stakeholder"]
@@ -40,6 +41,14 @@ class Sentence(Config):
         return "".join(piece.text for piece in self.pieces)
 
 
+class PathTrips(Config):
+    """The strongest two-hop path, and whose trips its halves are."""
+
+    path: PathTerms
+    trips_in: Trips
+    trips_out: Trips
+
+
 class SentenceInput(Config):
     """What sentences are made from; everything is about the target."""
 
@@ -50,18 +59,31 @@ class SentenceInput(Config):
     target: ScoreDecomposition
     revisit: RevisitEvidence
     inactive: list[str]
-    holds_two_steps: bool = Field(description="The graph token acts and holds exactly two steps.")
     num_places: int
-    left_out: list[LeftOut] = Field(default_factory=list)
+    trips: Trips = Field(description="Training transitions from the source straight to the target.")
+    edges_edited: bool = Field(description="Training counts were edited, so that trips and people no longer tell them.")
+    strongest: PathTrips | None = Field(description="None where no path leads there or two hops do not act here.")
+    rank_without_two_hops: float | None = Field(
+        description="Token and two-hop addends taken away for all places; None where the model has neither."
+    )
 
     @property
     def target_name(self) -> Piece:
         return Piece(text=self.explanation.target_name, kind="target")
 
     @property
+    def source_name(self) -> Piece:
+        return Piece(text=self.explanation.source_name, kind="place")
+
+    @property
     def rival_name(self) -> Piece:
         name = self.rival.name
         return Piece(text=f"another {name}" if name == self.explanation.target_name else name, kind="rival")
+
+    @property
+    def stays(self) -> bool:
+        """The step leads from a place to itself."""
+        return self.explanation.source == self.explanation.target
 
     @property
     def tells_prior(self) -> bool:
@@ -75,13 +97,20 @@ def render_sentences(told: SentenceInput, register: Register) -> list[Sentence]:
             _answer_points(told),
             _score(told),
             *_evidence(told),
+            *_margin(told),
             *_prior(told),
             _transition_count(told),
             *_paths_counted(told),
         ]
     else:
-        sentences = [_answer_chance(told), *_visits(told), *_transition_taken(told), *_paths_taken(told)]
-    return [*sentences, *_without(told, register)]
+        sentences = [
+            _answer_share(told),
+            *_speaks(told),
+            *_visits(told),
+            _step_taken(told),
+            *_paths_walked(told),
+        ]
+    return [*sentences, *_without_two_hops(told, register)]
 
 
 def _sentence(about: str, *pieces: str | Piece) -> Sentence:
@@ -94,13 +123,13 @@ def _sentence(about: str, *pieces: str | Piece) -> Sentence:
 def _answer_points(told: SentenceInput) -> Sentence:
     rank = ordinal(told.target.rank)
     margin = told.target.total - told.rival.total
-    rank_and_probability = f" ranks {rank} of {told.num_places:,} with probability {share(told.target.probability)}; "
+    share_of_model = f" ranks {rank} of {told.num_places:,} with a model share of {share(told.target.probability)}; "
     leads = " is " + (f"ahead by {points(-margin)}." if margin < 0 else f"behind by {points(margin)}.")
-    return _sentence("answer", told.target_name, rank_and_probability, told.rival_name, leads)
+    return _sentence("answer", told.target_name, share_of_model, told.rival_name, leads)
 
 
-def _answer_chance(told: SentenceInput) -> Sentence:
-    place = f" of {told.num_places:,} places, with a chance of {chance(told.target.probability)}. "
+def _answer_share(told: SentenceInput) -> Sentence:
+    place = f" of {told.num_places:,} places; the model's share for it is {chance(told.target.probability)}. "
     rival = f" comes {ordinal(told.rival.rank)}, with {chance(told.rival.probability)}."
     return _sentence(
         "answer", told.target_name, f" comes {ordinal(told.target.rank)}{place}", _upper(told.rival_name), rival
@@ -123,7 +152,10 @@ def _score(told: SentenceInput) -> Sentence:
     listed = [f"core {points(target.core)}"]
     listed += [f"{name} {signed_points(value)}" for name, value in parts.items() if name != "core"]
     rounded = "" if adds_up(list(parts.values()), target.total) else " (rounded)"
-    return _sentence("score", f"Its score is {points(target.total)}: {', '.join(listed)}{rounded}.")
+    net = ""
+    if target.prior * target.correction < 0:
+        net = f"; prior and correction together give {signed_points(target.prior + target.correction)}"
+    return _sentence("score", f"Its score is {points(target.total)}: {', '.join(listed)}{rounded}{net}.")
 
 
 def _evidence(told: SentenceInput) -> list[Sentence]:
@@ -135,20 +167,52 @@ def _evidence(told: SentenceInput) -> list[Sentence]:
     return [_sentence("score", f"The evidence that weighs most: {listed}.")]
 
 
+def _margin(told: SentenceInput) -> list[Sentence]:
+    """Where the two differ, in net rows."""
+    rows = list(net_differences(told.target, told.rival).items())[:_TOLD_TERMS]
+    if not rows:
+        return []
+    listed = "; ".join(f"{NET_ROWS[row]} {signed_points(value)}" for row, value in rows)
+    return [_sentence("rival", "The largest differences to ", told.rival_name, f": {listed}.")]
+
+
+def _speaks(told: SentenceInput) -> list[Sentence]:
+    """What speaks most for the place and what most against it, held against the rival."""
+    rows = net_differences(told.target, told.rival)
+    helps = next((row for row, value in rows.items() if value > 0), None)
+    hurts = next((row for row, value in rows.items() if value < 0), None)
+    against: list[str | Piece] = [" against ", told.rival_name]
+    if helps and hurts:
+        return [
+            _sentence(
+                "rival",
+                "Held",
+                *against,
+                f", {PLAIN_ROWS[helps]} speak{_verb(helps)} most for it and {PLAIN_ROWS[hurts]} most against it.",
+            )
+        ]
+    if helps or hurts:
+        row = helps or hurts or ""
+        side = "for" if helps else "against"
+        return [_sentence("rival", "Held", *against, f", only {PLAIN_ROWS[row]} speak{_verb(row)} {side} it.")]
+    return []
+
+
+def _verb(row: str) -> str:
+    return "" if PLAIN_ROWS[row].endswith(("visits", "here", "trips")) or " and " in PLAIN_ROWS[row] else "s"
+
+
 def _prior(told: SentenceInput) -> list[Sentence]:
     if not told.tells_prior:
         return []
     target, revisit = told.target, told.revisit
     if not revisit.count:
-        return [_sentence("visits", "The walker had not been there before, so the prior is 0.00.")]
+        return [_sentence("visits", "This walker had not been there before, so the prior is 0.00.")]
     assert revisit.recency_steps is not None
-    terms = {"count": target.count, "recency": target.recency, "window": target.window}
-    shown = [
-        f"{PART_NAMES[name].lower()} {signed_points(value)}"
-        for name, value in terms.items()
-        if name not in told.inactive
-    ]
-    visited = f"The walker had been there {times(revisit.count)}, last {_checkins(revisit.recency_steps)} ago"
+    terms = {"visit count": target.count, "recency": target.recency, "recent window": target.window}
+    off = {"visit count": "count", "recency": "recency", "recent window": "window"}
+    shown = [f"{name} {signed_points(value)}" for name, value in terms.items() if off[name] not in told.inactive]
+    visited = f"This walker had been there {times(revisit.count)}, last {_steps(revisit.recency_steps)} ago"
     if not revisit.is_candidate:
         return [_sentence("visits", f"{visited}, beyond the kept candidates, so the prior is 0.00.")]
     sentences = [_sentence("visits", f"{visited}: {', '.join(shown)}." if shown else f"{visited}.")]
@@ -161,73 +225,83 @@ def _prior(told: SentenceInput) -> list[Sentence]:
     return sentences
 
 
-def _checkins(steps: int) -> str:
+def _steps(steps: int) -> str:
     return "1 check-in" if steps == 1 else f"{steps:,} check-ins"
 
 
 def _visits(told: SentenceInput) -> list[Sentence]:
-    if not told.tells_prior:
+    if not told.tells_prior and not told.target.evidence_terms:
         return []
     revisit = told.revisit
     if not revisit.count:
-        return [_sentence("visits", "This walker had never been there before.")]
+        return [_sentence("visits", "This walker had never been to ", told.target_name, " before.")]
     assert revisit.recency_days is not None
-    last = f"last {days(revisit.recency_days)} ago"
-    return [_sentence("visits", f"This walker had been there {times(revisit.count)} before, {last}.")]
+    last = f" {times(revisit.count)} before, last {days(revisit.recency_days)} ago."
+    return [_sentence("visits", "This walker had been to ", told.target_name, last)]
 
 
 def _transition_count(told: SentenceInput) -> Sentence:
     count = told.explanation.transition_count
+    if told.edges_edited:
+        return _sentence(
+            "step", f"The edited training data holds this transition {times(count) if count else 'never'}."
+        )
     if count == 0:
-        return _sentence("step", "Nobody in training took this step.")
-    return _sentence("step", f"Training saw this step {times(count)}.")
+        return _sentence("step", "The training data does not hold this transition.")
+    return _sentence("step", f"The training data holds this transition {times(count)}: {describe_trips(told.trips)}.")
 
 
-def _transition_taken(told: SentenceInput) -> list[Sentence]:
-    source = Piece(text=told.explanation.source_name, kind="place")
+def _step_taken(told: SentenceInput) -> Sentence:
     count = told.explanation.transition_count
-    if count:
-        return [_sentence("step", "In the past, people went straight from ", source, " to it ", f"{times(count)}.")]
-    return [_sentence("step", "In the past, nobody went straight from ", source, " to it.")]
+    way: list[str | Piece] = [" from ", told.source_name, " straight to ", told.target_name]
+    if told.stays:
+        way = [" twice in a row at ", told.source_name]
+    verb = "checked in" if told.stays else "went"
+    if told.edges_edited:
+        often = times(count) if count else "never"
+        return _sentence("step", f"In the edited training data people {verb}", *way, f" {often}.")
+    if not count:
+        return _sentence("step", f"In the training data nobody {verb}", *way, ".")
+    return _sentence("step", f"In the training data, who {verb}", *way, f": {describe_trips(told.trips)}.")
 
 
 def _paths_counted(told: SentenceInput) -> list[Sentence]:
-    paths = told.explanation.paths
-    if not told.holds_two_steps or not paths:
+    if told.strongest is None:
         return []
-    best = paths[0]
+    paths, best = told.explanation.paths, told.strongest.path
     number = "1 two-hop path leads" if len(paths) == 1 else f"{len(paths):,} two-hop paths lead"
-    detail = f" ({best.count_in:,} and {best.count_out:,} transitions, share {share(best.share)})."
     total = f"{number} there, with a two-hop probability of {share(told.explanation.a2_source_target)}; the strongest "
+    addend = "" if best.addend is None else f", addend {signed_points(best.addend)}"
+    detail = f" ({best.count_in:,} and {best.count_out:,} transitions, share {share(best.share)}{addend})."
     return [_sentence("paths", total, "goes through ", Piece(text=best.name, kind="place"), detail)]
 
 
-def _paths_taken(told: SentenceInput) -> list[Sentence]:
-    if not told.holds_two_steps or not told.explanation.paths:
+def _paths_walked(told: SentenceInput) -> list[Sentence]:
+    """Whose trips the two halves of the strongest path are; a middle that is an end of the path is called so."""
+    if told.strongest is None or told.edges_edited:
         return []
-    best = told.explanation.paths[0]
-    middle = Piece(text=best.name, kind="place")
-    return [
-        _sentence(
-            "paths",
-            "People went from there to ",
-            middle,
-            f" {times(best.count_in)}, and from ",
-            middle,
-            f" on to this place {times(best.count_out)}.",
-        )
-    ]
+    best, explanation = told.strongest.path, told.explanation
+    pieces: list[str | Piece]
+    into, out = describe_trips(told.strongest.trips_in), describe_trips(told.strongest.trips_out)
+    if best.middle == explanation.target:
+        pieces = ["Two steps lead there by staying: to ", told.target_name, f" went {into}; there again {out}."]
+    elif best.middle == explanation.source:
+        pieces = [
+            "Two steps lead there by staying first: again at ",
+            told.source_name,
+            f" {into}; on from there {out}.",
+        ]
+    else:
+        middle = Piece(text=best.name, kind="place")
+        pieces = ["Two steps lead there through ", middle, f": to it went {into}; on from there {out}."]
+    return [_sentence("paths", *pieces)]
 
 
-def _without(told: SentenceInput, register: Register) -> list[Sentence]:
-    """The counterfactual of the graph token, and of the recent check-in that matters most."""
-    sentences = []
-    for entry in told.left_out:
-        if entry.item.kind == "graph_token":
-            what = "the two-hop token" if register == "researcher" else "knowing where people go from here in two steps"
-            verb = "rank" if register == "researcher" else "come"
-            still = "still " if entry.outcome.rank == told.target.rank else ""
-            sentences.append(
-                _sentence("without", f"Without {what} it would {still}{verb} {ordinal(entry.outcome.rank)}.")
-            )
-    return sentences
+def _without_two_hops(told: SentenceInput, register: Register) -> list[Sentence]:
+    """The rank with token and two-hop addends taken away for every place."""
+    if told.rank_without_two_hops is None:
+        return []
+    what = "two hops (token and addends, for all places)" if register == "researcher" else "all two-step trips"
+    verb = "rank" if register == "researcher" else "come"
+    still = "still " if told.rank_without_two_hops == told.target.rank else ""
+    return [_sentence("without", f"Without {what} it would {still}{verb} {ordinal(told.rank_without_two_hops)}.")]

@@ -26,6 +26,7 @@ MODEL_LABELS: Final = {
     "visit_count": "Visit count",
     "markov": "Markov",
     "popularity": "Popularity",
+    "nearest": "Nearest",
 }
 
 

@@ -23,13 +23,25 @@ from analysis.figures.case_layout import (
 )
 from analysis.figures.palette import DARK, LIGHT
 from analysis.glossary import PART_NAMES, SCORE_PARTS
+from analysis.report.sharing import shareable
+from recap.printable import visible
+from recap.privacy import EXACT_NOTE, Generalisation
 from recap.storage.atomic import write_text
+
+
+def _shown(value: Any) -> Any:
+    """Control characters of names as text; what was escaped already is ours."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("analysis.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("analysis.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        finalize=_shown,
     )
     environment.filters |= {
         "ordinal": formatting.ordinal,
@@ -54,20 +66,27 @@ def render_body(explanation: FullExplanation) -> str:
 FullExplanation.html_body = staticmethod(render_body)
 
 
-def render_page(explanations: list[FullExplanation]) -> str:
-    """A whole page with one or several explanations."""
+def render_page(explanations: list[FullExplanation], *, exact: bool = False) -> str:
+    """A whole page with one or several explanations: generalised to be shared, or exact and saying so."""
+    rule = Generalisation()
+    if not exact:
+        explanations = [shareable(explanation, rule) for explanation in explanations]
     bodies = [Markup(render_body(explanation)) for explanation in explanations]  # noqa: S704 - our own escaped output
     title = headline(explanations[0]).text if explanations else "No case"
-    return _environment().get_template("page.html.j2").render(title=title, bodies=bodies)
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(title=title, bodies=bodies, note=EXACT_NOTE if exact else rule.describe())
+    )
 
 
-def write_page(explanations: list[FullExplanation], path: Path) -> None:
-    """Write the page, whole or not at all.
+def write_page(explanations: list[FullExplanation], path: Path, *, exact: bool = False) -> None:
+    """Write the page, whole or not at all; see `render_page`.
 
     Raises:
         RecapError: the disk refused.
     """
-    write_text(path, render_page(explanations), make_parents=True)
+    write_text(path, render_page(explanations, exact=exact), make_parents=True)
 
 
 def _context(explanation: FullExplanation) -> dict[str, Any]:

@@ -156,6 +156,9 @@ def inspect(
         str, typer.Option(help="Data protocol of the preview: nyc, tky, ca, default or nyc_paper.")
     ] = "default",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="With --html: exact ids, times and places, for you alone.")
+    ] = False,
     mapping: MapOption = None,
     timezone: ZoneOption = None,
     local_times: LocalOption = False,
@@ -188,7 +191,7 @@ def inspect(
     if html is not None:
         from recap.data.inspection_page import inspection_page
 
-        write_text(html, inspection_page(found, config))
+        write_text(html, inspection_page(found, config, exact=exact))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

@@ -1,6 +1,7 @@
 """Commands of the analysis layer: explain, misses, faithfulness."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
 from analysis.formatting import percent, points, signed, times
-from app.cli.console import JsonFlag, console, print_json
+from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
@@ -49,6 +50,7 @@ ChecksFlag = Annotated[
     bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
 ]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")]
+ExactFlag = Annotated[bool, typer.Option("--exact", help="With --html: exact times and this dataset's walker numbers.")]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def explain(
     sets: SetsOption = None,
     checks: ChecksFlag = False,
     html: HtmlOption = None,
+    exact: ExactFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
@@ -91,12 +94,15 @@ def explain(
         asked = _follow(link, predictor, asked)
     if not asked.numbers:
         raise CaseError("which case? give --case N, or --link")
-    is_full = full or html is not None
-    whole = _explain_fully(predictor, asked, top=top, search=search, sets=sets, checks=checks) if is_full else []
+    whole = []
+    if full or html is not None:
+        whole = _explain_fully(
+            predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=html is not None
+        )
     if html is not None:
         from analysis.report.html import write_page
 
-        write_page(whole, html)
+        write_page(whole, html, exact=exact)
     explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
@@ -111,29 +117,36 @@ def explain(
 
 
 def _explain_fully(
-    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool
+    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool, is_page: bool
 ) -> "list[FullExplanation]":
+    """One explanation a case; on a page or among several, a case without evidence sets does not cost the others."""
     from analysis.explain.explanation import explain_fully
     from analysis.explain.siblings import seed_tables
 
     rows = len(predictor.cases)
     seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
-    return [
-        explain_fully(
-            predictor,
-            number,
-            top=top,
-            about=asked.about,
-            against=asked.against,
-            edits=asked.edits,
-            split=asked.split,
-            search=search,
-            sets_within=sets,
-            checks=checks,
-            seeds=seeds,
-        )
-        for number in asked.numbers
-    ]
+    explain_one = partial(
+        explain_fully,
+        predictor,
+        top=top,
+        about=asked.about,
+        against=asked.against,
+        edits=asked.edits,
+        split=asked.split,
+        search=search,
+        checks=checks,
+        seeds=seeds,
+    )
+    found = []
+    for number in asked.numbers:
+        try:
+            found.append(explain_one(number, sets_within=sets))
+        except CaseError as error:
+            if sets is None or (not is_page and len(asked.numbers) == 1):
+                raise
+            found.append(explain_one(number, sets_within=None))  # another reason refuses this second time too
+            progress_console.print(f"Case {number} has no evidence sets: {error}", markup=False)
+    return found
 
 
 def _explain_briefly(predictor: "Predictor", asked: _Asked, top: int) -> list[CaseExplanation]:

@@ -35,7 +35,7 @@ def overview(
     eta: EtaOption = 1,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a model beside the four counting baselines, tail shares, and three cases worth opening."""
+    """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
     from analysis.records.case_filters import notable_cases
     from recap.baselines import COUNTING_BASELINES

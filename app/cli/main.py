@@ -1,7 +1,7 @@
 """The `recap` command: joins the layers' commands and turns users' mistakes into one line and exit code 2."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -20,6 +20,8 @@ from recap.errors import RecapError
 from recap.printable import one_line
 
 app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
+LONGEST_LINE: Final = 1500
+"""Characters of a refusal; a hostile value is not printed whole."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
 app.add_typer(data_commands)
@@ -73,5 +75,6 @@ def run() -> None:
 
 def refuse(message: str) -> None:
     """Print one line on stderr and leave with exit code 2."""
-    print("recap: " + one_line(message), file=sys.stderr)
+    line = one_line(message)
+    print("recap: " + (line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"), file=sys.stderr)
     sys.exit(2)

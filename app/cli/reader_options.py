@@ -23,8 +23,8 @@ MapOption = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=COLUMN,…",
-        help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, "
-        "tz, split, trajectory.",
+        help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, "
+        "split, trajectory.",
     ),
 ]
 ZoneOption = Annotated[

@@ -2,15 +2,18 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
-from recap.errors import ConfigError
+from recap.errors import ConfigError, RecapError
 from recap.printable import visible
+
+if TYPE_CHECKING:
+    from recap.runs.store.run_store import RunStore
 
 commands = typer.Typer()
 runs_commands = typer.Typer(help="Trainings in the background: submit, watch, stop, resume, compare.")
@@ -65,7 +68,7 @@ def submit(
     )
     queued = [{"id": run.id, "state": run.read_state().state} for run in control.submit(store, specs)]
     if as_json:
-        print_json(queued[0] if len(queued) == 1 else {"runs": queued})
+        print_json({**queued[0], "runs": queued})
         return
     for row, spec in zip(queued, specs, strict=True):
         console.print(f"Run {row['id']}: {escape(spec.title)}, {row['state']}")
@@ -75,12 +78,11 @@ def submit(
 @runs_commands.command("list")
 def list_runs(as_json: JsonFlag = False) -> None:
     """List all runs with their states."""
-    from recap.runs.execution.service import ensure_runner
     from recap.runs.store.description import describe_briefly
     from recap.runs.store.run_store import RunStore
 
     store = RunStore.of_user()
-    ensure_runner(store)
+    _wake_runner(store)
     rows = [describe_briefly(run) for run in store.runs()]
     if as_json:
         print_json({"runs": rows})
@@ -105,13 +107,12 @@ def list_runs(as_json: JsonFlag = False) -> None:
 @runs_commands.command()
 def show(run_id: RunId, as_json: JsonFlag = False) -> None:
     """Show one run: state, configuration, every epoch's metrics."""
-    from recap.runs.execution.service import ensure_runner
     from recap.runs.store.description import best_epoch, describe_run
     from recap.runs.store.run_store import RunStore
 
     store = RunStore.of_user()
     run = store.get(run_id)
-    ensure_runner(store)
+    _wake_runner(store)
     described = describe_run(run)
     if as_json:
         print_json(described)
@@ -137,14 +138,13 @@ def logs(
 ) -> None:
     """Print a run's log."""
     from recap.runs.execution.logs import follow_log, read_log
-    from recap.runs.execution.service import ensure_runner
     from recap.runs.store.run_store import RunStore
 
     if follow and as_json:
         raise ConfigError("--json prints one object and -f never ends one: use one of them")
     store = RunStore.of_user()
     run = store.get(run_id)
-    ensure_runner(store)
+    _wake_runner(store)
     text, offset = read_log(run, lines)
     if as_json:
         print_json({"id": run.id, "state": run.read_state().state, "lines": text.splitlines()})
@@ -207,6 +207,17 @@ def compare(run_ids: RunIds, as_json: JsonFlag = False) -> None:
                 values = [((row[part] or {}).get(group) or {}).get(metric) for row in compared["runs"]]
                 table.add_row(f"{label} {group} {metric}", *("–" if v is None else f"{v:.4f}" for v in values))
     console.print(table)
+
+
+def _wake_runner(store: "RunStore") -> None:
+    """Start the runner where work waits; on a disk that refuses, what is there can still be read."""
+    from recap.runs.execution.service import ensure_runner
+
+    try:
+        ensure_runner(store)
+    except (OSError, RecapError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        progress_console.print(f"No runner can be started now ({reason}); this only shows what is there.", markup=False)
 
 
 def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:

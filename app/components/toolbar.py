@@ -13,7 +13,9 @@ from app import state
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
 from recap.printable import one_line
+from recap.privacy import Generalisation
 
 SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 
@@ -112,8 +114,18 @@ def downloads(
 
 
 def to_csv(table: pd.DataFrame) -> bytes:
-    """CSV in UTF-8; text that a spreadsheet would run as a formula gets an apostrophe in front, controls are shown."""
+    """CSV in UTF-8, to be shared: times are moved and coarse, users have other names, coordinates are grid cells.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe in front, controls are shown."""
+    rule = Generalisation()
     safe = table.copy()
+    for name in safe.columns:
+        if pd.api.types.is_datetime64_any_dtype(safe[name]):
+            safe[name] = [None if pd.isna(moment) else rule.time(moment.to_pydatetime()) for moment in safe[name]]
+        elif name in (c.USER, "walker"):
+            safe[name] = [rule.pseudonym(str(user)) for user in safe[name]]
+        elif name in (c.LATITUDE, c.LONGITUDE):
+            safe[name] = rule.cell(safe[name].to_numpy(float))
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
             safe[name] = safe[name].map(lambda cell: _harmless(cell) if isinstance(cell, str) else cell)

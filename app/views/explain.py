@@ -7,11 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from analysis.explain.edits import write_edits
+from analysis.explain.effects import Effect
+from analysis.explain.evidence_items import EvidenceItem
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
-from analysis.explain.types import Role
+from analysis.explain.types import PathTerms, Role
 from analysis.report.html import render_page
+from analysis.report.sharing import shareable
 from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
@@ -104,9 +107,10 @@ def _case_input(total: int) -> None:
 def _export(source: Source, shown: FullExplanation) -> None:
     tables = {
         "Ledger": pd.json_normalize([entry.model_dump() for entry in shown.candidates]),
-        "Paths": pd.DataFrame([path.model_dump() for path in shown.paths]),
+        "Paths": pd.DataFrame([path.model_dump() for path in shown.paths], columns=list(PathTerms.model_fields)),
         "Without": pd.DataFrame(
-            [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []]
+            [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []],
+            columns=[*EvidenceItem.model_fields, *Effect.model_fields],
         ),
     }
     name = f"recap-case-{shown.case}"
@@ -115,7 +119,10 @@ def _export(source: Source, shown: FullExplanation) -> None:
             f"{name}.html", "text/html", ":material/description:", lambda: render_page([shown]).encode()
         ),
         "Everything as JSON": File(
-            f"{name}.json", "application/json", ":material/data_object:", lambda: shown.model_dump_json().encode()
+            f"{name}.json",
+            "application/json",
+            ":material/data_object:",
+            lambda: shareable(shown).model_dump_json().encode(),
         ),
     }
     draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)

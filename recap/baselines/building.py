@@ -5,7 +5,8 @@ import json
 from importlib.metadata import version
 from pathlib import Path
 
-from recap.baselines.counting import CountPlusMarkov, Markov, Popularity, VisitCount
+from recap.baselines import BASELINES
+from recap.baselines.counting import CountPlusMarkov, Markov, Nearest, Popularity, VisitCount
 from recap.baselines.evidence import FORMAT_VERSION, EvidenceRanker, EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
@@ -15,7 +16,7 @@ from recap.storage.user_folder import user_subfolder
 
 
 def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
-    """One of the five baselines; `evidence` is fitted once for a dataset and then read from the user's cache.
+    """One of the six baselines; `evidence` is fitted once for a dataset and then read from the user's cache.
 
     Args:
         graph: the dataset's training transitions.
@@ -32,12 +33,12 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph) -> Score
             return VisitCount(dataset)
         case "count_plus_markov":
             return CountPlusMarkov(dataset, graph)
+        case "nearest":
+            return Nearest(dataset)
         case "evidence":
             return cached_evidence_ranker(dataset, graph)
         case _:
-            raise ConfigError(
-                f"unknown baseline {name!r}; choose one of popularity, markov, visit_count, count_plus_markov, evidence"
-            )
+            raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
 
 
 def cached_evidence_ranker(

@@ -1,4 +1,4 @@
-"""The four counting baselines, in float64, ties broken by popularity.
+"""The four counting baselines and the nearest place, in float64, ties broken by popularity.
 
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scorer, Scores, past_rows
@@ -76,9 +77,37 @@ class CountPlusMarkov:
         return Scores({"markov": torch.from_numpy(rows_BP)}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
 
+class Nearest:
+    """Minus the distance in km to the current place, the current place itself first: nothing is counted at all."""
+
+    name = "nearest"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.popularity_P = popularity(dataset)
+        degrees_P2 = torch.from_numpy(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).copy())
+        latitude_P, longitude_P = torch.deg2rad(degrees_P2).unbind(1)
+        self.point_P3 = torch.stack(
+            [latitude_P.cos() * longitude_P.cos(), latitude_P.cos() * longitude_P.sin(), latitude_P.sin()], dim=1
+        )
+
+    def score(self, batch: CaseBatch) -> Scores:
+        # By differences and not by products, which lose metres near the place; the chord grows with the arc.
+        chord_BP = torch.cdist(
+            self.point_P3[batch.source_B], self.point_P3, compute_mode="donot_use_mm_for_euclid_dist"
+        )
+        distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
+        return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
+
+
 def counting_baselines(dataset: Dataset, graph: TransitionGraph) -> list[Scorer]:
-    """All four, in the order of every results table."""
-    return [Popularity(dataset), Markov(dataset, graph), VisitCount(dataset), CountPlusMarkov(dataset, graph)]
+    """All five, in the order of every results table."""
+    counters: list[Scorer] = [
+        Popularity(dataset),
+        Markov(dataset, graph),
+        VisitCount(dataset),
+        CountPlusMarkov(dataset, graph),
+    ]
+    return [*counters, Nearest(dataset)]
 
 
 def popularity(dataset: Dataset) -> Tensor:

@@ -22,6 +22,7 @@ _EARLIEST, _LATEST = (
 _LARGEST_OFFSET: Final = 900
 
 _WHOLE, _REAL, _TEXT, _MOMENT = "whole numbers", "numbers", "text", "times with a zone"
+_FLAG: Final = "true or false"
 COLUMNS: Final[dict[str, dict[str, str]]] = {
     "checkins": {
         c.USER: _WHOLE,
@@ -45,6 +46,8 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
     "users": {c.USER_ID: _TEXT},
 }
 """Table -> column -> what it holds; further columns of these kinds may stand beside them."""
+OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG}, "pois": {}, "users": {}}
+"""Columns that a table may lack."""
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:
@@ -61,7 +64,8 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
             raise DatasetError(f"{path} must have 1 to {MOST_ROWS:,} rows, got {rows:,}; run `recap prepare` again")
         if len(set(schema.names)) < len(schema.names):
             raise DatasetError(f"{path} has a column twice; run `recap prepare` again")
-        for column, kind in COLUMNS[name].items():
+        wanted = COLUMNS[name] | {column: kind for column, kind in OPTIONAL[name].items() if column in schema.names}
+        for column, kind in wanted.items():
             if column not in schema.names:
                 raise DatasetError(f"{path} has no column {column!r}; run `recap prepare` again")
             if _kind(schema.field(column).type) != kind:
@@ -69,11 +73,11 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
                 raise DatasetError(
                     f"{path}: column {column!r} must hold {kind}, got {found}; run `recap prepare` again"
                 )
-        strange = next((field for field in schema if _kind(field.type) is None), None)
+        strange = next((field for field in schema if field.name not in wanted and _kind(field.type) is None), None)
         if strange is not None:
             raise DatasetError(f"{path}: column {strange.name!r} is of type {strange.type}; run `recap prepare` again")
         table = file.read()
-    gaps = next((column for column in COLUMNS[name] if table[column].null_count), None)
+    gaps = next((column for column in wanted if table[column].null_count), None)
     if gaps is not None:
         raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")
     frame: pd.DataFrame = table.to_pandas()
@@ -83,6 +87,8 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
 
 
 def _kind(kind: pa.DataType) -> str | None:
+    if pa.types.is_boolean(kind):
+        return _FLAG
     if pa.types.is_integer(kind):
         return _WHOLE
     if pa.types.is_floating(kind):
@@ -119,6 +125,9 @@ def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame
 
     for column, size, of in ((c.USER, len(users), "users"), (c.POI, len(pois), "pois")):
         refuse("checkins", column, outside(checkins, column, 0, size - 1), f"a row of {of}, 0 to {size - 1:,}")
+    if c.HISTORY_ONLY in checkins:
+        aside = checkins[c.HISTORY_ONLY].to_numpy(bool) & (checkins[c.SPLIT].to_numpy() == c.TRAIN)
+        refuse("checkins", c.HISTORY_ONLY, aside, "false for training check-ins")
     refuse("checkins", c.SPLIT, outside(checkins, c.SPLIT, 0, len(c.SPLIT_NAMES) - 1), "0, 1 or 2")
     limits = outside(checkins, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET)
     refuse("checkins", c.TZ_OFFSET_MINUTES, limits, f"-{_LARGEST_OFFSET} to {_LARGEST_OFFSET}")

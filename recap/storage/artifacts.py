@@ -1,10 +1,11 @@
 """Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -88,13 +89,14 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
         RecapError: the disk refused (full, read-only); nothing is left behind.
     """
     check_target(target, marker)
+    new_parents = [parent for parent in target.parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
         raise RecapError(f"cannot write to {target.parent}: {error.strerror or error}") from error
     try:
-        temporary.chmod(0o755)
+        temporary.chmod(0o777 & ~_umask())  # mkdtemp leaves others out, whatever they may see elsewhere
         yield temporary
         if target.exists():
             aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
@@ -108,3 +110,14 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
+        if not target.exists():
+            with suppress(OSError):  # somebody put something there meanwhile
+                for parent in new_parents:
+                    parent.rmdir()
+
+
+def _umask() -> int:
+    """The process's mask of permissions; reading it means setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -5,43 +5,61 @@ from typing import Any
 
 from analysis.explain.evidence_items import evidence_label
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.net_rows import NET_ROWS, PLAIN_ROWS, net_rows
 from analysis.explain.sentences import Sentence
+from analysis.explain.trips import Trips
 
 ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th|\.5)"
 TIMES = r"(?P<{0}>once|twice|[\d,]+ times)"
 POINTS = r"(?P<{0}>[+−]?\d+\.\d\d)"
 CHANCE = r"(?P<{0}>less than 0\.1 %|\d+\.\d %)"
+TRIPS = (
+    r"nobody|this walker(?: alone)?, {0}(?:, and (?:one other person|[\d,]+ other people), {0})?|"
+    r"(?:one other person|[\d,]+ other people), {0}"
+).format(r"(?:once|twice|[\d,]+ times)")
 FORMS = {
-    "answer_points": rf"TARGET ranks {ORDINAL.format('rank')} of (?P<places>[\d,]+) with probability "
+    "answer_points": rf"TARGET ranks {ORDINAL.format('rank')} of (?P<places>[\d,]+) with a model share of "
     rf"(?P<probability>\d\.\d{{3}}); RIVAL is (?P<side>ahead|behind) by {POINTS.format('margin')}\.",
-    "answer_chance": rf"TARGET comes {ORDINAL.format('rank')} of (?P<places>[\d,]+) places, with a chance of "
+    "answer_share": rf"TARGET comes {ORDINAL.format('rank')} of (?P<places>[\d,]+) places; the model's share for it is "
     rf"{CHANCE.format('chance')}\. RIVAL comes {ORDINAL.format('rival_rank')}, with {CHANCE.format('rival_chance')}\.",
     "score": rf"Its score is {POINTS.format('total')}: core {POINTS.format('core')}"
     rf"(?:, prior {POINTS.format('prior')})?(?:, correction {POINTS.format('correction')})?"
     rf"(?:, evidence {POINTS.format('evidence')})?"
-    r"(?P<rounded> \(rounded\))?\.",
+    rf"(?P<rounded> \(rounded\))?(?:; prior and correction together give {POINTS.format('net')})?\.",
     "evidence": r"The evidence that weighs most: (?P<evidence_terms>[^;]+ [+−]\d+\.\d\d(?:; [^;]+ [+−]\d+\.\d\d)*)\.",
-    "no_visit": r"The walker had not been there before, so the prior is 0\.00\.",
-    "too_old": rf"The walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago, beyond "
+    "margin": r"The largest differences to RIVAL: (?P<differences>[^;]+ [+−]\d+\.\d\d(?:; [^;]+ [+−]\d+\.\d\d)*)\.",
+    "speaks": r"Held against RIVAL, (?P<helps>[^,]+?) speaks? most for it and (?P<hurts>[^,]+?) most against it\.",
+    "only_helps": r"Held against RIVAL, only (?P<only_helps>[^,]+?) speaks? for it\.",
+    "only_hurts": r"Held against RIVAL, only (?P<only_hurts>[^,]+?) speaks? against it\.",
+    "no_visit": r"This walker had not been there before, so the prior is 0\.00\.",
+    "too_old": rf"This walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago, beyond "
     r"the kept candidates, so the prior is 0\.00\.",
-    "visits": rf"The walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago"
+    "visits": rf"This walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago"
     rf"(?:: (?P<terms>[^.]+\.\d\d(?:, [a-z ]+ [+−]?\d+\.\d\d)*))?\.",
     "clip": rf"The clip (?P<verb>takes|adds) {POINTS.format('clip')}\.",
     "gate": rf"The gate is {POINTS.format('gate')}, a change of {POINTS.format('correction')}\.",
-    "never_there": r"This walker had never been there before\.",
-    "been_there": rf"This walker had been there {TIMES.format('visits')} before, last "
+    "never_there": r"This walker had never been to TARGET before\.",
+    "been_there": rf"This walker had been to TARGET {TIMES.format('visits')} before, last "
     r"(?P<span>less than an hour|[\d,]+ hours?|[\d,]+ days) ago\.",
-    "step_unseen": r"Nobody in training took this step\.",
-    "step_seen": rf"Training saw this step {TIMES.format('count')}\.",
-    "nobody_went": r"In the past, nobody went straight from PLACE to it\.",
-    "went": rf"In the past, people went straight from PLACE to it {TIMES.format('count')}\.",
+    "step_unseen": r"The training data does not hold this transition\.",
+    "step_seen": rf"The training data holds this transition {TIMES.format('count')}: (?P<trips>{TRIPS})\.",
+    "step_edited": rf"The edited training data holds this transition {TIMES.format('edited_count')}\.",
+    "nobody_went": r"In the training data nobody (?P<way>checked in twice in a row at PLACE|"
+    r"went from PLACE straight to TARGET)\.",
+    "went": r"In the training data, who (?P<way>checked in twice in a row at PLACE|"
+    r"went from PLACE straight to TARGET): "
+    rf"(?P<trips>{TRIPS})\.",
+    "went_edited": r"In the edited training data people (?P<way>checked in twice in a row at PLACE|"
+    rf"went from PLACE straight to TARGET) {TIMES.format('edited_count')}\.",
     "paths": r"(?P<paths>[\d,]+) two-hop paths? leads? there, with a two-hop probability of (?P<a2>\d\.\d{3}); the "
-    r"strongest goes through PLACE \((?P<in>[\d,]+) and (?P<out>[\d,]+) transitions, share (?P<share>\d\.\d{3})\)\.",
-    "walked": rf"People went from there to PLACE {TIMES.format('in')}, and from PLACE on to this place "
-    rf"{TIMES.format('out')}\.",
-    "without": rf"Without the two-hop token it would (?P<still>still )?rank {ORDINAL.format('rank')}\.",
-    "without_knowing": r"Without knowing where people go from here in two steps it would (?P<still>still )?come "
+    r"strongest goes through PLACE \((?P<in>[\d,]+) and (?P<out>[\d,]+) transitions, share (?P<share>\d\.\d{3})"
+    rf"(?:, addend {POINTS.format('addend')})?\)\.",
+    "walked": rf"Two steps lead there (?:through PLACE: to it went|by staying: to TARGET went|"
+    rf"by staying first: again at PLACE) (?P<trips_in>{TRIPS}); "
+    rf"(?P<onward>on from there|there again) (?P<trips_out>{TRIPS})\.",
+    "without": rf"Without two hops \(token and addends, for all places\) it would (?P<still>still )?rank "
     rf"{ORDINAL.format('rank')}\.",
+    "without_plain": rf"Without all two-step trips it would (?P<still>still )?come {ORDINAL.format('rank')}\.",
 }
 SCORE_PARTS = ("core", "prior", "correction", "evidence")
 NEEDS = {
@@ -49,14 +67,8 @@ NEEDS = {
     "too_old": "prior",
     "visits": "prior",
     "clip": "prior",
-    "never_there": "prior",
-    "been_there": "prior",
     "gate": "correction",
     "evidence": "evidence",
-    "paths": "graph_token",
-    "walked": "graph_token",
-    "without": "graph_token",
-    "without_knowing": "graph_token",
 }
 """Forms that mention a part, which must then be active."""
 
@@ -83,6 +95,9 @@ def check(explanation: FullExplanation) -> int:
             assert len(hits) == 1, (text, [name for name, _ in hits])
             form, match = hits[0]
             assert NEEDS.get(form) not in explanation.inactive_terms, text
+            assert (
+                not explanation.edits or form not in ("step_seen", "went", "walked") or "edge" not in explanation.edits
+            )
             said = {name: value for name, value in match.groupdict().items() if value is not None}
             for name, value in said.items():
                 _check_claim(explanation, form, name, value, text, said)
@@ -117,13 +132,31 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         exact |= {"in": e.paths[0].count_in, "out": e.paths[0].count_out, "share": (e.paths[0].share, 0.0005)}
     match name:
         case "rank" if form.startswith("without"):
-            token = next(entry for entry in e.leave_one_out or [] if entry.item.kind == "graph_token")
-            assert number(value) == int(token.outcome.rank), text
+            assert e.rank_without_two_hops is not None and _floor(value) == int(e.rank_without_two_hops), text
         case "rank":
-            assert number(value) == int(e.target_rank), text
+            assert _floor(value) == int(e.target_rank), text
         case "still":
-            token = next(entry for entry in e.leave_one_out or [] if entry.item.kind == "graph_token")
-            assert token.outcome.rank_change == 0, text
+            assert e.rank_without_two_hops == e.target_rank, text
+        case "net":
+            assert a.prior * a.correction < 0, text
+            assert abs(number(value) - a.prior - a.correction) <= 0.005 * (1 + 1e-9), text
+        case "differences":
+            _check_differences(e, value, text)
+        case "helps" | "hurts" | "only_helps" | "only_hurts":
+            _check_side(e, name, value, text)
+        case "trips":
+            _check_trips(value, e.trips, e.transition_count, text)
+        case "trips_in" | "trips_out":
+            _check_trips(value, None, e.paths[0].count_in if name == "trips_in" else e.paths[0].count_out, text)
+        case "onward":
+            assert (value == "there again") == (e.paths[0].middle == e.target), text
+        case "way":
+            assert value.startswith("checked in") == (e.source == e.target), text
+        case "edited_count":
+            assert number(value) == e.transition_count, text
+        case "addend":
+            assert e.paths[0].addend is not None
+            assert abs(number(value) - e.paths[0].addend) <= 0.005 * (1 + 1e-9), text
         case "side":
             assert (value == "ahead") == (e.contrast.margin < 0), text
         case "verb":
@@ -172,6 +205,46 @@ def _check_wordless(e: FullExplanation, form: str) -> None:
     assert (form in ("step_unseen", "nobody_went")) <= (e.transition_count == 0)
     assert (form in ("no_visit", "never_there")) <= (revisit.count == 0)
     assert (form == "too_old") <= (not revisit.is_candidate)
+    assert (form in ("without", "without_plain")) <= (e.rank_without_two_hops is not None)
+
+
+def _floor(value: str) -> int:
+    return int(float(value.replace(",", "")))
+
+
+def _check_trips(value: str, trips: Trips | None, count: int, text: str) -> None:
+    """Who went adds up to the count, and is as the explanation has it."""
+    often = [int(number(word)) for word in re.findall(r"once|twice|[\d,]+ times", value)]
+    assert sum(often) == count, text
+    if trips is None:
+        return
+    assert value.startswith("this walker") == (trips.own > 0), text
+    assert ("alone" in value) == (trips.own > 0 and trips.others == 0), text
+    people = re.search(r"(one|[\d,]+) other (?:person|people)", value)
+    said = 0 if people is None else 1 if people[1] == "one" else int(people[1].replace(",", ""))
+    assert said == trips.people, text
+
+
+def _check_differences(e: FullExplanation, value: str, text: str) -> None:
+    """The rows in which the two differ most, in order, each with its number."""
+    mine, theirs = net_rows(e.contrast.a), net_rows(e.contrast.b)
+    largest = sorted(NET_ROWS, key=lambda row: -abs(mine[row] - theirs[row]))
+    for piece, row in zip(value.split("; "), largest, strict=False):
+        name, shown = piece.rsplit(" ", 1)
+        assert name == NET_ROWS[row] and abs(number(shown) - (mine[row] - theirs[row])) <= 0.005 * (1 + 1e-9), text
+
+
+def _check_side(e: FullExplanation, name: str, value: str, text: str) -> None:
+    """The row that helps (or hurts) most by the numbers; "only" where no row does the other."""
+    mine, theirs = net_rows(e.contrast.a), net_rows(e.contrast.b)
+    differences = {row: mine[row] - theirs[row] for row in PLAIN_ROWS}
+    pick = max if "helps" in name else min
+    extreme = pick(differences.values())
+    told = next(row for row, word in PLAIN_ROWS.items() if word == value)
+    assert differences[told] == extreme and abs(extreme) >= 0.005, text
+    if name.startswith("only"):
+        other = min(differences.values()) if "helps" in name else -max(differences.values())
+        assert other > -0.005, text
 
 
 def _check_evidence(e: FullExplanation, value: str, text: str) -> None:

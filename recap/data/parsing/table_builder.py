@@ -212,8 +212,8 @@ class CheckinTableBuilder:
         forms = propose_formats(samples)
         if forms and self.options.missing_zone_is_utc:  # an inspection goes on with what fits
             self.ledger.note(
-                f"Times of the column {fields.time}, such as {samples[0][:40]!r}, are read as {forms[0]!r} here; for "
-                f"`recap prepare` name it: --time-format '{forms[0]}'."
+                f"Times of the column {fields.time} are read as {forms[0]!r} here; for `recap prepare` name "
+                f"the layout: --time-format '{forms[0]}'."
             )
             return strptime_layout(forms[0])
         raise UnreadableTimesError(self.name, fields.time, samples)

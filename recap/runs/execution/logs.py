@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
+from recap.errors import RecapError
 from recap.runs.execution.service import ensure_runner
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
@@ -46,6 +48,7 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
         if over:
             return
         if time.monotonic() - looked > _RUNNER_SECONDS:
-            ensure_runner(store)
+            with suppress(OSError, RecapError):  # a full disk must not end the reading
+                ensure_runner(store)
             looked = time.monotonic()
         wait()

@@ -103,6 +103,9 @@ class Supervisor:
             run.end("finished", expected=state)
         elif state.state == "stopping":
             run.end("stopped", describe_exit(code, run) if code else None, expected=state)
+        elif code in (-signal.SIGTERM, -signal.SIGINT):
+            # Asked to end before it could listen: once it trains, it saves and enters its end itself.
+            run.end("stopped", describe_exit(code, run), expected=state)
         elif code is not None:
             run.end("failed", describe_exit(code, run), expected=state)
         elif state.process is None:

@@ -3,7 +3,6 @@
 A fresh interpreter, so that neither the web server nor the runner can take a training with it, and CUDA starts clean.
 """
 
-import os
 import signal
 import sys
 import traceback
@@ -80,5 +79,4 @@ def _for_runs(message: str, run: RunFolder) -> str:
 
 
 if __name__ == "__main__":
-    os.umask(0o022)
     sys.exit(main(sys.argv[1:]))

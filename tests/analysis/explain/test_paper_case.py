@@ -111,7 +111,7 @@ def test_all_renderings_hold_the_same_numbers() -> None:
     """JSON reads back; the page shows ranks and counts, escapes names, and asks for nothing outside."""
     _, explanation = case()
     assert FullExplanation.parse(json.loads(explanation.model_dump_json())) == explanation
-    page = render_page([explanation])
+    page = render_page([explanation], exact=True)
     assert str(explanation._repr_html_()) in page and "Train Station" in page and "4 times" in page
     for outside in ("http:", "https:", "src=", "url(", "<script", "@import"):
         assert outside not in page

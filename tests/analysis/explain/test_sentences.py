@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from analysis.explain.edits import SetEdge
 from analysis.explain.explanation import explain_fully
 from analysis.explain.sentences import Sentence
 from recap import columns as c
@@ -19,8 +20,15 @@ JARGON = (
 )
 
 
+ALLOWED = ("the model's share", "the training data", "in the edited training data")
+"""What has to be said exactly: a softmax is the model's share, and "nobody" means nobody in the training data."""
+
+
 def plain_words(sentence: Sentence) -> str:
-    return masked(sentence).lower()
+    text = masked(sentence).lower()
+    for words in ALLOWED:
+        text = text.replace(words, "")
+    return text
 
 
 def check_cases(predictor: Predictor, limit: int) -> int:
@@ -50,8 +58,21 @@ def test_inactive_evidence_is_never_mentioned(changes: dict[str, Any]) -> None:
     assert check_cases(predictor, 40) == 40
     explanation = explain_fully(predictor, 0)
     forms = " ".join(masked(sentence) for sentence in explanation.sentences["researcher"])
-    words = {"use_graph": "two-hop", "use_history": "prior", "num_hops": "two-hop path"}
+    words = {"use_graph": "two hops", "use_history": "prior", "num_hops": "two-hop path"}
     assert words[next(iter(changes))] not in forms
+
+
+def test_trips_and_edges_of_edited_cases() -> None:
+    """Under an edited training count trips no longer tell who went, so nobody is named."""
+    predictor = small_predictor()
+    first = explain_fully(predictor, 0)
+    edited = explain_fully(
+        predictor, 0, edits=(SetEdge(source=first.source, destination=first.target, count=7),), counterfactuals=False
+    )
+    assert check(edited) >= 4
+    texts = [sentence.text for sentence in edited.sentences["stakeholder"]]
+    assert any("edited training data" in text and "7 times" in text for text in texts)
+    assert not any("other person" in text or "other people" in text for text in texts)
 
 
 @pytest.mark.slow

@@ -116,3 +116,13 @@ def test_a_page_that_cannot_be_written(city_checkpoint: Path, city_folder: Path,
         "explain", city_checkpoint, "--data", city_folder, "--case", 3, "--html", tmp_path / "file" / "page.html"
     )
     assert result.returncode == 2 and issubclass(RecapError, Exception)
+
+
+def test_one_case_without_sets_does_not_cost_the_page(tmp_path: Path, city_checkpoint: Path, city_folder: Path) -> None:
+    """Within the top 1 few cases have sets: the page is there all the same, and stderr says which have none."""
+    page = tmp_path / "page.html"
+    cases = ",".join(map(str, range(12)))
+    arguments = ("explain", city_checkpoint, "--data", city_folder, "--case", cases, "--html", page, "--sets", 1)
+    result = recap_here(*arguments)
+    assert result.returncode == 0 and page.read_text().count("<article") == 12, result.stderr
+    assert "has no evidence sets" in result.stderr

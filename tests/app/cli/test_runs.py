@@ -1,6 +1,8 @@
 """`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,19 @@ from typing import Any
 import pytest
 
 from app.cli.main import run as run_command
+from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.run_store import RunStore
-from tests.background import kill, recap, recap_json, runner_process, wait_for, wait_for_epoch, wait_until_over
+from recap.runs.store.state import Lease
+from tests.background import (
+    kill,
+    recap,
+    recap_json,
+    runner_process,
+    tiny_spec,
+    wait_for,
+    wait_for_epoch,
+    wait_until_over,
+)
 
 Command = Callable[..., tuple[int, str, str]]
 DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
@@ -41,7 +54,7 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     """One run through every command, with the contract's keys; the first two as a shell runs them."""
     home = store.folder.parent
     queued = recap_json(home, "runs", "submit", dataset_folder, "--preset", "tiny", "--set", "batch_size=32")
-    assert queued == {"id": "1", "state": "queued"}
+    assert queued == {"runs": [{"id": "1", "state": "queued"}]}
     followed = recap(home, "runs", "logs", "-f", "1")
     assert followed.returncode == 0 and "epoch 4 of 4" in followed.stdout and "is finished" in followed.stderr
     shown = from_json(here("show", "1", "--json"))
@@ -78,7 +91,7 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     """Launch, watch, lose the runner to kill -9, stop, resume, watch the end, open the result, compare, remove."""
     home = store.folder.parent
     words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "1")
-    assert recap_json(home, "runs", "submit", DEMO, *words) == {"id": "1", "state": "queued"}
+    assert recap_json(home, "runs", "submit", DEMO, *words) == {"runs": [{"id": "1", "state": "queued"}]}
     run = store.get("1")
     wait_for_epoch(run, 1, 240)
     (row,) = recap_json(home, "runs", "list")["runs"]
@@ -138,3 +151,36 @@ def test_refuses_in_one_line(
     assert (code, out) == (2, "")
     assert err.startswith("recap: ") and err.count("\n") == 1 and message in err
     assert store.runs() == []
+
+
+def test_a_full_disk_blinds_nobody(
+    here: Command, store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not even a lock can be written, list, show and logs still read; a remark goes to stderr."""
+    run = store.add([tiny_spec(dataset_folder)])[0]
+    run.log.write_text("epoch 1 of 4\n")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", full)
+    (row,) = from_json(here("list", "--json"))["runs"]
+    assert row["state"] == "queued" and from_json(here("show", "1", "--json"))["id"] == "1"
+    code, out, err = here("logs", "1")
+    assert (code, out) == (0, "epoch 1 of 4\n") and "No space left on device" in err
+
+
+def test_a_process_ended_while_it_starts_is_stopped(store: RunStore, dataset_folder: Path) -> None:
+    """SIGTERM before it listens to signals: asked to end, not failed."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    supervisor = Supervisor(store.settings())
+    state = supervisor.start(run, run.read_state(), Lease(kind="cpu", name="processor"))
+    assert state is not None and state.process is not None
+    os.kill(state.process.pid, signal.SIGTERM)
+
+    def has_ended() -> bool:
+        supervisor.reconcile(run, run.read_state())
+        return run.read_state().state != "running"
+
+    wait_for(has_ended, "its end")
+    assert run.read_state().state == "stopped" and "SIGTERM" in str(run.read_state().error)

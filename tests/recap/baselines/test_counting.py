@@ -1,5 +1,6 @@
 """The counting baselines on a table whose every number a reader can redo, and on the real file."""
 
+from dataclasses import replace
 from functools import cache
 
 import pandas as pd
@@ -9,11 +10,13 @@ import torch
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 from recap.baselines.building import build_baseline
+from recap.baselines.counting import Nearest
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
@@ -52,6 +55,25 @@ def places_of(name: str) -> list[tuple[int, int]]:
     """(better, tied) of the three test cases."""
     records = evaluate(build_baseline(name, *world()), *world()).records
     return list(zip(records["num_better"], records["num_tied"], strict=True))
+
+
+def test_nearest_by_hand() -> None:
+    """One degree of latitude is 111.19 km; the place itself comes first, places at one point are tied by popularity."""
+    dataset, _ = world()
+    pois = dataset.pois.assign(latitude=[0.0, 1.0, 3.0, 3.0, -1.0], longitude=0.0)
+    moved = replace(dataset, pois=pois)
+    batch = CaseBatch(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))  # 0 -> 1
+    scores = Nearest(moved).score(batch)
+    assert scores.total[0].tolist() == pytest.approx([0, -111.195, -333.585, -333.585, -111.195], abs=1e-3)
+    assert top_pois(scores, 5)[0].tolist() == [[0, 1, 4, 2, 3]]
+
+
+def test_nearest_across_the_date_line() -> None:
+    """Places at 179.5 and -179.5 degrees are one degree apart, not 359."""
+    dataset, _ = world()
+    moved = replace(dataset, pois=dataset.pois.assign(latitude=0.0, longitude=[179.5, -179.5, 0.0, 90.0, 178.0]))
+    batch = CaseBatch(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))
+    assert top_pois(Nearest(moved).score(batch), 2)[0].tolist() == [[0, 1]]
 
 
 def test_popularity_by_hand() -> None:

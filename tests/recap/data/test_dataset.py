@@ -208,6 +208,19 @@ def test_a_failed_save_leaves_the_old_dataset(tmp_path: Path, monkeypatch: pytes
     assert [path.name for path in tmp_path.iterdir()] == ["city"]
 
 
+def test_a_refused_save_leaves_no_empty_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders above the new one that were made for it go too; those that were there stay."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", refuse)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(RecapError, match="No space left"):
+        small_dataset(ROWS).save(tmp_path / "mine" / "new" / "newer" / "city")
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
 def edit_manifest(folder: Path, change: dict[str, Any], *, relist: bool, whole: bool = False) -> None:
     manifest = {} if whole else json.loads((folder / "dataset.json").read_text())
     manifest |= change

@@ -71,6 +71,14 @@ FORGED: dict[str, tuple[Callable[[Tables], None], list[str]]] = {
     "text for numbers": (turn("checkins", c.POI, "str"), ["column 'poi' must hold whole numbers"]),
     "numbers for text": (lambda tables: tables["users"].__setitem__(c.USER_ID, [1, 2]), ["user_id", "must hold text"]),
     "no rows": (lambda tables: tables.update(users=tables["users"].head(0)), ["users.parquet", "got 0"]),
+    "flag of numbers": (
+        lambda tables: tables["checkins"].__setitem__(c.HISTORY_ONLY, 0),
+        ["column 'history_only' must hold true or false"],
+    ),
+    "training as history only": (
+        lambda tables: tables["checkins"].__setitem__(c.HISTORY_ONLY, True),
+        ["row 0", "history_only", "false for training check-ins"],
+    ),
     "lists": (lambda tables: tables["users"].__setitem__("more", [[1], [2]]), ["column 'more'"]),
 }
 
@@ -93,6 +101,15 @@ def test_what_prepare_writes_passes(tmp_path: Path) -> None:
     given = raw.assign(split=[0, 0, 0, 0, 2], trajectory_id="t")
     prepare_dataset(given, LENIENT, name="given", source_format="test").save(tmp_path / "given")
     Dataset.load(tmp_path / "given")
+
+
+def test_history_only_check_ins_pass(tmp_path: Path) -> None:
+    """A short test trajectory is kept as history, and its flag is read back."""
+    hours = [*range(16), 100, 101, 200, 201, 202]
+    rows = [("ann", "home" if at % 2 else "work", float(hour)) for at, hour in enumerate(hours)]
+    config = LENIENT.model_copy(update={"min_trajectory_length": 3, "train_end": 0.75, "val_end": 0.9})
+    small_dataset(rows, config).save(tmp_path / "data")
+    assert Dataset.load(tmp_path / "data").checkins[c.HISTORY_ONLY].sum() == 2
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, '{"format_version": 1e999}'])

@@ -1,0 +1,243 @@
+"""Cases of the fuzzer: a folder made hostile, and the command to run on it. Each follows from one random generator."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.data.dataset import Dataset, hash_tables
+from recap.data.preparation import prepare_dataset
+from recap.data.reading import SOURCE_FORMATS
+from recap.storage.artifacts import write_sums
+from tests.checkins import LENIENT, raw_table
+from tests.recap.data.test_mutations import DAMAGES, PARQUET_DAMAGES
+from tests.sources import write_source
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import habit_rows
+
+NAMES: Final = (
+    "\x1b]0;owned\x07\x1b[31m",
+    "\x9b2J\u202e\u2066\u2028",
+    "<script>alert(1)</script><img src=https://evil.example/a.png>",
+    "![x](https://evil.example/b.png) [y](javascript:alert(1)) www.evil.example a@evil.example",
+    "[bold]x[/bold] [/nope] :smile: $x^2$",
+    "=cmd|' /C calc'!A0",
+    "{{ 7 * 7 }} {% raw %} %s %(x)s {0}",
+    "../../etc/passwd",
+    "x" * 3000,
+    "\ud7ff\ufffe\u0000".replace("\u0000", "") + "\r\n\tend",
+    "",
+    "Zoë 寿司 🍣",
+)
+LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line, the folder it works in, what may appear there, and the process's further allowed exit code."""
+
+    what: str
+    arguments: list[str]
+    out: Path | None = None
+    codes: tuple[int, ...] = (0, 2)
+
+
+class Originals:
+    """Good sources, a dataset and a checkpoint, written once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sources: dict[str, tuple[Path, list[str]]] = {}
+        for name in SOURCE_FORMATS:
+            place = folder / name
+            place.mkdir(parents=True)
+            path, options = write_source(place, name)
+            self.sources[name] = (path, ["--timezone", options.timezone or "UTC"])
+        self.dataset = prepare_dataset(raw_table(habit_rows()), LENIENT, name="city", source_format="test")
+        self.data, self.checkpoint = folder / "data", folder / "checkpoint"
+        self.dataset.save(self.data)
+        write_untrained_checkpoint(self.dataset, self.checkpoint)
+
+
+def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """One to three kinds of damage to one file of a source."""
+    name = str(rng.choice(SOURCE_FORMATS))
+    path, zone = originals.sources[name]
+    copy = folder / path.name
+    shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
+    files = [copy] if copy.is_file() else sorted(copy.iterdir())
+    victim = files[int(rng.integers(0, len(files)))]
+    damages = PARQUET_DAMAGES if name == "parquet" else DAMAGES
+    told = []
+    for _ in range(int(rng.integers(1, 4))):
+        damage = damages[int(rng.integers(0, len(damages)))]
+        try:
+            victim.write_bytes(damage(victim.read_bytes(), rng))
+        except Exception:  # nothing is left to damage
+            break
+        told.append(damage.__name__)
+    what = f"{name} {victim.name}: {', '.join(told)}"
+    form = name if rng.random() < 0.6 else "auto"
+    if rng.random() < 0.4:
+        page = ["--html", str(folder / "page.html")] if rng.random() < 0.5 else []
+        return Case(what, ["inspect", str(copy), "--format", form, *zone, *page])
+    skip = ["--skip-bad-rows"] if rng.random() < 0.6 else []
+    out = folder / "out"
+    return Case(what, ["prepare", str(copy), "--format", form, "--out", str(out), *LENIENT_SET, *zone, *skip], out)
+
+
+def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """A dataset or checkpoint with a change, sealed anew most of the time, given to any command."""
+    data, checkpoint = folder / "data", folder / "checkpoint"
+    shutil.copytree(originals.data, data)
+    shutil.copytree(originals.checkpoint, checkpoint)
+    victim = data if rng.random() < 0.65 else checkpoint
+    changes = (
+        (_forge_table, _forge_table, _forge_manifest, _flip, _cut) if victim == data else (_forge_manifest, _flip, _cut)
+    )
+    change: Callable[[Path, np.random.Generator], str] = changes[int(rng.integers(0, len(changes)))]
+    what = f"{victim.name}: {change(victim, rng)}"
+    if rng.random() < 0.85:
+        write_sums(victim, [path.name for path in victim.iterdir() if path.name != "SHA256SUMS"])
+        what += ", sealed anew"
+    commands: tuple[tuple[str, ...], ...] = (
+        ("stats", str(data)),
+        ("evaluate", "--data", str(data), "--baseline", "markov", "--records", str(folder / "r.parquet")),
+        ("evaluate", str(checkpoint), "--data", str(data), "--records", str(folder / "r.parquet")),
+        ("explain", str(checkpoint), "--data", str(data), "--case", "1", "--full"),
+        ("misses", str(checkpoint), "--data", str(data)),
+        ("overview", str(checkpoint), "--data", str(data)),
+        ("long-tail", str(checkpoint), "--data", str(data)),
+        ("doctor", str(folder)),
+    )
+    arguments = list(commands[int(rng.integers(0, len(commands)))])
+    return Case(what, arguments, codes=(0, 1, 2) if arguments[0] == "doctor" else (0, 2))
+
+
+def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """Names, ids, columns and paths that want to be markup, formulas or control sequences, end to end."""
+    raw = raw_table(habit_rows(num_users=4, num_walks=6))
+    for column in (c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID):
+        names = [str(rng.choice(NAMES)) + (str(i) if column in (c.USER_ID, c.POI_ID) else "") for i in range(40)]
+        raw[column] = pd.Categorical([names[code % len(names)] for code in raw[column].cat.codes])
+    place = folder / "[bold]x[" / "] \x1b[31m"
+    place.mkdir(parents=True)
+    source = place / f"own{rng.integers(0, 9)}[/b].csv".replace("/", "")
+    column = str(rng.choice(NAMES))[:60].replace(",", " ").strip() or "k"
+    frame = raw.astype(dict.fromkeys((c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID), str))
+    frame = frame.rename(columns={c.TZ_OFFSET_MINUTES: "tz", c.CATEGORY: column})
+    frame.to_csv(source, index=False, date_format="%Y-%m-%d %H:%M:%S", errors="replace")
+    name = str(rng.choice(NAMES))[:80].replace("\0", "")
+    if rng.random() < 0.5:
+        out = place / "out"
+        mapping = ["--map", f"category={column}"] if rng.random() < 0.5 else []
+        arguments = ["prepare", str(source), "--out", str(out), "--name", name, *LENIENT_SET, "--multiline", *mapping]
+        return Case("hostile names through prepare", arguments, out)
+    if rng.random() < 0.3:
+        return Case(
+            "hostile names through inspect", ["inspect", str(source), "--html", str(place / "p.html"), "--multiline"]
+        )
+    dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
+    dataset.save(place / "data")
+    write_untrained_checkpoint(dataset, place / "checkpoint")
+    both = [str(place / "checkpoint"), "--data", str(place / "data")]
+    commands = (
+        ["explain", *both, "--case", "0", "--full", "--html", str(place / "e.html")],
+        ["explain", *both, "--case", "0", "--json"],
+        ["overview", *both],
+        ["misses", *both, "--out", str(place / "m.csv")],
+        ["cases", *both],
+        ["stats", str(place / "data")],
+    )
+    return Case("hostile names through the explanations", commands[int(rng.integers(0, len(commands)))])
+
+
+FAMILIES: Final = (damaged_source, forged_folder, hostile_names)
+
+
+def make_case(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """A case of any family; damaged sources are half of all."""
+    family = FAMILIES[int(rng.choice([0, 0, 1, 1, 2]))]
+    return family(originals, folder, rng)
+
+
+def _forge_table(folder: Path, rng: np.random.Generator) -> str:
+    """A table with another value, column, type or order, the content hash brought up to date."""
+    dataset = Dataset.load(folder)
+    tables = {name: getattr(dataset, name).copy() for name in ("checkins", "pois", "users")}
+    name = str(rng.choice(list(tables)))
+    table = tables[name]
+    column = str(rng.choice(table.columns))
+    kind = int(rng.integers(0, 7))
+    row = int(rng.integers(0, len(table)))
+    match kind:
+        case 0:
+            table = table.drop(columns=column)
+        case 1:
+            table = table.iloc[rng.permutation(len(table))].reset_index(drop=True)
+        case 2:
+            values = table[column].astype(object)
+            values.iloc[row] = rng.choice(np.array([None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5], dtype=object))
+            table[column] = values if rng.random() < 0.5 else pd.to_numeric(values, errors="coerce")
+        case 3:
+            table[column] = table[column].astype(str)
+        case 4:
+            table = table.head(int(rng.integers(0, 2)))
+        case 5:
+            table["more"] = [[1]] * len(table) if rng.random() < 0.5 else "more"
+        case 6:
+            table = pd.concat([table] * int(rng.integers(2, 4)), ignore_index=True)
+    tables[name] = table
+    try:
+        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / f"{name}.parquet")
+        digest = hash_tables(*tables.values())
+    except (pa.ArrowException, ValueError, TypeError, AttributeError):
+        return f"{name}.{column} change {kind}, not written"
+    manifest = json.loads((folder / "dataset.json").read_text()) | {"dataset_hash": digest}
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    return f"{name}.{column} change {kind}"
+
+
+def _forge_manifest(folder: Path, rng: np.random.Generator) -> str:
+    path = next(folder.glob("dataset.json" if (folder / "dataset.json").exists() else "checkpoint.json"))
+    values: Any = json.loads(path.read_text())
+    odd: list[Any] = [None, -1, 10**9, 1e308, "x\x1b[31m", [], {}, True, "9" * 5000]
+    level, steps = values, []
+    for _ in range(int(rng.integers(1, 5))):
+        key = str(rng.choice(list(level)))
+        steps.append(key)
+        if not isinstance(level[key], dict) or not level[key] or rng.random() < 0.3:
+            level[key] = odd[int(rng.integers(0, len(odd)))]
+            break
+        level = level[key]
+    else:
+        level.pop(next(iter(level)))
+    text = json.dumps(values)
+    if rng.random() < 0.1:
+        text = text.replace("{", '{"deep":' + "[" * 5000 + "]" * 5000 + ",", 1)
+    path.write_text(text)
+    return f"{path.name} {'.'.join(steps)}"
+
+
+def _flip(folder: Path, rng: np.random.Generator) -> str:
+    path = sorted(folder.iterdir())[int(rng.integers(0, len(list(folder.iterdir()))))]
+    data = bytearray(path.read_bytes())
+    for position in rng.integers(0, max(len(data), 1), 20):
+        if len(data):
+            data[position] ^= 1 << int(rng.integers(0, 8))
+    path.write_bytes(data)
+    return f"{path.name} flipped"
+
+
+def _cut(folder: Path, rng: np.random.Generator) -> str:
+    path = sorted(folder.iterdir())[int(rng.integers(0, len(list(folder.iterdir()))))]
+    data = path.read_bytes()
+    path.write_bytes(data[: int(rng.integers(0, len(data) + 1))])
+    return f"{path.name} cut"
