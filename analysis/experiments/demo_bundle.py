@@ -10,6 +10,9 @@ import pandas as pd
 import torch
 
 from analysis.experiments.templating import fill_template
+from analysis.explain.sanity import sanity_report
+from analysis.explain.sanity_table import sanity_markdown
+from analysis.explain.siblings import measure_siblings, seed_key, train_siblings
 from analysis.long_tail.comparison import compare_records
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
@@ -40,6 +43,7 @@ PAPER: Final = "w/o evidence"
 """The ablation that is RECAP as in the paper; the bundle holds its checkpoint too."""
 
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
+SANITY_SEEDS: Final = 5
 Log = Callable[[str], None]
 
 ABLATIONS: Final[dict[str, list[str]]] = {
@@ -58,12 +62,15 @@ ABLATIONS: Final[dict[str, list[str]]] = {
 """Name -> what changes against the full model, which has N = 2; without evidence it is the paper's model."""
 
 
-def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED) -> dict[str, Any]:
+def build_demo_bundle(
+    out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED, seeds: int = SANITY_SEEDS
+) -> dict[str, Any]:
     """Build everything of the bundle that is missing in ``out``.
 
     Args:
         work: where trainings run; a training cut off there is continued, a finished one is used as it is.
         log: receives a line about each step.
+        seeds: trainings of each shipped model that the stamps compare, its own among them; 1 leaves them unmeasured.
 
     Returns:
         The content of ``ablations.json``.
@@ -83,7 +90,28 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     replace_text(out / "MODEL_CARD.md", model_card(dataset, full, ablations))
     log("Ranking the test cases for the app")
     ship_tables(out)
+    card = [ship_sanity(out, trained, dataset, seeds=seeds, log=log) for trained in (full, paper)]
+    heads = ("RECAP + evidence", "RECAP as in the paper")
+    sections = [text.replace("hold?", f"hold? {head}", 1) for text, head in zip(card, heads, strict=True)]
+    replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), *sections]))
     return ablations
+
+
+def ship_sanity(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: int, log: Log) -> str:
+    """Put the tables of a model's sibling seeds into a bundle; returns the model card's section on explanations.
+
+    Args:
+        trained: the model where it was trained; its siblings are trained beside it.
+    """
+    tables: dict[int, pd.DataFrame] = {}
+    if seeds > 1:
+        train_siblings(trained, dataset, seeds, torch.device("cpu"), log)
+        tables = measure_siblings(trained, dataset)
+    for seed, table in tables.items():
+        key = seed_key(dataset.hash, trained.hash, seed)
+        write_records(table, key.shipped_in(bundle), key.metadata)
+    log("Checking explanations")
+    return sanity_markdown(sanity_report(Predictor(trained, dataset), seeds=tables))
 
 
 def ship_tables(bundle: Path) -> None:

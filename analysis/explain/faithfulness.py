@@ -31,6 +31,7 @@ from scipy.stats import spearmanr
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, each_without, evidence_items, without
+from analysis.formatting import percent, signed
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
@@ -68,7 +69,7 @@ def describe_faithfulness(measured: Faithfulness) -> str:
     numbers = (
         f"comprehensiveness {measured.comprehensiveness:.3f}, sufficiency {measured.sufficiency:.3f}, "
         f"deletion AUC {measured.deletion_auc:.3f}, additive terms first {measured.additive_auc:.3f}, "
-        f"at random {measured.random_auc:.3f}, placebo gap {measured.placebo_gap:+.3f}"
+        f"at random {measured.random_auc:.3f}, placebo gap {signed(measured.placebo_gap)}"
     )
     if measured.relative_infidelity is not None:
         numbers += f", relative infidelity {measured.relative_infidelity:.3f}"
@@ -82,7 +83,7 @@ def conclude(measured: Faithfulness) -> str:
     if measured.gain <= CLEAR_GAIN:
         return "The order of leave-one-out is no better than chance here."
     reached = (measured.random_auc - measured.additive_auc) / measured.gain
-    told = f"Additive terms first, the rest at random, reach {reached:.1%} of the gain over chance"
+    told = f"Additive terms first, the rest at random, reach {percent(reached, 1)} of the gain over chance"
     if reached >= MOSTLY:
         return f"{told}: the number shows that the score is mostly a sum, and says little about the network."
     return f"{told}: the order also finds what matters inside the network."

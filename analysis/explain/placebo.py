@@ -18,7 +18,7 @@ from pydantic import Field
 from torch import Tensor
 
 from analysis.explain.edited_case import EditedCase
-from analysis.records.removals import centred, evidence_points
+from analysis.records.removals import evidence_points, log_probability
 from analysis.records.score_rows import row_of_term
 from recap import columns as c
 from recap.config import Config
@@ -164,7 +164,7 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
 
 
 def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
-    """Core points with the token filled from each context's place, less those without the token."""
+    """What the token, filled from each context's place, adds to the log probability; prior and correction stay."""
     predictor, base = edited_case.predictor, edited_case.variant
     if not edited_case.is_active("graph_token"):
         return {}
@@ -180,4 +180,6 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
     _, with_NP = predictor.core_scores(batch, replace(changes, propagated_BE=filled_NE))
     off_batch, off = predictor.pack([replace(base, off=base.off | {"graph_token"})])
     _, without_1P = predictor.core_scores(off_batch, off)
-    return {"graph_token": centred(with_NP, poi_N) - centred(without_1P, poi_N[:1])}
+    others_P = edited_case.total_P - with_NP[0]
+    gained_N = log_probability(with_NP + others_P, poi_N) - log_probability(without_1P + others_P, poi_N[:1])
+    return {"graph_token": gained_N}

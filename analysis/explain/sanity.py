@@ -20,6 +20,7 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.placebo import NUM_PLACEBOS
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.stamps import STAMPED_ROWS, RowStamp, exact_share, stamp_rows
+from analysis.formatting import percent
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS
 from recap import columns as c
@@ -158,7 +159,7 @@ def describe_sanity(report: SanityReport) -> list[str]:
     seeds = f"{report.seeds} seeds" if report.seeds > 1 else "seeds not measured"
     lines = [
         f"Over {report.n} test cases, {report.placebos} placebos each, {seeds}. "
-        f"Exact addends are {report.exact_share:.0%} of the margin (median), the rest is opaque network."
+        f"Exact addends are {percent(report.exact_share)} of the margin (median), the rest is opaque network."
     ]
     for permuted in report.permuted:
         moved = [row for row, value in permuted.agreement.items() if value is not None and value < 1 - 1e-9]

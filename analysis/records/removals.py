@@ -55,8 +55,8 @@ def describe_removals(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame
         One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``gates, negative_gates`` (of
         its candidates; 0 while the correction is inactive), ``without_<source>`` (rank; NaN where the model has no such
         source, or it is inactive), ``points_<row>`` (the row's points of the truth less
-        their mean over all places; NaN likewise) and ``points_graph_token`` (the same of the total, with the token less
-        without it).
+        their mean over all places; NaN likewise) and ``points_graph_token`` (what the token, no addend, adds to the
+        truth's log probability).
     """
     starts = range(0, len(cases), CASES_PER_BATCH)
     with one_thread():
@@ -187,10 +187,11 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
         columns[f"without_{source}"] = mean_ranks(totals[source], target_B) if known else missing
     points = _points(batch, read, target_B)
     columns |= {f"points_{row}": points[row].numpy() if row in points else missing for row in ROWS}
-    with_B = centred(total_BP, target_B)
-    columns[GRAPH_POINTS] = (
-        (with_B - centred(totals["graph_token"], target_B)).numpy() if "graph_token" in totals else missing
-    )
+    if "graph_token" in totals:
+        gained_B = log_probability(total_BP, target_B) - log_probability(totals["graph_token"], target_B)
+        columns[GRAPH_POINTS] = gained_B.numpy()
+    else:
+        columns[GRAPH_POINTS] = missing
     return pd.DataFrame(columns)
 
 
@@ -240,6 +241,11 @@ def evidence_points(terms: EvidenceTerms, values: EvidenceValues, poi_B: Tensor,
 def centred(value_BP: Tensor, poi_B: Tensor) -> Tensor:
     """One place's value in each row less the mean over all places, (B,)."""
     return value_BP.gather(1, poi_B[:, None])[:, 0] - value_BP.mean(1)
+
+
+def log_probability(total_BP: Tensor, poi_B: Tensor) -> Tensor:
+    """Log of one place's softmax probability in each row, (B,)."""
+    return total_BP.gather(1, poi_B[:, None])[:, 0] - torch.logsumexp(total_BP, dim=1)
 
 
 def mean_ranks(total_BP: Tensor, poi_B: Tensor) -> np.ndarray:

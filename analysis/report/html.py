@@ -49,6 +49,7 @@ def _environment() -> Environment:
         "signed": formatting.signed_points,
         "share": formatting.share,
         "chance": formatting.chance,
+        "percent": formatting.percent,
         "time_of_day": formatting.time_of_day,
         "set": describe_set,
     }

@@ -8,7 +8,7 @@ from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
-from analysis.formatting import signed, times
+from analysis.formatting import percent, signed, times
 from analysis.glossary import PART_NAMES
 from analysis.records.score_rows import SOURCE_LABELS
 
@@ -112,7 +112,7 @@ def _check_lines(checks: CaseChecks) -> Iterator[str]:
     if checks.without is not None:
         told = [f"{SOURCE_LABELS[name]} {rank:g}" for name, rank in checks.without.items() if rank is not None]
         yield f"Rank without, for all places: {', '.join(told)}"
-    yield f"Explained exactly: {checks.exact_share:.0%} of the margin, the rest is opaque network"
+    yield f"Explained exactly: {percent(checks.exact_share)} of the margin, the rest is opaque network"
     for stamp in checks.stamps:
-        points = "" if stamp.verdict == "not_explained" else f" {stamp.points:+.2f}"
+        points = "" if stamp.verdict == "not_explained" else f" {signed(stamp.points, 2)}"
         yield f"  {stamp.label}{points}: {', '.join(stamp.words)}"

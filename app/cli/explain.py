@@ -202,7 +202,7 @@ def misses(
     console.print(shown)
     console.print("Outvoted by X: without X, for all places, it would be found.")
     if negative is not None:
-        console.print(f"The gate is negative for {negative:.1%} of all candidates.")
+        console.print(f"The gate is negative for {percent(negative, 1)} of all candidates.")
 
 
 @commands.command()

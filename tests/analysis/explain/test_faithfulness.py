@@ -148,7 +148,7 @@ def test_on_a_sum_the_additive_order_is_as_good_and_the_words_say_so() -> None:
     measured = mean_faithfulness(predictor, range(0, len(predictor.cases), 3))
     assert measured.gain > 0.01 and measured.gain_over_additive == pytest.approx(0.0, abs=1e-9)
     assert measured.infidelity == pytest.approx(0.0, abs=1e-12) and abs(measured.placebo_gap) < 0.05
-    assert "reach 100.0% of the gain" in conclude(measured) and "mostly a sum" in conclude(measured)
+    assert "reach 100.0 % of the gain" in conclude(measured) and "mostly a sum" in conclude(measured)
 
 
 def test_in_the_network_the_additive_order_knows_nothing() -> None:

@@ -118,7 +118,7 @@ def test_rows_add_up_and_ranks_are_the_records(kind: str) -> None:
         assert described["rank"][number] == rank_of(total_P, edited_case.truth)
         without = replace(edited_case.variant, off=frozenset({"graph_token"}))
         off_P = base.score_counterfactuals([without])[0]
-        token = float(total_P[edited_case.truth] - total_P.mean() - off_P[edited_case.truth] + off_P.mean())
+        token = float(total_P.log_softmax(0)[edited_case.truth] - off_P.log_softmax(0)[edited_case.truth])
         assert described["points_graph_token"][number] == pytest.approx(token, abs=1e-9)
 
 

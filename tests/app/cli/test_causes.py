@@ -1,0 +1,49 @@
+"""`recap causes`, `recap sanity` and `recap cases --show` as a shell sees them."""
+
+from pathlib import Path
+
+from analysis.records.score_rows import SOURCES
+from tests.cli_runner import recap_here, recap_json_here
+from tests.shell import assert_refused
+
+
+def test_causes_in_json_and_words(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Counts by source, one case's ranks, the cases of one source, and the whole table; all from one kept table."""
+    out = tmp_path / "removals.csv"
+    told = recap_json_here("causes", city_checkpoint, "--data", city_folder, "-k", 3, "--out", out)
+    assert [row["source"] for row in told["sources"]] == list(SOURCES)
+    assert len(out.read_text().splitlines()) == told["n"] + 1
+    counts = {row["source"]: row for row in told["sources"]}
+    assert not counts["distance"]["available"] and counts["own_revisits"]["available"]
+    one = recap_json_here("causes", city_checkpoint, "--data", city_folder, "--case", 2)
+    assert one["case"] == 2 and set(one["without"]) == set(SOURCES) and one["without"]["distance"] is None
+    by = recap_json_here("causes", city_checkpoint, "--data", city_folder, "-k", 3, "--source", "own_revisits")
+    assert by["n"] == counts["own_revisits"]["recovered"] == len(by["cases"])
+    listed = recap_json_here("cases", city_checkpoint, "--data", city_folder, "--k", 3, "--show", "history")
+    assert listed["cases"] == by["cases"]
+    text = recap_here("causes", city_checkpoint, "--data", city_folder)
+    assert text.returncode == 0 and "not in this model" in text.stdout
+    assert_refused(
+        recap_here("causes", city_checkpoint, "--data", city_folder, "--source", "luck"), "unknown source of evidence"
+    )
+    assert_refused(recap_here("causes", city_checkpoint, "--data", city_folder, "--case", 9999), "no test case 9999")
+
+
+def test_sanity_in_json_words_and_a_card(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Without siblings it says so; the card's section is the table."""
+    card = tmp_path / "card.md"
+    told = recap_json_here("sanity", city_checkpoint, "--data", city_folder, "--cases", 3, "--out", card)
+    assert told["n"] == 3 and told["seeds"] == 1 and told["placebos"] == 200
+    assert all(row["holds"] is None for row in told["rows"])
+    assert "seeds not measured" in card.read_text(encoding="utf-8")
+    text = recap_here("sanity", city_checkpoint, "--data", city_folder, "--cases", 2)
+    assert text.returncode == 0 and "Does it hold?" in text.stdout
+    assert_refused(recap_here("sanity", city_checkpoint, "--data", city_folder, "--train-seeds", 1), "train-seeds")
+
+
+def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:
+    """--checks adds ranks without each source and stamps, in JSON and in words."""
+    told = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
+    assert set(told["checks"]["without"]) == set(SOURCES) and told["checks"]["stamps"]
+    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
+    assert "Explained exactly" in text.stdout and "seeds not measured" in text.stdout
