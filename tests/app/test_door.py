@@ -8,6 +8,7 @@ from streamlit import config, net_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from app.door import OWN_NAMES, allowed_hosts, ask_nobody_outside
+from app.streamlit_options import streamlit_flags
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,8 +23,8 @@ def no_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_only_its_own_names_by_default() -> None:
     """The list of the module and that of the project's file are one; names that end alike are others."""
-    config.get_config_options(force_reparse=True)
-    assert config.get_option("server.allowedHosts") == allowed_hosts("127.0.0.1", []) == list(OWN_NAMES)
+    assert streamlit_flags()["server_allowedHosts"] == allowed_hosts("127.0.0.1", []) == list(OWN_NAMES)
+    config.set_option("server.allowedHosts", list(OWN_NAMES))
     assert all(map(is_host_allowed, ("localhost:8501", "127.0.0.1", "[::1]:8501")))
     assert not any(map(is_host_allowed, ("evil.example", "localhost.evil.example:8501", "", None)))
 

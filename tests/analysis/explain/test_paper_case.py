@@ -97,12 +97,9 @@ def test_the_words_of_the_case() -> None:
     """What the paper says of it, said here from the numbers."""
     _, explanation = case()
     stakeholder = " ".join(sentence.text for sentence in explanation.sentences["stakeholder"])
-    assert "This walker had been there once before, last 5 hours ago." in stakeholder
-    assert "In the past, nobody went straight from Stadium to it." in stakeholder
-    assert (
-        "People went from there to Train Station 5 times, and from Train Station on to this place 4 times."
-        in stakeholder
-    )
+    assert "This walker had been to Airport once before, last 5 hours ago." in stakeholder
+    assert "In the training data nobody went from Stadium straight to Airport." in stakeholder
+    assert "Two steps lead there through Train Station: to it went" in stakeholder
     researcher = " ".join(sentence.text for sentence in explanation.sentences["researcher"])
     assert "1 two-hop path leads there, with a two-hop probability of 0.571; the strongest goes through" in researcher
 

@@ -54,7 +54,7 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     """One run through every command, with the contract's keys; the first two as a shell runs them."""
     home = store.folder.parent
     queued = recap_json(home, "runs", "submit", dataset_folder, "--preset", "tiny", "--set", "batch_size=32")
-    assert queued == {"runs": [{"id": "1", "state": "queued"}]}
+    assert queued == {"id": "1", "state": "queued", "runs": [{"id": "1", "state": "queued"}]}
     followed = recap(home, "runs", "logs", "-f", "1")
     assert followed.returncode == 0 and "epoch 4 of 4" in followed.stdout and "is finished" in followed.stderr
     shown = from_json(here("show", "1", "--json"))

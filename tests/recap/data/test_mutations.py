@@ -187,7 +187,9 @@ def count_rows(files: list[Path], header: int) -> int:
     for file in files:
         data = file.read_bytes()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if data[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            data = data.decode("utf-32").encode()
+        elif data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             data = data.decode("utf-16").encode()
         total += len(re.split(rb"\r\n|\r|\n", data)) - data.endswith((b"\n", b"\r")) - header
     return total
