@@ -4,7 +4,7 @@
 
 Prints one table with every targeted statistic (pass or miss under its tolerance) and the untargeted ones, the misses as
 a list, and one JSON line with versions and hardware. NYC is read from --nyc, the environment variable RECAP_NYC or
-../shared/data/nyc; without it the demo stands alone against the recorded targets. A cut takes users in random order
+data/raw; without it the demo stands alone against the recorded targets. A cut takes users in random order
 (seeds 1, 2, 3) until 60,000 check-ins survive the minimum counts.
 """
 
@@ -204,8 +204,8 @@ def _kept(raw: pd.DataFrame, config: DataConfig = DataConfig()) -> int:
 
 
 def find_nyc(given: Path | None) -> Path | None:
-    """The NYC file, from the argument, RECAP_NYC or the shared folder; None if there is none."""
-    place = given or Path(os.environ.get("RECAP_NYC", "../shared/data/nyc"))
+    """The NYC file, from the argument, RECAP_NYC or data/raw; None if there is none."""
+    place = given or Path(os.environ.get("RECAP_NYC", "data/raw"))
     if place.is_dir():
         place = place / "dataset_TSMC2014_NYC.txt.gz"
     return place if place.is_file() else None

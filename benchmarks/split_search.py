@@ -1,7 +1,7 @@
 """Look for the paper's NYC split: score readings of its protocol against the numbers that its tables give away.
 
-    nice -n 15 python -m benchmarks.split_search ../shared/data/nyc --log split.jsonl --minutes 40
-    python -m benchmarks.split_search ../shared/data/nyc --log split.jsonl --report
+    nice -n 15 python -m benchmarks.split_search data/raw --log split.jsonl --minutes 40
+    python -m benchmarks.split_search data/raw --log split.jsonl --report
 
 Each reading is one choice on every axis of `AXES`. The log gets one JSON line per reading; the same command goes on
 where the log ends, and stops for good after four processor hours. Half of the readings are drawn at random, half differ
