@@ -119,6 +119,13 @@ _TERMS: Final = (
         "d in C_2(s) with (A²)_sd = 0.",
     ),
     Term(
+        "model_share",
+        "Model share",
+        "softmax probability",
+        "How the model shares one whole out among all places; nothing checks it against how often it is right.",
+        "Softmax of the totals over all POIs, not calibrated.",
+    ),
+    Term(
         "no_evidence",
         "No evidence",
         "",

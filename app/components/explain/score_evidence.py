@@ -166,7 +166,7 @@ def show_left_out(shown: FullExplanation) -> None:
         {
             "Without": entry.item.label,
             "Score": signed_points(entry.outcome.logit_change),
-            "Chance": chance(entry.outcome.probability),
+            "Model share": chance(entry.outcome.probability),
             "Rank": _moved(shown, entry.outcome.rank),
             "Token alone masked": "" if entry.masked is None else _moved(shown, entry.masked.rank),
         }

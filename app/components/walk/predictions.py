@@ -41,7 +41,7 @@ def show_predictions(
         on_select="rerun",
         key="list",
         height="content",
-        alt="The best predictions with rank, probability, evidence and distance",
+        alt="The best predictions with rank, the model's share, evidence and distance",
     )
     cells = event["selection"]["cells"] if event else []
     if cells and cells[0][0] < len(listed):
@@ -78,10 +78,16 @@ def _columns(listed: pd.DataFrame) -> dict:
     top = float(100 * listed["probability"].max()) if has_probability else 1.0
     value = (
         st.column_config.ProgressColumn(
-            "Prob.", format="%.1f %%", min_value=0, max_value=max(top, 1e-6), color="blue", width=105
+            "Share",
+            format="%.1f %%",
+            min_value=0,
+            max_value=max(top, 1e-6),
+            color="blue",
+            width=105,
+            help=tooltip("model_share"),
         )
         if has_probability
-        else st.column_config.NumberColumn("Score", format="%.2f", width=105, help="A count, not a probability.")
+        else st.column_config.NumberColumn("Score", format="%.2f", width=105, help="A count, not a share.")
     )
     return {
         "rank": st.column_config.TextColumn("#", width=42, alignment="right"),

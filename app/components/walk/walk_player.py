@@ -22,7 +22,7 @@ MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
 LEGEND = (
     "**━** :gray[Path so far]",
-    ":blue[●] :gray[Prediction, area is probability]",
+    ":blue[●] :gray[Prediction, area is the model's share]",
     ":orange[◯] :gray[True next place]",
     ":violet[●] :gray[Revisit]",
     ":green[━] :gray[Two-hop path]",
