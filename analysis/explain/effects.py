@@ -10,7 +10,7 @@ import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
-from analysis.records.removals import removed_totals
+from analysis.records.removals import totals_without_two_hops
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 from recap.evaluation.ranks import rank_of, rank_totals
@@ -45,8 +45,8 @@ def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | No
     if walks_P is None and not has_token:
         return None
     if not edited_case.edits:
-        predictor = edited_case.predictor
-        return rank_of(removed_totals(predictor, predictor.batch([edited_case.row]))["two_hops"][0], candidate)
+        total_BP = totals_without_two_hops(edited_case.predictor, edited_case.predictor.batch([edited_case.row]))
+        return None if total_BP is None else rank_of(total_BP[0], candidate)
     total_P = edited_case.total_P
     if has_token:
         variant = replace(edited_case.variant, off=edited_case.variant.off | {"graph_token"})

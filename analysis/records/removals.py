@@ -70,6 +70,11 @@ def removed_totals(predictor: Predictor, batch: CaseBatch) -> dict[str, Tensor]:
     return _totals(predictor, batch, _read(predictor, batch))
 
 
+def totals_without_two_hops(predictor: Predictor, batch: CaseBatch) -> Tensor | None:
+    """Totals (B, P) without token and two-hop addends, as `removed_totals` has them; None in a model with neither."""
+    return _without_two_hops(_read(predictor, batch))
+
+
 @dataclass(frozen=True, eq=False)
 class _Read:
     """One forward pass taken apart: with the token, and (None where there is none) without it."""
@@ -104,32 +109,42 @@ def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Te
     revisit_C = _revisit(revisit)
     totals = {}
 
-    def added(core_BP: Tensor, evidence_BP: Tensor, revisit: RevisitParts | None, value_C: Tensor | None) -> Tensor:
-        total_BP = core_BP + evidence_BP
-        if revisit is None or value_C is None:
-            return total_BP
-        index_C = revisit.candidates.case_C * total_BP.shape[1] + revisit.candidates.poi_C
-        return total_BP.reshape(-1).index_add_(0, index_C, value_C).view_as(total_BP)
-
     if read.core_off_BP is not None:
-        totals["graph_token"] = added(read.core_off_BP, evidence_BP, read.revisit_off, _revisit(read.revisit_off))
+        totals["graph_token"] = _added(read.core_off_BP, evidence_BP, read.revisit_off, _revisit(read.revisit_off))
     if read.terms is not None:
         for source in SOURCES:
             gone = terms_of_source(source, read.terms.names)
             if gone and source not in ("own_revisits", "two_hops"):
-                totals[source] = added(core_BP, _evidence(read, gone, nothing_BP), revisit, revisit_C)
-    if read.core_off_BP is not None or read.terms is not None:
-        core, parts = (core_BP, revisit) if read.core_off_BP is None else (read.core_off_BP, read.revisit_off)
-        totals["two_hops"] = added(core, _evidence(read, frozenset({TWO_HOP}), nothing_BP), parts, _revisit(parts))
+                totals[source] = _added(core_BP, _evidence(read, gone, nothing_BP), revisit, revisit_C)
+    without_two_hops = _without_two_hops(read)
+    if without_two_hops is not None:
+        totals["two_hops"] = without_two_hops
     if revisit is not None or read.terms is not None:
         own = frozenset() if read.terms is None else terms_of_source("own_revisits", read.terms.names)
-        totals["own_revisits"] = added(core_BP, _evidence(read, own, nothing_BP), None, None)
-    totals["core"] = added(nothing_BP, evidence_BP, revisit, revisit_C)
+        totals["own_revisits"] = _added(core_BP, _evidence(read, own, nothing_BP), None, None)
+    totals["core"] = _added(nothing_BP, evidence_BP, revisit, revisit_C)
     if revisit is not None:
         if revisit.gate_C is not None:
-            totals["correction"] = added(core_BP, evidence_BP, revisit, revisit.terms.prior_C)
-        totals["clip"] = added(core_BP, evidence_BP, revisit, _unclipped(predictor, revisit))
+            totals["correction"] = _added(core_BP, evidence_BP, revisit, revisit.terms.prior_C)
+        totals["clip"] = _added(core_BP, evidence_BP, revisit, _unclipped(predictor, revisit))
     return {source: totals[source] for source in SOURCES if source in totals}
+
+
+def _without_two_hops(read: _Read) -> Tensor | None:
+    if read.core_off_BP is None and read.terms is None:
+        return None
+    core_BP, parts = (read.core_BP, read.revisit) if read.core_off_BP is None else (read.core_off_BP, read.revisit_off)
+    evidence_BP = _evidence(read, frozenset({TWO_HOP}), torch.zeros_like(core_BP))
+    return _added(core_BP, evidence_BP, parts, _revisit(parts))
+
+
+def _added(core_BP: Tensor, evidence_BP: Tensor, revisit: RevisitParts | None, value_C: Tensor | None) -> Tensor:
+    """Core and evidence of all places with what packed candidates have beside, (B, P)."""
+    total_BP = core_BP + evidence_BP
+    if revisit is None or value_C is None:
+        return total_BP
+    index_C = revisit.candidates.case_C * total_BP.shape[1] + revisit.candidates.poi_C
+    return total_BP.reshape(-1).index_add_(0, index_C, value_C).view_as(total_BP)
 
 
 def _revisit(revisit: RevisitParts | None) -> Tensor | None:
