@@ -22,6 +22,7 @@ from analysis.explain.trips import Trips, count_trips
 from analysis.explain.types import CaseExplanation, Role
 from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
+from recap.device import one_thread
 from recap.predictor import Predictor
 
 
@@ -69,6 +70,7 @@ class FullExplanation(CaseExplanation):
         return None if render is None else render(self)
 
 
+@one_thread()
 def explain_fully(
     predictor: Predictor,
     number: int,
@@ -115,6 +117,7 @@ def explain_fully(
     )
 
 
+@one_thread()
 def explain_edited_case_fully(
     edited_case: EditedCase,
     *,

@@ -11,10 +11,12 @@ from analysis.explain.edits import Edit
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.types import CaseExplanation, PathTerms, ScoreDecomposition
 from recap import columns as c
+from recap.device import one_thread
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
 
 
+@one_thread()
 def explain_case(
     predictor: Predictor,
     number: int,

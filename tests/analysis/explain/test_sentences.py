@@ -37,7 +37,7 @@ def check_cases(predictor: Predictor, limit: int) -> int:
         for number in range(len(predictor.cases_of(split))):
             if read == limit:
                 return read
-            explanation = explain_fully(predictor, number, split=split, counterfactuals=read % 10 == 0)
+            explanation = explain_fully(predictor, number, split=split, counterfactuals=False)
             assert check(explanation) >= 4
             for sentence in explanation.sentences["stakeholder"]:
                 found = re.search(rf"\b({JARGON})s?\b", plain_words(sentence))
