@@ -68,7 +68,7 @@ def test_the_bundles_are_small() -> None:
 
 
 def test_shipped_card_is_what_the_template_says() -> None:
-    """The card that lies in the bundle is the one made from its dataset, checkpoint and ablations."""
+    """The card in the bundle is the one made from its dataset, checkpoint and ablations; what checks found follows."""
     ablations = json.loads((BUNDLE / "ablations.json").read_text(encoding="utf-8"))
     made = model_card(Dataset.load(BUNDLE / "dataset"), Checkpoint.load(BUNDLE / "checkpoint"), ablations)
-    assert (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8") == made
+    assert (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").startswith(made)
