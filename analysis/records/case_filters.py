@@ -19,11 +19,12 @@ FILTER_LABELS: Final = {
     "tail": "Tail",
     "unseen": "Unseen",
     "missed": "Missed",
-    "history": "Recovered by history",
-    "hops": "Recovered by two hops",
+    "history": "Found by own visits",
+    "hops": "Found by two hops",
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
 """What ``history`` and ``hops`` are called where no removal says what found the case."""
+_EARLIER_LABELS: Final = {"Recovered by history": "history", "Recovered by two hops": "hops"}
 CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
 """The source of evidence whose removal loses the cases of a filter."""
 MISSED_ABOVE: Final = 20
@@ -44,6 +45,26 @@ class NotableCase(NamedTuple):
     markov_rank: float
     rank: float
     reason: str
+
+
+def filter_labels(*, causes: bool) -> dict[str, str]:
+    """What each filter is called; with causes "found by" is what removals show, else what merely coincides is named.
+
+    >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
+    ('Found by two hops', 'Found, within two hops')
+    """
+    return FILTER_LABELS if causes else FILTER_LABELS | COINCIDENCE_LABELS
+
+
+def resolve_filter(text: str) -> str | None:
+    """The filter that a link means, by name or by any label it has or had; None for an unknown one.
+
+    >>> resolve_filter("Recovered by two hops"), resolve_filter("tail"), resolve_filter("bliss")
+    ('hops', 'tail', None)
+    """
+    named = {name: name for name in FILTERS}
+    labels = {label: name for labels in (FILTER_LABELS, COINCIDENCE_LABELS) for name, label in labels.items()}
+    return (named | labels | _EARLIER_LABELS).get(text)
 
 
 def filter_masks(

@@ -6,10 +6,9 @@ import streamlit as st
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.long_tail.misses import describe_misses, label_misses
-from analysis.records.causes import removal_table
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
-from app.settings import AppSettings
+from app.cached.removals import read_removals
 from app.sources import Source
 from recap.checkpoint import Checkpoint
 from recap.predictor import Predictor
@@ -57,14 +56,6 @@ def miss_labels(source: Source, k: int) -> pd.Series:
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model", hash_funcs=BY_MODEL)
 def _described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
-    assert source.checkpoint_hash is not None
-    opened = datasets.open_dataset(source)
-    removals = removal_table(
-        source.dataset_hash,
-        source.checkpoint_hash,
-        lambda: open_predictor(source),
-        rows=len(opened.cases),
-        keep=not AppSettings.from_environment().read_only,
-        bundle=source.bundle,
-    )
+    opened, removals = datasets.open_dataset(source), read_removals(source)
+    assert removals is not None
     return describe_misses(opened.dataset, opened.cases, removals)
