@@ -9,13 +9,14 @@ import streamlit as st
 from analysis.long_tail import accuracy_tables
 from analysis.long_tail import lift as lift_analysis
 from analysis.long_tail.ablations import ablation_table
-from analysis.records import case_filters
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.bootstrap import Unit
 from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.notable_cases import NotableCase, notable_cases
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
+from app.cached.removals import kept_causes
 from app.sources import Source
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
@@ -88,10 +89,11 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
-def notable(source: Source) -> list[case_filters.NotableCase]:
-    """See `analysis.records.case_filters.notable_cases`."""
+def notable(source: Source, *, causes: bool) -> list[NotableCase]:
+    """See `analysis.records.notable_cases`; by the kept removals, or by what coincides."""
     opened = datasets.open_dataset(source)
-    return case_filters.notable_cases(opened, read_records(source), read_records(source, "markov"))
+    removals = kept_causes(source) if causes else None
+    return notable_cases(opened, read_records(source), read_records(source, "markov"), removals)
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:

@@ -37,15 +37,21 @@ def overview(
 ) -> None:
     """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
-    from analysis.records.case_filters import notable_cases
+    from analysis.records.causes import kept_removals
+    from analysis.records.notable_cases import describe_absent, notable_cases
     from recap.baselines import COUNTING_BASELINES
+    from recap.checkpoint import Checkpoint
 
     opened, label, records, records_of = _open(data, checkpoint, baseline)
     rivals = [name for name in COUNTING_BASELINES if name != baseline]
     models = {label: records} | {_label(name): records_of(name) for name in rivals}
     groups = accuracy_by_group(models, metric, eta=eta)
     distribution = transition_distribution(opened.cases)
-    notable = notable_cases(opened, records, records_of("markov"))
+    removed = None
+    if checkpoint is not None:  # where they were made or shipped, as the app's Overview shows them
+        name = Checkpoint.load(checkpoint).hash
+        removed = kept_removals(opened.dataset.hash, name, rows=len(records), bundle=data.parent)
+    notable = notable_cases(opened, records, records_of("markov"), removed)
     over_pairs, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
     payload = {
         "metric": metric,
@@ -54,6 +60,7 @@ def overview(
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
         "notable": [case._asdict() for case in notable],
+        "notable_are_causes": removed is not None,
     }
     if as_json:
         print_json(payload)
@@ -65,6 +72,11 @@ def overview(
     )
     for case in notable:
         console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+    absent = describe_absent(notable, causes=removed is not None)
+    if absent:
+        console.print(absent)
+    if checkpoint is not None and removed is None:
+        console.print("These cases coincide with evidence; what finds them is not measured yet: `recap causes` does.")
 
 
 @commands.command("long-tail")

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from analysis.records.case_filters import CAUSES, filter_cases
-from analysis.records.causes import recovered_by, removal_table
+from analysis.records.causes import recovered_by, removal_table, removals_key
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
+from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -76,3 +77,37 @@ def test_walk_waits_for_removals_only_where_a_filter_needs_them(
     monkeypatch.setattr("app.cached.removals.removal_table", refuse)
     check_calm(open_view("walk", case="2"))
     check_calm(open_view("walk", show="Unseen"))
+
+
+def keep(predictor: Predictor, removals: pd.DataFrame) -> None:
+    """Put a removal table where it is found."""
+    key = removals_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    write_records(removals, key.cached(), key.metadata)
+
+
+def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predictor) -> None:
+    """The first view makes no removals; with a kept table its cards show the ranks without, or say that none is."""
+    app = open_view("overview")
+    check_calm(app)
+    assert "not measured yet" in texts(app) and "Found by" not in texts(app)
+    removals = removals_of(predictor)
+    removals["without_two_hops"] = removals["rank"]
+    number = int(np.flatnonzero(removals["rank"] <= 20)[0])
+    removals["without_own_revisits"] = removals["rank"]
+    removals.loc[number, "without_own_revisits"] = 41.0
+    keep(predictor, removals)
+    app = open_view("overview")
+    check_calm(app)
+    assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
+    assert "Found by two hops" not in texts(app)
+    assert "No test case is found at 20 with two hops and lost without." in texts(app)
+    app.button(key="open-history").click().run()
+    assert app.query_params["case"] == str(number)
+
+
+def test_cards_of_a_baseline_say_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """No removal, no "found by"."""
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("overview")
+    check_calm(app)
+    assert "Found by" not in texts(app) and "not measured" not in texts(app)
