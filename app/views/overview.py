@@ -8,6 +8,7 @@ from analysis.figures.overview import plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
+from analysis.records.carriers import describe_carriers
 from analysis.records.case_filters import filter_labels
 from analysis.records.notable_cases import NotableCase, describe_absent
 from app import state
@@ -64,12 +65,13 @@ def view() -> None:
     finding = headlines.overview_finding(groups, metric)
     with title:
         st.title(finding, anchor=False)
+        show_model(source)
         if state.takes_over_saying_invented():
             quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
         elif source.checkpoint_folder is None:
             quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")
     with accuracy:
-        section(f"{tables.metric_label(metric)} against counting baselines")
+        section(f"{tables.metric_label(metric)} against baselines")
         st.plotly_chart(
             drawn(plot_lollipops, groups),
             theme=None,
@@ -82,6 +84,15 @@ def view() -> None:
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
+
+
+def show_model(source: Source) -> None:
+    """Which model this is, and what carries it; nothing for a baseline."""
+    if source.checkpoint_folder is None:
+        return
+    carriers = tables.carriers(source)
+    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers)
+    st.markdown(markdown_text(f"Shown is {source.variant}. {carried}".strip()))
 
 
 def show_distribution(distribution: pd.DataFrame) -> None:
