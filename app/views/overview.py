@@ -27,8 +27,8 @@ from recap import columns as c
 from recap.printable import markdown_text
 
 BADGE_COLOURS = {"history": "violet", "hops": "green", "missed": "gray"}
+# The first number of a card whose cause was measured.
 REMOVED = {"history": "Without own visits", "hops": "Without two hops"}
-"""The first number of a card whose cause was measured."""
 
 
 @error_boundary
