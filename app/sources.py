@@ -41,6 +41,17 @@ class Source:
     bundle: Path | None = None
 
     @property
+    def variant(self) -> str:
+        """What kind of model the checkpoint holds, in words; empty without one."""
+        manifest = None if self.checkpoint_folder is None else _read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST)
+        if manifest is None:
+            return ""
+        train = manifest.get("train")
+        model = train.get("model") if isinstance(train, dict) else None
+        has_evidence = isinstance(model, dict) and model.get("evidence") is not None
+        return "RECAP with evidence terms" if has_evidence else "RECAP, the paper's model"
+
+    @property
     def without_checkpoint(self) -> "Source":
         """The dataset alone."""
         return replace(self, checkpoint_folder=None, checkpoint_hash=None)

@@ -1,11 +1,10 @@
-"""Cases by what they show: the filters of Walk, and three cases worth opening."""
+"""Cases by what they show: the filters of Walk."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from analysis.formatting import times
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import recovered_by
 from analysis.records.loaded_dataset import LoadedDataset
@@ -19,31 +18,35 @@ FILTER_LABELS: Final = {
     "tail": "Tail",
     "unseen": "Unseen",
     "missed": "Missed",
-    "history": "Recovered by history",
-    "hops": "Recovered by two hops",
+    "history": "Found by own visits",
+    "hops": "Found by two hops",
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
 """What ``history`` and ``hops`` are called where no removal says what found the case."""
+_EARLIER_LABELS: Final = {"Recovered by history": "history", "Recovered by two hops": "hops"}
 CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
 """The source of evidence whose removal loses the cases of a filter."""
 MISSED_ABOVE: Final = 20
 
 
-class NotableCase(NamedTuple):
-    """A case worth opening.
+def filter_labels(*, causes: bool) -> dict[str, str]:
+    """What each filter is called; with causes "found by" is what removals show, else what merely coincides is named.
 
-    Attributes:
-        kind: ``history``, ``hops`` or ``missed``.
-        case: its number.
-        markov_rank, rank: of the truth, by transition counts alone and by the model.
-        reason: one sentence with the numbers it rests on.
+    >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
+    ('Found by two hops', 'Found, within two hops')
     """
+    return FILTER_LABELS if causes else FILTER_LABELS | COINCIDENCE_LABELS
 
-    kind: str
-    case: int
-    markov_rank: float
-    rank: float
-    reason: str
+
+def resolve_filter(text: str) -> str | None:
+    """The filter that a link means, by name or by any label it has or had; None for an unknown one.
+
+    >>> resolve_filter("Recovered by two hops"), resolve_filter("tail"), resolve_filter("bliss")
+    ('hops', 'tail', None)
+    """
+    named = {name: name for name in FILTERS}
+    labels = {label: name for labels in (FILTER_LABELS, COINCIDENCE_LABELS) for name, label in labels.items()}
+    return (named | labels | _EARLIER_LABELS).get(text)
 
 
 def filter_masks(
@@ -112,56 +115,3 @@ def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
     )
     mask = fits[opened.cases[c.SOURCE].to_numpy()] | fits[opened.cases[c.TARGET].to_numpy()]
     return opened.cases[c.CASE].to_numpy(np.int64)[mask]
-
-
-def notable_cases(opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame) -> list[NotableCase]:
-    """Up to three cases of different users: recovered by revisits, by two hops, and one without any evidence.
-
-    The rescue that moves the truth from the lowest Markov rank to the best rank comes first; transitions from a place
-    to itself are left out. Where the data shows no such case, it is missing.
-    """
-    masks = filter_masks(records, markov)
-    unseen = masks["unseen"] & (records[c.SOURCE] != records[c.TARGET]).to_numpy()
-    blind = masks["missed"] & ~records[c.IN_HISTORY].to_numpy(bool) & ~records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    found: list[NotableCase] = []
-    users: set[int] = set()
-    for kind, mask in (("history", masks["history"]), ("hops", masks["hops"]), ("missed", blind)):
-        table = pd.DataFrame(
-            {c.USER: records[c.USER], c.RANK: records[c.RANK], "markov": markov[c.RANK], c.CASE: records[c.CASE]}
-        )[mask & unseen]
-        table = table[~table[c.USER].isin(users)]
-        if table.empty:
-            continue
-        if kind == "missed":  # a middling miss, not the nearest and not the most hopeless
-            table = table.assign(rank_gap=(table[c.RANK] - table[c.RANK].median()).abs()).sort_values(
-                ["rank_gap", c.CASE]
-            )
-        else:
-            table = table.sort_values([c.RANK, "markov", c.CASE], ascending=[True, False, True])
-        best = table.iloc[0]
-        users.add(int(best[c.USER]))
-        case = int(best[c.CASE])
-        found.append(NotableCase(kind, case, float(best["markov"]), float(best[c.RANK]), _reason(opened, kind, case)))
-    return found
-
-
-def visits_before(opened: LoadedDataset, case: int) -> int:
-    """How often the user had visited the case's target before its source."""
-    chosen = opened.case(case)
-    row, target = int(chosen[c.ROW]), int(chosen[c.TARGET])
-    first = int(opened.visits.first_T[row])
-    return int((opened.visits.poi_T[first:row] == target).sum())
-
-
-def _reason(opened: LoadedDataset, kind: str, case: int) -> str:
-    if kind == "history":
-        visits = visits_before(opened, case)
-        return f"A new step, yet this walker had been there {times(visits)}."
-    if kind == "hops":
-        chosen = opened.case(case)
-        paths = opened.graph.two_hop_paths(int(chosen[c.SOURCE]), int(chosen[c.TARGET]))
-        if paths.empty:
-            return "New to this walker, and one training step away."
-        link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"
-        return f"New to this walker. {opened.labels[paths['middle'].tolist()[0]]} {link} the two."
-    return "No earlier visit and no two-hop path: nothing to rebuild it from."

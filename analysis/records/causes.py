@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from analysis.records.score_rows import SOURCES
-from analysis.records.table_cache import TableKey, table_in_pieces
+from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -58,6 +58,15 @@ def removal_table(
 
     key = removals_key(dataset_hash, checkpoint_hash)
     return table_in_pieces(key, piece, rows=rows, keep=keep, bundle=bundle, progress=progress)
+
+
+def kept_removals(
+    dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
+) -> pd.DataFrame | None:
+    """The table of `removal_table` where it was shipped or made before; None where it would have to be made."""
+    key = removals_key(dataset_hash, checkpoint_hash)
+    table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
+    return table if c.RANK in table else None
 
 
 def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:

@@ -47,6 +47,15 @@ class TableKey:
         """Where the user's cache keeps it."""
         return records_file(self.dataset_hash, self.model, self.split, self.kind)
 
+    def is_kept(self, bundle: Path | None) -> bool:
+        """Whether there is a file to read, shipped or in the cache; what it says of itself is not looked at."""
+        if bundle is not None and self.shipped_in(bundle).is_file():
+            return True
+        try:
+            return self.cached().is_file()
+        except RecapError:
+            return False
+
 
 def kept_table(
     key: TableKey,

@@ -3,13 +3,16 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.explain.checks import CaseChecks, check_case
+from analysis.explain.contrast import contrast
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.siblings import seed_tables
 from analysis.long_tail.misses import describe_misses, label_misses
-from analysis.records.causes import removal_table
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
-from app.settings import AppSettings
+from app.cached.removals import read_removals
 from app.sources import Source
 from recap.checkpoint import Checkpoint
 from recap.predictor import Predictor
@@ -49,6 +52,26 @@ def search(source: Source, case: int, about: int, against: int, edits: str, sets
     )
 
 
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def _check(source: Source, case: int, about: int, against: int, edits: str, seeds: tuple[int, ...]) -> CaseChecks:
+    edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
+    tables = {seed: table for seed, table in _seeds(source).items() if seed in seeds}
+    return check_case(edited_case, contrast(edited_case, about, against, search=False), seeds=tables)
+
+
+def check(source: Source, shown: FullExplanation) -> CaseChecks:
+    """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
+    return _check(source, shown.case, shown.target, shown.rival, shown.edits, tuple(_seeds(source)))
+
+
+@st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
+def _seeds(source: Source) -> dict[int, pd.DataFrame]:
+    """Tables of sibling seeds, shipped or made with `recap sanity`; looked for anew after two minutes."""
+    assert source.checkpoint_hash is not None
+    rows = len(datasets.open_dataset(source).cases)
+    return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+
+
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
     return label_misses(_described_misses(source), k)
@@ -57,14 +80,6 @@ def miss_labels(source: Source, k: int) -> pd.Series:
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model", hash_funcs=BY_MODEL)
 def _described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
-    assert source.checkpoint_hash is not None
-    opened = datasets.open_dataset(source)
-    removals = removal_table(
-        source.dataset_hash,
-        source.checkpoint_hash,
-        lambda: open_predictor(source),
-        rows=len(opened.cases),
-        keep=not AppSettings.from_environment().read_only,
-        bundle=source.bundle,
-    )
+    opened, removals = datasets.open_dataset(source), read_removals(source)
+    assert removals is not None
     return describe_misses(opened.dataset, opened.cases, removals)

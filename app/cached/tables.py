@@ -9,16 +9,19 @@ import streamlit as st
 from analysis.long_tail import accuracy_tables
 from analysis.long_tail import lift as lift_analysis
 from analysis.long_tail.ablations import ablation_table
-from analysis.records import case_filters
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.bootstrap import Unit
+from analysis.records.carriers import Carriers, find_carriers
+from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.notable_cases import NotableCase, notable_cases
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
+from app.cached.removals import kept_causes
 from app.sources import Source
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES
+from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
 
@@ -44,11 +47,19 @@ def by_evidence(source: Source, model: str | None, beside: str, metric: str, uni
     return accuracy_tables.accuracy_by_evidence(records, metric, eta=eta, unit=cast("Unit", unit), reference=reference)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def by_group(source: Source, metric: str) -> pd.DataFrame:
-    """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`."""
+    """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
+
+    The ranker `evidence` stands among them where its records are there: fitting it would make the first view wait.
+    """
+    kept = records_key(source.dataset_hash, EVIDENCE).is_kept(source.bundle)
+    return _by_group(source, metric, (EVIDENCE,) if kept else ())
+
+
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFrame:
     models = {datasets.model_label(source): read_records(source)}
-    for name in reversed(COUNTING_BASELINES):
+    for name in (*more, *reversed(COUNTING_BASELINES)):
         if name != datasets.model_key(source):
             models[MODEL_LABELS[name]] = read_records(source, name)
     return accuracy_tables.accuracy_by_group(models, metric)
@@ -88,10 +99,17 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
-def notable(source: Source) -> list[case_filters.NotableCase]:
-    """See `analysis.records.case_filters.notable_cases`."""
+def notable(source: Source, *, causes: bool) -> list[NotableCase]:
+    """See `analysis.records.notable_cases`; by the kept removals, or by what coincides."""
     opened = datasets.open_dataset(source)
-    return case_filters.notable_cases(opened, read_records(source), read_records(source, "markov"))
+    removals = kept_causes(source) if causes else None
+    return notable_cases(opened, read_records(source), read_records(source, "markov"), removals)
+
+
+def carriers(source: Source) -> Carriers | None:
+    """See `analysis.records.carriers`; None where no removals are kept."""
+    removals = kept_causes(source)
+    return None if removals is None else find_carriers(removals)
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:

@@ -37,15 +37,25 @@ def overview(
 ) -> None:
     """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
-    from analysis.records.case_filters import notable_cases
-    from recap.baselines import COUNTING_BASELINES
+    from analysis.records.carriers import describe_carriers, find_carriers
+    from analysis.records.causes import kept_removals
+    from analysis.records.evaluation_records import records_key
+    from analysis.records.notable_cases import describe_absent, notable_cases
+    from recap.baselines import COUNTING_BASELINES, EVIDENCE
+    from recap.checkpoint import Checkpoint
 
     opened, label, records, records_of = _open(data, checkpoint, baseline)
     rivals = [name for name in COUNTING_BASELINES if name != baseline]
+    if records_key(opened.dataset.hash, EVIDENCE).is_kept(data.parent) and baseline != EVIDENCE:
+        rivals.append(EVIDENCE)  # fitting it takes a while: only where its records are kept, as in the app
     models = {label: records} | {_label(name): records_of(name) for name in rivals}
     groups = accuracy_by_group(models, metric, eta=eta)
     distribution = transition_distribution(opened.cases)
-    notable = notable_cases(opened, records, records_of("markov"))
+    removed = None
+    if checkpoint is not None:  # where they were made or shipped, as the app's Overview shows them
+        name = Checkpoint.load(checkpoint).hash
+        removed = kept_removals(opened.dataset.hash, name, rows=len(records), bundle=data.parent)
+    notable = notable_cases(opened, records, records_of("markov"), removed)
     over_pairs, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
     payload = {
         "metric": metric,
@@ -54,6 +64,8 @@ def overview(
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
         "notable": [case._asdict() for case in notable],
+        "notable_are_causes": removed is not None,
+        "carriers": None if removed is None else find_carriers(removed)._asdict(),
     }
     if as_json:
         print_json(payload)
@@ -63,8 +75,15 @@ def overview(
         f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
         f"{percent(over_cases, 1)} of cases"
     )
+    if removed is not None:
+        console.print(describe_carriers(find_carriers(removed)))
     for case in notable:
         console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+    absent = describe_absent(notable, causes=removed is not None)
+    if absent:
+        console.print(absent)
+    if checkpoint is not None and removed is None:
+        console.print("These cases coincide with evidence; what finds them is not measured yet: `recap causes` does.")
 
 
 @commands.command("long-tail")
@@ -150,7 +169,7 @@ def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
 
     def records_of(name: str) -> "pd.DataFrame":
         with progress_console.status(f"Ranking every case by {name}"):
-            return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened))
+            return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened), bundle=data.parent)
 
     if baseline is not None:
         return opened, _label(baseline), records_of(baseline), records_of

@@ -22,6 +22,7 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.counterfactual_search import show_counterfactual_search
+from app.components.explain.does_it_hold import show_stamps
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.text import quiet
@@ -75,6 +76,7 @@ def view() -> None:
     grid = st.grid(3, min_column_width=380)
     with grid.cell(column_span=2):
         show_score_parts(shown)
+        stamps = st.container()
         show_left_out(shown)
     with grid.cell(), st.container(border=True):
         show_what_if(source, case, before, shown, sequence)
@@ -88,6 +90,8 @@ def view() -> None:
         show_map(source, shown)
     with lower.cell():
         show_counterfactual_search(source, shown)
+    with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
+        show_stamps(shown, explanations.check(source, shown))
 
 
 def _case_input(total: int) -> None:
@@ -114,15 +118,19 @@ def _export(source: Source, shown: FullExplanation) -> None:
         ),
     }
     name = f"recap-case-{shown.case}"
+
+    def checked() -> FullExplanation:
+        return shown.model_copy(update={"checks": explanations.check(source, shown)})
+
     files = {
         "Report, one page that opens offline": File(
-            f"{name}.html", "text/html", ":material/description:", lambda: render_page([shown]).encode()
+            f"{name}.html", "text/html", ":material/description:", lambda: render_page([checked()]).encode()
         ),
         "Everything as JSON": File(
             f"{name}.json",
             "application/json",
             ":material/data_object:",
-            lambda: shareable(shown).model_dump_json().encode(),
+            lambda: shareable(checked()).model_dump_json().encode(),
         ),
     }
     draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)

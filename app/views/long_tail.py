@@ -153,7 +153,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         open_selected(source, event, eta)
         over = "cases" if unit == "cases" else "distinct steps"
         quiet(
-            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. "
+            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Cells say where the true "
+            "place lies, not what found it. "
             "Click a cell, or its row in the table, to open its cases."
         )
 

@@ -8,10 +8,13 @@ from analysis.figures.overview import plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
-from analysis.records.case_filters import NotableCase
+from analysis.records.carriers import describe_carriers
+from analysis.records.case_filters import filter_labels
+from analysis.records.notable_cases import NotableCase, describe_absent
 from app import state
 from app.cached import datasets, tables
 from app.cached.figures import drawn
+from app.cached.removals import kept_causes
 from app.components.card import model_card
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
@@ -23,11 +26,9 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
-BADGES = {
-    "history": ":violet-badge[Recovered by revisits]",
-    "hops": ":green-badge[Recovered by two hops]",
-    "missed": ":gray-badge[Still missed]",
-}
+BADGE_COLOURS = {"history": "violet", "hops": "green", "missed": "gray"}
+# The first number of a card whose cause was measured.
+REMOVED = {"history": "Without own visits", "hops": "Without two hops"}
 
 
 @error_boundary
@@ -64,12 +65,13 @@ def view() -> None:
     finding = headlines.overview_finding(groups, metric)
     with title:
         st.title(finding, anchor=False)
+        show_model(source)
         if state.takes_over_saying_invented():
             quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
         elif source.checkpoint_folder is None:
             quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")
     with accuracy:
-        section(f"{tables.metric_label(metric)} against counting baselines")
+        section(f"{tables.metric_label(metric)} against baselines")
         st.plotly_chart(
             drawn(plot_lollipops, groups),
             theme=None,
@@ -82,6 +84,15 @@ def view() -> None:
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
+
+
+def show_model(source: Source) -> None:
+    """Which model this is, and what carries it; nothing for a baseline."""
+    if source.checkpoint_folder is None:
+        return
+    carriers = tables.carriers(source)
+    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers)
+    st.markdown(markdown_text(f"Shown is {source.variant}. {carried}".strip()))
 
 
 def show_distribution(distribution: pd.DataFrame) -> None:
@@ -100,16 +111,21 @@ def show_distribution(distribution: pd.DataFrame) -> None:
 
 
 def show_notable(source: Source) -> None:
-    """Three cards that lead to their cases."""
-    cases = tables.notable(source)
-    if not cases:
-        return
-    counted = {1: "One case", 2: "Two cases", 3: "Three cases"}[len(cases)]
-    section(f"{counted} worth opening")
-    cards = st.grid(3, min_column_width=300, border=True)
-    for notable in cases:
-        with cards.cell():
-            show_card(source, notable)
+    """Three cards that lead to their cases: causes where removals are there, else coincidences, called so."""
+    causes = kept_causes(source) is not None
+    cases = tables.notable(source, causes=causes)
+    if cases:
+        counted = {1: "One case", 2: "Two cases", 3: "Three cases"}[len(cases)]
+        section(f"{counted} worth opening")
+        cards = st.grid(3, min_column_width=300, border=True)
+        for notable in cases:
+            with cards.cell():
+                show_card(source, notable)
+    absent = describe_absent(cases, causes=causes)
+    if absent:
+        quiet(absent)
+    if source.checkpoint_folder is not None and not causes:
+        quiet("What finds these cases is not measured yet; the filters of Walk measure it, and so does `recap causes`.")
 
 
 def show_card(source: Source, notable: NotableCase) -> None:
@@ -117,7 +133,8 @@ def show_card(source: Source, notable: NotableCase) -> None:
     opened = datasets.open_dataset(source)
     case = opened.case(notable.case)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(BADGES[notable.kind], width="content")
+        label = filter_labels(causes=notable.rank_without is not None) | {"missed": "Still missed"}
+        st.markdown(f":{BADGE_COLOURS[notable.kind]}-badge[{label[notable.kind]}]", width="content")
         st.space("stretch")
         if st.button(
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
@@ -126,7 +143,10 @@ def show_card(source: Source, notable: NotableCase) -> None:
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
-        st.metric("Markov", ordinal(notable.markov_rank), width=150)
+        if notable.rank_without is None:
+            st.metric("Markov", ordinal(notable.markov_rank), width=150)
+        else:
+            st.metric(REMOVED[notable.kind], ordinal(notable.rank_without), width=150)
         st.metric(datasets.model_label(source), ordinal(notable.rank), width=150)
     quiet(markdown_text(notable.reason))
 

@@ -4,12 +4,20 @@ import numpy as np
 import streamlit as st
 
 from analysis.formatting import day, user_name
-from analysis.records.case_filters import FILTER_LABELS, FILTERS, cases_at_place, filter_cases
+from analysis.records.case_filters import (
+    CAUSES,
+    FILTERS,
+    cases_at_place,
+    filter_cases,
+    filter_labels,
+    resolve_filter,
+)
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
 from app import state
 from app.cached import datasets
 from app.cached.records import read_records
+from app.cached.removals import read_removals
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
@@ -62,7 +70,8 @@ def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
     numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
     if shown:  # only then, so that a large dataset is walked through before all its cases are ranked
         records, markov = read_records(source), read_records(source, "markov")
-        numbers = filter_cases(records, markov, shown, k=st.session_state["k"])
+        removals = read_removals(source) if set(shown) & set(CAUSES) else None
+        numbers = filter_cases(records, markov, shown, k=st.session_state["k"], removals=removals)
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
@@ -145,11 +154,18 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
+    labels = filter_labels(causes=source.checkpoint_hash is not None)
+    asked = st.query_params.get_all("show")
+    meant = [name for name in map(resolve_filter, asked) if name is not None]
+    if any(
+        label not in labels.values() for label in asked
+    ):  # a link from before a filter was renamed, or of a baseline
+        st.session_state["show"] = meant
     st.pills(
         "Show cases",
         FILTERS,
         selection_mode="multi",
-        format_func=FILTER_LABELS.__getitem__,
+        format_func=labels.__getitem__,
         key="show",
         bind="query-params",
         label_visibility="collapsed",
@@ -178,7 +194,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
             "Search a place or category", key="find", bind="query-params", on_change=filters_changed, max_chars=80
         )
         st.selectbox(
-            "Missed and recovered: rank up to",
+            "Missed and found: rank up to",
             (1, 5, 10, 20),
             index=3,
             key="k",

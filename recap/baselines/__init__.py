@@ -3,4 +3,5 @@
 from typing import Final
 
 COUNTING_BASELINES: Final = ("popularity", "markov", "visit_count", "count_plus_markov", "nearest")
-BASELINES: Final = (*COUNTING_BASELINES, "evidence")
+EVIDENCE: Final = "evidence"
+BASELINES: Final = (*COUNTING_BASELINES, EVIDENCE)

@@ -21,6 +21,9 @@ def test_causes_in_json_and_words(city_checkpoint: Path, city_folder: Path, tmp_
     assert by["n"] == counts["own_revisits"]["recovered"] == len(by["cases"])
     listed = recap_json_here("cases", city_checkpoint, "--data", city_folder, "--k", 3, "--show", "history")
     assert listed["cases"] == by["cases"]
+    cards = recap_json_here("overview", city_checkpoint, "--data", city_folder)
+    assert cards["notable_are_causes"]
+    assert all(card["rank"] <= 20 < card["rank_without"] for card in cards["notable"] if card["kind"] != "missed")
     text = recap_here("causes", city_checkpoint, "--data", city_folder)
     assert text.returncode == 0 and "not in this model" in text.stdout
     assert_refused(

@@ -1,0 +1,57 @@
+"""Ranks without one source of evidence: what filters, cards and misses know of causes.
+
+Reading a kept table loads no torch, so Overview may ask; making one opens the model.
+"""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.records.causes import kept_removals, removal_table
+from app.cached import datasets
+from app.cached.keys import BY_MODEL
+from app.settings import AppSettings
+from app.sources import Source
+
+if TYPE_CHECKING:
+    from recap.predictor import Predictor
+
+
+def read_removals(source: Source) -> pd.DataFrame | None:
+    """See `analysis.records.causes.removal_table`; made once for each checkpoint. A baseline has none."""
+    return None if source.checkpoint_hash is None else _removals(source)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Taking evidence away, once for each model", hash_funcs=BY_MODEL)
+def _removals(source: Source) -> pd.DataFrame:
+    assert source.checkpoint_hash is not None
+    bar = st.empty()
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / max(total, 1), f"{done:,} of {total:,} cases")
+
+    def open_predictor() -> "Predictor":
+        from app.cached import explanations  # here: torch is loaded to make a table, not to read it
+
+        return explanations.open_predictor(source)
+
+    table = removal_table(
+        source.dataset_hash,
+        source.checkpoint_hash,
+        open_predictor,
+        rows=len(datasets.open_dataset(source).cases),
+        keep=not AppSettings.from_environment().read_only,
+        bundle=source.bundle,
+        progress=show,
+    )
+    bar.empty()
+    return table
+
+
+def kept_causes(source: Source) -> pd.DataFrame | None:
+    """The table where it was shipped or made before, else None: for views that do not wait for it."""
+    if source.checkpoint_hash is None:
+        return None
+    rows = len(datasets.open_dataset(source).cases)
+    return kept_removals(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)

@@ -1,0 +1,140 @@
+"""Causes in the views: filters and cards say "found by" only where a removal shows it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.records.carriers import describe_carriers, find_carriers
+from analysis.records.case_filters import CAUSES, filter_cases
+from analysis.records.causes import recovered_by, removal_table, removals_key
+from analysis.records.evaluation_records import evaluation_records
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
+from recap.evaluation.records import write_records
+from recap.predictor import Predictor
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+
+@pytest.fixture
+def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path) -> Predictor:
+    """The app pointed at the small city and its checkpoint, with a cache of its own."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    return Predictor.load(city_checkpoint, city_folder)
+
+
+def removals_of(predictor: Predictor) -> pd.DataFrame:
+    """Made anew, kept nowhere."""
+    dataset, checkpoint = predictor.dataset.hash, predictor.checkpoint.hash
+    return removal_table(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
+
+
+@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two hops"), ("history", "Found by own visits")])
+def test_walk_finds_by_removal(predictor: Predictor, name: str, label: str) -> None:
+    """With a checkpoint a filter counts the cases that the removal loses, whether chosen by hand or by a link."""
+    removals = removals_of(predictor)
+    k = next(k for k in (1, 5, 10, 20) if recovered_by(removals, CAUSES[name], k).any())
+    found = np.flatnonzero(recovered_by(removals, CAUSES[name], k))
+    app = open_view("walk", show=label, k=str(k))
+    check_calm(app)
+    assert f"{len(found):,} of {len(removals):,} cases" in texts(app)
+    assert app.session_state["case"] == found[0] and app.query_params["show"] == label
+
+
+@pytest.mark.parametrize("old", ["Recovered by two hops", "Found, within two hops"])
+def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old: str) -> None:
+    """Links made before the filters were renamed, or beside a baseline, still choose them."""
+    app = open_view("walk", show=old, k="20")
+    check_calm(app)
+    assert app.session_state["show"] == ["hops"]
+
+
+def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """A counting baseline has no removals: the filter is called by what it is, and counts that."""
+    point_app_at(monkeypatch, city_folder, None)
+    opened = LoadedDataset.load(city_folder)
+
+    def records(name: str) -> pd.DataFrame:
+        return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened), keep=False)
+
+    found = filter_cases(records("count_plus_markov"), records("markov"), ["history"], k=5)
+    app = open_view("walk", show="Found, visited before", k="5")
+    check_calm(app)
+    assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
+    options = [option.content for option in app.pills(key="show").proto.options]
+    assert "Found, within two hops" in options and "Found by two hops" not in options
+
+
+def test_walk_waits_for_removals_only_where_a_filter_needs_them(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No removal is made without a filter, nor for the filters that need none."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("evidence was taken away")
+
+    monkeypatch.setattr("app.cached.removals.removal_table", refuse)
+    check_calm(open_view("walk", case="2"))
+    check_calm(open_view("walk", show="Unseen"))
+
+
+def keep(predictor: Predictor, removals: pd.DataFrame) -> None:
+    """Put a removal table where it is found."""
+    key = removals_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    write_records(removals, key.cached(), key.metadata)
+
+
+def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predictor) -> None:
+    """The first view makes no removals; with a kept table its cards show the ranks without, or say that none is."""
+    app = open_view("overview")
+    check_calm(app)
+    assert "not measured yet" in texts(app) and "Found by" not in texts(app)
+    removals = removals_of(predictor)
+    removals["without_two_hops"] = removals["rank"]
+    number = int(np.flatnonzero(removals["rank"] <= 20)[0])
+    removals["without_own_revisits"] = removals["rank"]
+    removals.loc[number, "without_own_revisits"] = 41.0
+    keep(predictor, removals)
+    app = open_view("overview")
+    check_calm(app)
+    assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
+    assert "Found by two hops" not in texts(app)
+    assert "No test case is found at 20 with two hops and lost without." in texts(app)
+    app.button(key="open-history").click().run()
+    assert app.query_params["case"] == str(number)
+
+
+def test_cards_of_a_baseline_say_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """No removal, no "found by"."""
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("overview")
+    check_calm(app)
+    assert "Found by" not in texts(app) and "not measured" not in texts(app)
+
+
+def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Predictor) -> None:
+    """Not measured is said; with a kept table the numbers are the library's."""
+    app = open_view("overview")
+    said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
+    assert said.replace("\\", "") == "Shown is RECAP, the paper's model. What carries it is not measured yet."
+    removals = removals_of(predictor)
+    keep(predictor, removals)
+    app = open_view("overview")
+    check_calm(app)
+    assert describe_carriers(find_carriers(removals)) in texts(app).replace("\\", "")
+
+
+def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predictor) -> None:
+    """The ranker is not fitted for the first view; with kept records it stands in the picture and the table."""
+
+    def models() -> list[str]:
+        app = open_view("overview")
+        check_calm(app)
+        return next(table.value for table in app.dataframe if "lead_lower" in table.value)["model"].unique().tolist()
+
+    assert "Evidence" not in models()
+    opened = LoadedDataset.of(predictor.dataset)
+    evaluation_records(opened, "evidence", lambda: NamedScorer.of_baseline("evidence", opened))
+    assert models()[:2] == ["RECAP", "Evidence"]

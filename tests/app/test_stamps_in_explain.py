@@ -1,0 +1,72 @@
+"""Explain's section "Does it hold?": the library's stamps, with and without sibling seeds."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit as st
+
+from analysis.explain.explanation import explain_fully
+from analysis.explain.siblings import seed_key
+from analysis.explain.stamp_table import stamp_finding, stamp_lines
+from analysis.records.removals import describe_removals
+from recap.evaluation.records import write_records
+from recap.predictor import Predictor
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+
+@pytest.fixture
+def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path) -> Predictor:
+    """The app pointed at the small city and its checkpoint, with a cache of its own."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    st.cache_resource.clear()  # whether seeds are there is looked up anew only after a while
+    return Predictor.load(city_checkpoint, city_folder)
+
+
+def shown_table(app) -> pd.DataFrame:  # type: ignore[no-untyped-def]
+    return next(table.value for table in app.dataframe if "Does it hold?" in table.value.columns)
+
+
+def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: str) -> list[list[str]]:
+    """The view's table, bar and finding are those of the library; gives the chips."""
+    told = explain_fully(predictor, 3, counterfactuals=False, checks=True, seeds=seeds)
+    assert told.checks is not None
+    app = open_view("explain", case="3", **params)
+    check_calm(app)
+    lines = stamp_lines(told.checks, told.target_rank, [path.name for path in told.path_evidence])
+    table = shown_table(app)
+    assert table["Row"].tolist() == [line.label for line in lines]
+    assert table["Points"].tolist() == [line.points for line in lines]
+    assert table["Rank without"].tolist() == [line.rank for line in lines]
+    chips = [list(chips) for chips in table["Does it hold?"]]
+    assert chips == [line.chips for line in lines]
+    assert stamp_finding(told.checks) in texts(app).replace("\\", "")
+    bars = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    assert any("Explained exactly" in note["text"] for bar in bars for note in bar["layout"].get("annotations", []))
+    return chips
+
+
+def test_stamps_without_siblings_say_so(predictor: Predictor) -> None:
+    """No sibling was trained: nothing holds, and the finding says that seeds were not measured."""
+    chips = check_table(predictor, {})
+    assert any("seeds not measured" in chip for row in chips for chip in row)
+    assert not any("●" in chip for row in chips for chip in row)
+
+
+def test_stamps_with_siblings_count_the_seeds(predictor: Predictor) -> None:
+    """Tables of two siblings that agree, as a bundle ships them: rows say three seeds."""
+    table = describe_removals(predictor, predictor.cases)
+    for seed in (1, 2):
+        key = seed_key(predictor.dataset.hash, predictor.checkpoint.hash, seed)
+        write_records(table, key.cached(), key.metadata)
+    chips = check_table(predictor, {1: table, 2: table})
+    assert any("3 of 3 seeds" in chip for row in chips for chip in row)
+
+
+def test_an_edited_case_has_stamps_without_ranks(predictor: Predictor) -> None:
+    """Removal ranks tell of the case as it was."""
+    app = open_view("explain", case="3", edits="hour:5")
+    check_calm(app)
+    assert set(shown_table(app)["Rank without"]) <= {"–", ""}
