@@ -30,7 +30,7 @@ class PathPeople(Config):
     """Whose training trips one two-hop path rests on."""
 
     middle: int
-    people: int = Field(description="Distinct walkers over both halves; nine people's trips, not nine who did both.")
+    people: int = Field(description="Distinct users over both halves; nine people's trips, not nine who did both.")
     trips: int = Field(description="Training transitions of both halves.")
 
     @property
@@ -53,7 +53,7 @@ class RowStamp(Config):
     seeds: int | None = Field(None, description="Seeds measured, this checkpoint's among them; None where it is alone.")
     seeds_same: int | None = Field(None, description="Seeds in which the points have this sign.")
     placebo: PlaceboTest | None = None
-    people: int | None = Field(None, description="Distinct walkers behind a row that rests on training trips.")
+    people: int | None = Field(None, description="Distinct users behind a row that rests on training trips.")
 
 
 def stamp_rows(
@@ -120,7 +120,7 @@ def _stamp(test: PlaceboTest, siblings: list[float], people: int | None) -> RowS
 def path_people(edited_case: EditedCase, poi: int) -> list[PathPeople]:
     """People and trips behind each two-hop path to a place, strongest path first.
 
-    In a model with additive evidence the walker's own trips do not count there.
+    In a model with additive evidence the user's own trips do not count there.
     """
     rows, source = training_rows(edited_case.predictor), edited_case.source
     found = []
@@ -134,7 +134,7 @@ def path_people(edited_case: EditedCase, poi: int) -> list[PathPeople]:
 
 
 def row_people(edited_case: EditedCase, poi: int) -> dict[str, int]:
-    """Distinct walkers behind each row that rests on training trips; rows without a trip are absent."""
+    """Distinct users behind each row that rests on training trips; rows without a trip are absent."""
     rows, source, user = training_rows(edited_case.predictor), edited_case.source, int(edited_case.case[c.USER])
     everyone: list[np.ndarray] = []
     for path in two_hop_paths(edited_case, poi):

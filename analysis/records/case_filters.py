@@ -22,8 +22,6 @@ FILTER_LABELS: Final = {
     "history": "Recovered by history",
     "hops": "Recovered by two hops",
 }
-COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
-"""What ``history`` and ``hops`` are called where no removal says what found the case."""
 CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
 """The source of evidence whose removal loses the cases of a filter."""
 MISSED_ABOVE: Final = 20
@@ -58,7 +56,7 @@ def filter_masks(
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
     model does not, and the target was visited before (history) or, never visited, lies within two hops (hops). With
-    removals they are causes: found at k with the walker's own visits (history) or two hops (hops), and lost without.
+    removals they are causes: found at k with the user's own visits (history) or two hops (hops), and lost without.
 
     Args:
         records, markov: the model's and Markov's records of the same cases.
