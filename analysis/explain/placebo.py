@@ -63,7 +63,7 @@ def placebo_tests(
         seed: of the draws, with the case's number.
     """
     with one_thread(), torch.inference_mode():
-        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, int(edited_case.case[c.CASE])]))
+        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, edited_case.case.number]))
         drawn = {
             **_evidence_rows(edited_case, contexts, poi),
             **_own_visits(edited_case, poi, placebos),
