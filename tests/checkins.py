@@ -1,7 +1,7 @@
 """Small check-in tables for tests: written by hand, or drawn by Hypothesis."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.dataset import Dataset, Manifest
 from recap.data.preparation import prepare_dataset
-from recap.data.splitting import SPLIT_BY
+from recap.data.splitting import SplitBy
 
 START = pd.Timestamp("2012-04-02 08:00:00", tz="UTC")
 """A Monday. Hours in the tables below count from here."""
@@ -116,6 +116,6 @@ configs = st.builds(
     history=st.sampled_from(["every_checkin", "cases_only"]),
     merge_seconds=st.sampled_from([0, 0, 3600, 7200]),
     merge_by=st.sampled_from(["gap", "clock"]),
-    split_by=st.sampled_from(SPLIT_BY),
+    split_by=st.sampled_from(get_args(SplitBy)),
     removal_order=st.sampled_from(["short_first", "unseen_first"]),
 )

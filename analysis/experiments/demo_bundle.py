@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import pandas as pd
 import torch
@@ -13,7 +13,7 @@ from analysis.experiments.templating import fill_template
 from analysis.explain.sanity import sanity_report
 from analysis.explain.sanity_table import sanity_markdown
 from analysis.explain.siblings import measure_siblings, seed_key, train_siblings
-from analysis.long_tail.comparison import compare_records
+from analysis.long_tail.comparison import ComparisonRow, compare_records, comparison_rows
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import LoadedDataset
@@ -28,8 +28,9 @@ from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
-from recap.dataset_statistics import dataset_statistics
+from recap.dataset_statistics import HopStatistics, dataset_statistics
 from recap.evaluation.evaluate import evaluate
+from recap.evaluation.metrics import MetricsByGroup
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.predictor import Predictor
@@ -62,9 +63,33 @@ ABLATIONS: Final[dict[str, list[str]]] = {
 """Name -> what changes against the full model, which has N = 2; without evidence it is the paper's model."""
 
 
+class AblatedVariant(TypedDict):
+    """A training without one part: what was changed, and how it differs from the full model."""
+
+    changes: list[str]
+    best_epoch: int
+    against_full: list[ComparisonRow]
+
+
+class Ablations(TypedDict):
+    """The content of ``ablations.json``; ``full`` and the rows are over the test cases."""
+
+    dataset_hash: str
+    checkpoint_hash: str
+    protocol: str
+    preset: str
+    seed: int
+    interval: str
+    versions: dict[str, str]
+    full: MetricsByGroup
+    full_against_baselines: dict[str, list[ComparisonRow]]
+    variants: dict[str, AblatedVariant]
+    hops: list[HopStatistics]
+
+
 def build_demo_bundle(
     out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED, seeds: int = SANITY_SEEDS
-) -> dict[str, Any]:
+) -> Ablations:
     """Build everything of the bundle that is missing in ``out``.
 
     Args:
@@ -174,7 +199,7 @@ def _copy_artifact(source: Path, target: Path) -> None:
     shutil.copy(source / TRAINING_FOLDER / "metrics.jsonl", target / TRAINING_FOLDER / "metrics.jsonl")
 
 
-def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> dict[str, Any]:
+def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Ablations:
     graph = TransitionGraph.from_dataset(dataset)
 
     def records_of(checkpoint: Checkpoint) -> pd.DataFrame:
@@ -182,17 +207,19 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> dict
 
     base = records_of(full)
     baselines = {
-        baseline.name: _rows(compare_records(base, evaluate(baseline, dataset, graph).records, metrics=SHOWN_METRICS))
+        baseline.name: comparison_rows(
+            compare_records(base, evaluate(baseline, dataset, graph).records, metrics=SHOWN_METRICS)
+        )
         for baseline in counting_baselines(dataset, graph)
     }
-    variants = {}
+    variants: dict[str, AblatedVariant] = {}
     for name, changes in ABLATIONS.items():
         checkpoint = _trained(dataset, train_preset("demo").override(changes), work / _folder_name(name), log)
         log(f"Comparing {name}")
         variants[name] = {
             "changes": changes,
             "best_epoch": checkpoint.manifest.best.epoch,
-            "against_full": _rows(compare_records(records_of(checkpoint), base, metrics=SHOWN_METRICS)),
+            "against_full": comparison_rows(compare_records(records_of(checkpoint), base, metrics=SHOWN_METRICS)),
         }
     return {
         "dataset_hash": dataset.hash,
@@ -209,16 +236,12 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> dict
     }
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict(orient="records")]
-
-
 def _write_json(path: Path, content: Any, *, compact: bool = False) -> None:
     text = json.dumps(content, separators=(",", ":")) if compact else json.dumps(content, indent=1)
     replace_text(path, text + "\n")
 
 
-def model_card(dataset: Dataset, full: Checkpoint, ablations: dict[str, Any]) -> str:
+def model_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
     """The bundle's card: what was trained on what, its accuracy, and what it does not show."""
     return fill_template(
         "model_card.md.j2",
@@ -235,7 +258,7 @@ def model_card(dataset: Dataset, full: Checkpoint, ablations: dict[str, Any]) ->
     )
 
 
-def _accuracy_rows(against: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
+def _accuracy_rows(against: dict[str, list[ComparisonRow]]) -> list[list[str]]:
     """Cases, metric, RECAP's value, and each baseline's with the difference and its interval."""
     tables = [_by_group_and_metric(rows) for rows in against.values()]
     rows = []
@@ -246,7 +269,7 @@ def _accuracy_rows(against: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
     return rows
 
 
-def _ablation_rows(variants: dict[str, dict[str, Any]]) -> list[list[str]]:
+def _ablation_rows(variants: dict[str, AblatedVariant]) -> list[list[str]]:
     shown = [*(("all", metric) for metric in SHOWN_METRICS), ("tail", "hr20"), ("tail", "mrr")]
     rows = []
     for name, variant in variants.items():
@@ -255,9 +278,9 @@ def _ablation_rows(variants: dict[str, dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def _by_group_and_metric(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+def _by_group_and_metric(rows: list[ComparisonRow]) -> dict[tuple[str, str], ComparisonRow]:
     return {(row["group"], row["metric"]): row for row in rows}
 
 
-def _with_interval(row: dict[str, Any]) -> str:
+def _with_interval(row: ComparisonRow) -> str:
     return f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"

@@ -52,6 +52,24 @@ class ArmResult(Config):
     paper: dict[str, float] = Field(default_factory=dict)
 
 
+class ArmComparison(Config):
+    """One arm against another, each case's values averaged over its seeds; None where the group is empty.
+
+    ``difference`` is ``value - rival_value``; ``low, high`` its 95 % interval, see `compare_means`.
+    """
+
+    arm: str
+    rival: str
+    group: str
+    metric: str
+    n: int
+    value: float | None
+    rival_value: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
 class ExperimentResult(Config):
     """Everything an experiment's table and text are generated from; plain numbers, nobody's traces."""
 
@@ -66,7 +84,7 @@ class ExperimentResult(Config):
     columns: tuple[Column, ...]
     average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arms: tuple[ArmResult, ...]
-    comparisons: tuple[dict[str, Any], ...] = ()
+    comparisons: tuple[ArmComparison, ...] = ()
     finished: bool
     command: str
     date: str

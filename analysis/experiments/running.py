@@ -1,14 +1,16 @@
 """Run an experiment: train what is missing, measure it, keep the result after every arm."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import torch
 
 from analysis.experiments.results import (
+    ArmComparison,
     ArmResult,
     ExperimentResult,
     describe_machine,
@@ -18,7 +20,7 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
-from analysis.long_tail.comparison import compare_means
+from analysis.long_tail.comparison import compare_means, comparison_rows
 from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.dataset import Dataset
@@ -193,7 +195,7 @@ def _result(
         columns=spec.columns,
         average_rank=spec.average_rank,
         arms=tuple(measured.result for measured in done),
-        comparisons=tuple(_comparisons(spec, done)) if finished else (),
+        comparisons=_comparisons(spec, done) if finished else (),
         finished=finished,
         command=command,
         date=today(),
@@ -202,16 +204,29 @@ def _result(
     )
 
 
-def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> list[dict[str, Any]]:
+def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmComparison, ...]:
     """Differences between arms, each arm's case values averaged over its seeds."""
-    rows = []
+    rows: list[ArmComparison] = []
     for one, other in spec.compare:
         sides = [[measured.records for measured in done if measured.result.arm == name] for name in (one, other)]
         table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=("all", "tail"))
-        rows += [{"arm": one, "rival": other} | {str(k): v for k, v in row.items()} for row in _rows(table)]
-    return rows
+        rows += [
+            ArmComparison(
+                arm=one,
+                rival=other,
+                group=row["group"],
+                metric=row["metric"],
+                n=row["n"],
+                value=_number(row["value"]),
+                rival_value=_number(row["rival"]),
+                difference=_number(row["difference"]),
+                low=_number(row["low"]),
+                high=_number(row["high"]),
+            )
+            for row in comparison_rows(table)
+        ]
+    return tuple(rows)
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    renamed = table.rename(columns={"rival": "rival_value"})
-    return [{str(key): value for key, value in row.items()} for row in renamed.to_dict(orient="records")]
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

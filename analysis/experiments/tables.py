@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.experiments.results import ExperimentResult, value_at
+from analysis.experiments.results import ArmComparison, ExperimentResult, value_at
 from analysis.experiments.reweighting import PAPER_HEAD_SHARE
 from analysis.experiments.spec import Column
 from analysis.experiments.templating import fill_template
@@ -191,18 +191,24 @@ def _points(result: ExperimentResult) -> list[list[str]]:
 
 def _compared(result: ExperimentResult) -> Cells:
     labels = {arm.arm: arm.label for arm in result.arms}
-    metrics = list(dict.fromkeys(row["metric"] for row in result.comparisons))
+    metrics = list(dict.fromkeys(row.metric for row in result.comparisons))
     rows = []
-    for one, other in dict.fromkeys((row["arm"], row["rival"]) for row in result.comparisons):
-        for group in dict.fromkeys(row["group"] for row in result.comparisons):
+    for one, other in dict.fromkeys((row.arm, row.rival) for row in result.comparisons):
+        for group in dict.fromkeys(row.group for row in result.comparisons):
             cells = [
-                f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+                _difference(row)
                 for metric in metrics
                 for row in result.comparisons
-                if (row["arm"], row["rival"], row["group"], row["metric"]) == (one, other, group, metric)
+                if (row.arm, row.rival, row.group, row.metric) == (one, other, group, metric)
             ]
             rows.append((f"{labels[one]} − {labels[other]}", [group, *cells]))
     return Cells([METRIC_LABELS[metric] for metric in metrics], rows)
+
+
+def _difference(row: ArmComparison) -> str:
+    if row.difference is None or row.low is None or row.high is None:
+        return _MISSING
+    return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]"
 
 
 def _number(value: float, digits: int) -> str:

@@ -10,7 +10,6 @@ from analysis.explain.edited_case import EditedCase
 from analysis.explain.stamps import PathPeople, RowStamp, exact_share, path_people, stamp_rows
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import SOURCES
-from recap import columns as c
 from recap.config import Config
 
 
@@ -47,7 +46,7 @@ def ranks_without(edited_case: EditedCase) -> dict[str, float | None] | None:
     """The truth's rank without each source, as `analysis.records.causes` keeps it; None of an edited case."""
     if edited_case.edits or edited_case.target != edited_case.truth:
         return None
-    number = int(edited_case.case[c.CASE])
+    number = edited_case.case.number
     row = describe_removals(edited_case.predictor, edited_case.predictor.cases_of(edited_case.split).iloc[[number]])
     ranks = {source: float(row[f"without_{source}"].iloc[0]) for source in SOURCES}
     return {source: None if rank != rank else rank for source, rank in ranks.items()}

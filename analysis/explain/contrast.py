@@ -1,4 +1,4 @@
-"""Why A rather than B: the margin split over the ledger's parts, and the smallest single edit that turns it round."""
+"""Why A rather than B: the margin split over the score parts, and the smallest single edit that turns it round."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -5,7 +5,7 @@ Shape suffixes: P POIs, H check-ins of the history.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -35,12 +35,49 @@ from recap.predictor import Predictor
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
 
 
+@dataclass(frozen=True)
+class CaseFacts:
+    """What the case table says of a case as it was, see `recap.evaluation.cases.describe_cases`.
+
+    Attributes:
+        number: of the case in its split.
+        row: the source's row among the check-ins.
+        target: the true next place.
+    """
+
+    number: int
+    row: int
+    user: int
+    target: int
+    in_history: bool
+    within_two_hops: bool
+    two_step_walk: bool
+
+    @classmethod
+    def of(cls, predictor: Predictor, number: int, split: int) -> "CaseFacts":
+        """Those of one case.
+
+        Raises:
+            CaseError: no such case.
+        """
+        known = predictor.case(number, split)
+        return cls(
+            number=int(known[c.CASE]),
+            row=int(known[c.ROW]),
+            user=int(known[c.USER]),
+            target=int(known[c.TARGET]),
+            in_history=bool(known[c.IN_HISTORY]),
+            within_two_hops=bool(known[c.WITHIN_TWO_HOPS]),
+            two_step_walk=bool(known[c.TWO_STEP_WALK]),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class EditedCase:
     """A case under a sequence of edits (none: the case itself).
 
     Attributes:
-        case: its row in `Predictor.cases_of`.
+        case: what is known of it before any edit.
         edits: applied in order.
         variant: history, edges and switches after the edits.
         visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
@@ -49,7 +86,7 @@ class EditedCase:
     """
 
     predictor: Predictor
-    case: dict[str, Any]
+    case: CaseFacts
     split: int
     edits: tuple[Edit, ...]
     variant: Counterfactual
@@ -59,7 +96,7 @@ class EditedCase:
 
     @property
     def row(self) -> int:
-        return int(self.case[c.ROW])
+        return self.case.row
 
     @property
     def source(self) -> int:
@@ -67,7 +104,7 @@ class EditedCase:
 
     @property
     def truth(self) -> int:
-        return int(self.case[c.TARGET])
+        return self.case.target
 
     @property
     def target(self) -> int:
@@ -198,8 +235,8 @@ def build_edited_case(
         CaseError: no such case.
         EditError: an edit that does not fit the case, with its text.
     """
-    case: dict[str, Any] = {str(name): value for name, value in predictor.case(number, split).items()}
-    variant = Counterfactual(predictor.history(int(case[c.ROW])))
+    case = CaseFacts.of(predictor, number, split)
+    variant = Counterfactual(predictor.history(case.row))
     visit_H = np.append(np.arange(len(variant.history) - 1), -1)
     edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
     for edit in edits:

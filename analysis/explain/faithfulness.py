@@ -97,7 +97,7 @@ def faithfulness(
     steps, n = len(items) + 1, len(items)
     weight_N = _weights(edited_case, candidate, items)
     ranking = np.argsort(-weight_N, kind="stable")
-    generator = np.random.default_rng([seed, int(edited_case.case[c.CASE]), candidate])
+    generator = np.random.default_rng([seed, edited_case.case.number, candidate])
     shuffles = [generator.permutation(n) for _ in range(orders)]
     additive = [_additive_first(items, weight_N, shuffle) for shuffle in shuffles]
     placebos = [_equal_weight(weight_N, ranking[:j], shuffle) for shuffle in shuffles for j in range(1, steps)]

@@ -15,7 +15,7 @@ NET_ROWS: Final = {
     "distance": "distance",
     "core": "the network's general pattern",
 }
-"""Row -> words. The correction scales the prior, so both belong to the walker's own visits."""
+"""Row -> words. The correction scales the prior, so both belong to the user's own visits."""
 PLAIN_ROWS: Final = NET_ROWS | {"two_hop_addends": "two-step trips", "core": "the general pattern"}
 """The same for readers without the field's words."""
 

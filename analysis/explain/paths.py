@@ -1,4 +1,4 @@
-"""The two-hop path ledger: every middle place, the training rows behind its counts, and the rank if the path is cut.
+"""Two-hop paths: every middle place, the training rows behind its counts, and the rank if the path is cut.
 
 The graph enters the score through a token and is not additive: a path's effect is a counterfactual, told in two ways.
 
@@ -128,7 +128,7 @@ def cut_variants(edited_case: EditedCase, candidate: int, middles: Sequence[int]
 
 
 def path_evidence(edited_case: EditedCase, candidate: int, *, with_cuts: bool = True) -> list[PathEvidence]:
-    """The path ledger of a candidate with training rows and, if asked, all cuts in one batch of forward passes."""
+    """The two-hop paths of a candidate with training rows and, if asked, all cuts in one batch of forward passes."""
     paths = two_hop_paths(edited_case, candidate)
     cuts = cut_variants(edited_case, candidate, [path["middle"] for path in paths]) if with_cuts else {}
     variants = [variant for group in cuts.values() for variant in group]

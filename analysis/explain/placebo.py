@@ -1,9 +1,9 @@
 """Placebos: the same row's points for the same place, where the fact that the row rests on is drawn at random.
 
-The walker stays, with all earlier check-ins, but stands at another place (drawn as often as training left it), at
+The user stays, with all earlier check-ins, but stands at another place (drawn as often as training left it), at
 another time of the week. There as here the weights of two-step walks add up to one, so that two-hop points are held
 against paths of equal weight. Popularity is held against that of another place, own visits against those of other
-walkers, and the graph token is filled with the two hops of the other place.
+users, and the graph token is filled with the two hops of the other place.
 
 Shape suffixes: N placebos, with the case itself first; P POIs.
 """
@@ -63,7 +63,7 @@ def placebo_tests(
         seed: of the draws, with the case's number.
     """
     with one_thread(), torch.inference_mode():
-        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, int(edited_case.case[c.CASE])]))
+        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, edited_case.case.number]))
         drawn = {
             **_evidence_rows(edited_case, contexts, poi),
             **_own_visits(edited_case, poi, placebos),
@@ -124,21 +124,21 @@ def _own_visits(edited_case: EditedCase, poi: int, placebos: int) -> dict[str, T
         return {}
     batch, changes = edited_case.predictor.pack([edited_case.variant])
     own_1 = _visit_points(edited_case.predictor, batch, changes)[:, poi]
-    walkers_NP = _other_walkers(edited_case.predictor, placebos)
-    return {"own_visits": torch.cat([own_1, walkers_NP[:, poi]])}
+    others_NP = _other_users(edited_case.predictor, placebos)
+    return {"own_visits": torch.cat([own_1, others_NP[:, poi]])}
 
 
-_WALKERS: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
+_OTHERS: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
 _PROPAGATED: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
 
 
-def _other_walkers(predictor: Predictor, placebos: int) -> Tensor:
-    """Own-visit points (N, P) of walkers drawn at random, each at one of their test cases; made once for a model."""
-    known_NP = _WALKERS.get(predictor.model)
+def _other_users(predictor: Predictor, placebos: int) -> Tensor:
+    """Own-visit points (N, P) of users drawn at random, each at one of their test cases; made once for a model."""
+    known_NP = _OTHERS.get(predictor.model)
     if known_NP is None or len(known_NP) != placebos:
         rows = np.random.default_rng(placebos).choice(predictor.cases[c.ROW].to_numpy(), placebos)
         known_NP = _visit_points(predictor, predictor.batch(rows.tolist()), None)
-        _WALKERS[predictor.model] = known_NP
+        _OTHERS[predictor.model] = known_NP
     return known_NP
 
 

@@ -48,7 +48,7 @@ def revisit_evidence(edited_case: EditedCase, poi: int, gate: float | None, corr
     """Visits and statistics of one candidate.
 
     Args:
-        gate, correction: from the candidate's ledger.
+        gate, correction: from the candidate's score parts.
     """
     history = edited_case.variant.history
     now = len(history) - 2

@@ -57,21 +57,19 @@ def explain_edited_case(edited_case: EditedCase, *, top: int = 10, extra: Sequen
     is_edited = bool(edited_case.edits) or target != edited_case.truth  # the case table tells of the truth as it was
     graph = predictor.graph
     return CaseExplanation(
-        case=int(case[c.CASE]),
-        user=int(case[c.USER]),
+        case=case.number,
+        user=case.user,
         source=source,
         source_name=predictor.dataset.poi_labels[source],
         target=target,
         target_name=predictor.dataset.poi_labels[target],
         target_rank=rank_of(total_P, target),
         transition_count=edited_case.transition_count(source, target),
-        in_history=bool((history.poi_H[:-2] == target).any()) if is_edited else bool(case[c.IN_HISTORY]),
+        in_history=bool((history.poi_H[:-2] == target).any()) if is_edited else case.in_history,
         within_two_hops=(
-            edited_case.transition_count(source, target) > 0 or len(paths) > 0
-            if is_edited
-            else bool(case[c.WITHIN_TWO_HOPS])
+            edited_case.transition_count(source, target) > 0 or len(paths) > 0 if is_edited else case.within_two_hops
         ),
-        two_step_walk=len(paths) > 0 if is_edited else bool(case[c.TWO_STEP_WALK]),
+        two_step_walk=len(paths) > 0 if is_edited else case.two_step_walk,
         inactive=[part for part in edited_case.inactive if part in ("graph_token", "prior", "correction", "evidence")],
         candidates=sorted(decompose_scores(edited_case, listed), key=lambda entry: entry.rank),
         paths=[PathTerms(**path) for path in paths],

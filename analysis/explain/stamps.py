@@ -16,7 +16,6 @@ from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.explain.placebo import NUM_PLACEBOS, PlaceboTest, placebo_tests
 from analysis.explain.types import ScoreDecomposition
 from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS
-from recap import columns as c
 from recap.config import Config
 
 Verdict = Literal["holds", "partly", "fails", "not_explained", "no_points"]
@@ -30,7 +29,7 @@ class PathPeople(Config):
     """Whose training trips one two-hop path rests on."""
 
     middle: int
-    people: int = Field(description="Distinct walkers over both halves; nine people's trips, not nine who did both.")
+    people: int = Field(description="Distinct users over both halves; nine people's trips, not nine who did both.")
     trips: int = Field(description="Training transitions of both halves.")
 
     @property
@@ -53,7 +52,7 @@ class RowStamp(Config):
     seeds: int | None = Field(None, description="Seeds measured, this checkpoint's among them; None where it is alone.")
     seeds_same: int | None = Field(None, description="Seeds in which the points have this sign.")
     placebo: PlaceboTest | None = None
-    people: int | None = Field(None, description="Distinct walkers behind a row that rests on training trips.")
+    people: int | None = Field(None, description="Distinct users behind a row that rests on training trips.")
 
 
 def stamp_rows(
@@ -74,7 +73,7 @@ def stamp_rows(
     tests = {test.row: test for test in placebo_tests(edited_case, poi, seed=seed, placebos=placebos)}
     people = row_people(edited_case, poi)
     measured = seeds if poi == edited_case.truth and not edited_case.edits else None
-    number = int(edited_case.case[c.CASE])
+    number = edited_case.case.number
     stamps = []
     for row in STAMPED_ROWS:
         test = tests.get(row)
@@ -120,7 +119,7 @@ def _stamp(test: PlaceboTest, siblings: list[float], people: int | None) -> RowS
 def path_people(edited_case: EditedCase, poi: int) -> list[PathPeople]:
     """People and trips behind each two-hop path to a place, strongest path first.
 
-    In a model with additive evidence the walker's own trips do not count there.
+    In a model with additive evidence the user's own trips do not count there.
     """
     rows, source = training_rows(edited_case.predictor), edited_case.source
     found = []
@@ -128,14 +127,14 @@ def path_people(edited_case: EditedCase, poi: int) -> list[PathPeople]:
         legs = [rows.users(source, path["middle"]), rows.users(path["middle"], poi)]
         users = np.concatenate(legs)
         if edited_case.config.evidence is not None:
-            users = users[users != int(edited_case.case[c.USER])]
+            users = users[users != edited_case.case.user]
         found.append(PathPeople(middle=path["middle"], people=len(np.unique(users)), trips=len(users)))
     return found
 
 
 def row_people(edited_case: EditedCase, poi: int) -> dict[str, int]:
-    """Distinct walkers behind each row that rests on training trips; rows without a trip are absent."""
-    rows, source, user = training_rows(edited_case.predictor), edited_case.source, int(edited_case.case[c.USER])
+    """Distinct users behind each row that rests on training trips; rows without a trip are absent."""
+    rows, source, user = training_rows(edited_case.predictor), edited_case.source, edited_case.case.user
     everyone: list[np.ndarray] = []
     for path in two_hop_paths(edited_case, poi):
         everyone += [rows.users(source, path["middle"]), rows.users(path["middle"], poi)]

@@ -1,4 +1,4 @@
-"""Whose training trips stand behind a count: the walker's own, one other person's, or several people's."""
+"""Whose training trips stand behind a count: the user's own, one other person's, or several people's."""
 
 from pydantic import Field
 

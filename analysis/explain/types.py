@@ -39,7 +39,7 @@ class ScoreDecomposition(Config):
 
     @model_serializer(mode="wrap")
     def _without_absent_evidence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The paper's model has no evidence, and its ledger does not speak of any."""
+        """The paper's model has no evidence, and its score parts do not speak of any."""
         values: dict[str, Any] = handler(self)
         return values if self.evidence_terms else {k: v for k, v in values.items() if not k.startswith("evidence")}
 

@@ -5,7 +5,6 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import write_edits
-from recap import columns as c
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
 
@@ -45,7 +44,7 @@ def what_if(edited_case: EditedCase, rival: int, *, top: int = 10) -> WhatIf:
         CaseError: the rival is unknown.
     """
     edited_case.check_poi(rival)
-    before_P = build_edited_case(edited_case.predictor, int(edited_case.case[c.CASE]), split=edited_case.split).total_P
+    before_P = build_edited_case(edited_case.predictor, edited_case.case.number, split=edited_case.split).total_P
     after_P = edited_case.total_P
     chance_before_P, chance_P = torch.softmax(before_P, 0), torch.softmax(after_P, 0)
 

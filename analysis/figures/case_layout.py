@@ -52,7 +52,7 @@ def shown_parts(explanation: FullExplanation) -> list[str]:
 
 
 def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[Bar]:
-    """Bars that lead from 0 to the total, in the ledger's order."""
+    """Bars that lead from 0 to the total, in the order of the score parts."""
     level, bars = 0.0, []
     for part in shown_parts(explanation):
         value = getattr(entry, part)
@@ -72,7 +72,7 @@ def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[B
 
 
 def part_is_active(part: str, explanation: FullExplanation) -> bool:
-    """Whether a ledger row can be other than 0 in this checkpoint and under these edits."""
+    """Whether a score part can be other than 0 in this checkpoint and under these edits."""
     off = set(explanation.inactive_terms)
     if part in ("count", "recency", "window", "clip_loss"):
         return "prior" not in off and part not in off

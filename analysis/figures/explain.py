@@ -1,4 +1,4 @@
-"""Figures of one explanation: the ledger as a waterfall, the clickable two-hop graph, the visits over time."""
+"""Figures of one explanation: the score parts as a waterfall, the clickable two-hop graph, the visits over time."""
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots

@@ -30,7 +30,7 @@ class Palette:
     Attributes:
         model: predictions.
         truth: the real next place.
-        revisits: the walker's own past.
+        revisits: the user's own past.
         paths: two hops and the graph token.
         baseline: counting baselines and the core score.
         ink, quiet, grid: text, quiet text, grid lines.

@@ -4,6 +4,7 @@ Shape suffixes: N cases.
 """
 
 from collections.abc import Sequence
+from typing import TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,19 @@ from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from recap import columns as c
 from recap.errors import RecapError
 from recap.evaluation.metrics import GROUPS, METRICS, group_masks
+
+
+class ComparisonRow(TypedDict):
+    """A row of `compare_means`; ``rival`` is the rival's value."""
+
+    group: str
+    metric: str
+    n: int
+    value: float
+    rival: float
+    difference: float
+    low: float
+    high: float
 
 
 def compare_records(
@@ -82,6 +96,11 @@ def compare_means(
                 }
             )
     return pd.DataFrame(rows)
+
+
+def comparison_rows(table: pd.DataFrame) -> list[ComparisonRow]:
+    """The rows of a table from `compare_means`, as JSON has them."""
+    return cast(list[ComparisonRow], table.to_dict(orient="records"))
 
 
 def _mean_values(tables: Sequence[pd.DataFrame], metric: str) -> np.ndarray:

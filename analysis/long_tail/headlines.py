@@ -5,6 +5,7 @@ from typing import Final
 
 import pandas as pd
 
+from analysis.formatting import percent
 from analysis.records.accuracy import METRIC_LABELS
 
 ENOUGH_CASES: Final = 20
@@ -98,11 +99,11 @@ def hop_finding(hops: pd.DataFrame) -> str:
     best = usable.sort_values("snr_x1000", ascending=False, kind="stable").iloc[0]
     n, reached = int(best["n"]), float(best["coverage"])
     word = {1: "One hop has", 2: "Two hops have", 3: "Three hops have", 4: "Four hops have", 5: "Five hops have"}[n]
-    return f"{word} the best signal to noise here and reach {reached:.0%} of unseen steps.".replace("%", " %")
+    return f"{word} the best signal to noise here and reach {percent(reached)} of unseen steps."
 
 
 def lift_finding(lift: pd.DataFrame) -> str:
-    """What remains of the two-hop lift given the walker's own visits, and what is there among new places."""
+    """What remains of the two-hop lift given the user's own visits, and what is there among new places."""
     rows = {row["control"]: row for row in lift[lift["evidence"] == "two_hops"].to_dict(orient="records")}
     raw, own, new = rows["uniform"], rows["own_visits"], rows["unvisited"]
     if math.isnan(raw["lift"]) or math.isnan(own["lift"]):

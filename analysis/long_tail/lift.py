@@ -12,8 +12,8 @@ rivals. The control says what v, and so the chance that draws a rival, knows:
 - ``uniform``: nothing, every rival is alike;
 - ``popularity``: the rival's training check-ins;
 - ``distance``: those times how strongly training steps prefer that distance from the source;
-- ``own_visits``: the walker's own earlier visits to it, over the cases whose target is among them;
-- ``unvisited``: as ``distance``, but 0 for places the walker has been to, the source included, over the cases whose
+- ``own_visits``: the user's own earlier visits to it, over the cases whose target is among them;
+- ``unvisited``: as ``distance``, but 0 for places the user has been to, the source included, over the cases whose
   target is none of these. The question that paths could win: where habit says nothing, does a path?
 
 Nothing is drawn but the cases (where there are more than `MAX_CASES` to a question) and the users of the bootstrap,
@@ -63,7 +63,7 @@ def evidence_lift(
     Args:
         group: ``all``, ``tail`` or ``unseen`` test cases.
         max_cases: at most this many cases to a question, drawn by the seed where there are more: of the group's cases,
-            and for ``unvisited`` of those with a target new to the walker.
+            and for ``unvisited`` of those with a target new to the user.
         samples, seed: of the user bootstrap and of the draw.
 
     Returns:
@@ -170,7 +170,7 @@ def _blocks(
 
 
 def _own_past(opened: LoadedDataset, block: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Each walker's earlier visits, and earlier steps from the same source, to every place."""
+    """Each user's earlier visits, and earlier steps from the same source, to every place."""
     poi, trajectory = opened.visits.poi_T, opened.dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)
     visits = np.zeros((len(block), opened.dataset.num_pois))
     steps = np.zeros_like(visits)

@@ -5,7 +5,7 @@ all places, would have found it (`analysis.records.causes`). Where several would
 ``outvoted_by_own_revisits`` only where none of the narrower sources would, since it takes several of them away. Where
 none would, the first of:
 
-- ``no_evidence``: the target is neither in the walker's history nor within two hops of the source.
+- ``no_evidence``: the target is neither in the user's history nor within two hops of the source.
 - ``near_miss``: the first place lies within 200 m of the target.
 - ``same_category``: the first place has the target's category.
 - ``other``.

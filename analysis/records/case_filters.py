@@ -61,7 +61,7 @@ def filter_masks(
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
     model does not, and the target was visited before (history) or, never visited, lies within two hops (hops). With
-    removals they are causes: found at k with the walker's own visits (history) or two hops (hops), and lost without.
+    removals they are causes: found at k with the user's own visits (history) or two hops (hops), and lost without.
 
     Args:
         records, markov: the model's and Markov's records of the same cases.

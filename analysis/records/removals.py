@@ -5,7 +5,7 @@ What a source takes away (`analysis.records.score_rows`):
 - ``graph_token``: the token's content is zero, as before its first epoch; core and correction follow.
 - ``two_hop_addends``, ``own_transitions``, ``others_transitions``, ``hour_and_weekday``, ``distance``, ``popularity``:
   their evidence terms. ``two_hops``: token and two-hop addends.
-- ``own_revisits``: prior, correction and every evidence term that rests on the walker's visits. The check-ins that the
+- ``own_revisits``: prior, correction and every evidence term that rests on the user's visits. The check-ins that the
   encoder reads stay.
 - ``core``: the core score; the state behind it still feeds the gate. ``correction``: the correction.
 - ``clip``: the prior stands unclipped, the correction scales it so.

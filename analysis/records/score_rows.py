@@ -2,7 +2,7 @@
 
 Rows split a score: every part and every evidence term belongs to one row, so that rows add up to the total. Sources
 are facts: a source takes away every term that uses the fact, so that two sources may share a term (``known_distance``
-rests on the walker's visits and on distance).
+rests on the user's visits and on distance).
 """
 
 from collections.abc import Iterable
@@ -20,10 +20,9 @@ Row = Literal[
     "core",
 ]
 ROWS: Final = get_args(Row)
-EXACT_ROWS: Final = ROWS[:7]
-"""Known numbers times learned weights: the prior (clip included) and the evidence terms."""
 OPAQUE_ROWS: Final = ROWS[7:]
-"""What the network says: its core score, and the gate behind the correction."""
+"""What the network says: its core score, and the gate behind the correction. The rows before are known numbers times
+learned weights: the prior (clip included) and the evidence terms."""
 
 ROW_LABELS: Final[dict[str, str]] = {
     "own_visits": "Own visits",

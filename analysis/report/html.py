@@ -101,7 +101,7 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
         "roles": dict(zip(("target", "rival"), explanation.roles, strict=True)),
         "a": a,
         "b": b,
-        "walker": formatting.user_name(explanation.user),
+        "user": formatting.user_name(explanation.user),
         "now": explanation.revisits[0].now_time,
         "headline": headline(explanation).text,
         "waterfall": lambda entry: bars[entry.poi],

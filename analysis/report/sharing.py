@@ -10,7 +10,7 @@ _TIMES: Final = ("time", "times", "local_time", "first_time", "now_time")
 
 
 def shareable(explanation: FullExplanation, rule: Generalisation | None = None) -> FullExplanation:
-    """A copy in which walkers have other names, trajectories other numbers, and times are moved and coarse."""
+    """A copy in which users have other names, trajectories other numbers, and times are moved and coarse."""
     rule = rule or Generalisation()
     numbers: dict[int, int] = {}
     values = _generalise(explanation.model_dump(), rule, numbers)

@@ -43,10 +43,10 @@ def _path_lines(explanation: FullExplanation) -> list[str]:
             "second half recounted": path.recounted_out,
         }
         ranks = ", ".join(f"{name} {outcome.rank:g}" for name, outcome in cuts.items() if outcome is not None)
-        walkers = len({*path.rows_in.walkers, *path.rows_out.walkers})
+        users = len({*path.rows_in.walkers, *path.rows_out.walkers})
         rows = len(path.rows_in.times) + len(path.rows_out.times)
         lines.append(
-            f"via {escape(path.name)}: {rows} training rows of {walkers} walker{'s' * (walkers != 1)}"
+            f"via {escape(path.name)}: {rows} training rows of {users} walker{'s' * (users != 1)}"
             + (f"; rank {ranks}" if ranks else "")
         )
     return lines

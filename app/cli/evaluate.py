@@ -1,12 +1,15 @@
 """`recap evaluate`: rank every case of a split and say how well."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import MetricsByGroup
 
 commands = typer.Typer()
 
@@ -79,7 +82,7 @@ def evaluate(
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 
-def metrics_table(title: str, rows: dict[str, dict[str, Any]]) -> Table:
+def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:
     """Scorers by group with n and metrics; head and tail are over cases."""
     table = Table(title=title, title_justify="left")
     for heading in ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR"):
@@ -88,7 +91,7 @@ def metrics_table(title: str, rows: dict[str, dict[str, Any]]) -> Table:
         for group in ("all", "head", "tail", "unseen"):
             values = groups[group]
             cells = [
-                "–" if values[name] is None else f"{values[name]:.4f}"
+                "–" if (value := values[name]) is None else f"{value:.4f}"
                 for name in ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
             ]
             table.add_row(scorer if group == "all" else "", group, f"{values['n']:,}", *cells)

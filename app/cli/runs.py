@@ -124,8 +124,8 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
     if best is not None:
         val = best["val"]["all"]
         facts |= {f"best epoch {best['epoch']}, val {name}": val[name] for name in ("hr1", "hr20", "mrr")}
-    spec = described["spec"] or {}
-    facts |= {name: spec[name] for name in ("preset", "seed", "notes") if spec.get(name)}
+    if (spec := described["spec"]) is not None:
+        facts |= {name: spec[name] for name in ("preset", "seed", "notes") if spec[name]}
     console.print(pairs_table(f"Run {run.id}", facts))
 
 

@@ -1,6 +1,6 @@
 """What the tables of a dataset folder must be, checked once when they are loaded, in time linear in their rows.
 
-A folder may come from anyone: its hashes say that nothing changed since it was sealed, not that it was sealed by us.
+A folder may come from anyone: its hashes say that nothing changed since it was written, not that it was written by us.
 """
 
 from pathlib import Path

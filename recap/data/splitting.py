@@ -3,7 +3,7 @@
 All functions take aligned arrays of rows sorted by (user, time, source row). Shape suffix: T check-ins.
 """
 
-from typing import Final, Literal, Self, get_args
+from typing import Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 from recap.config import Config
 
 SplitBy = Literal["checkins", "trajectory_start", "trajectory_end"]
-SPLIT_BY: Final = get_args(SplitBy)
 MergeBy = Literal["gap", "clock"]
 
 

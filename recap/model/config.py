@@ -1,6 +1,6 @@
 """Every size, switch and starting value of the model, as typed configuration."""
 
-from typing import Literal, Self
+from typing import Literal, Self, TypedDict, cast
 
 from pydantic import Field, model_validator
 
@@ -70,6 +70,16 @@ class ModelConfig(Config):
         return self
 
 
+class StageValues(TypedDict):
+    """A `Stage` as JSON, in lines of metrics.jsonl and in the resume state."""
+
+    graph_weight: float
+    prior: bool
+    correction: bool
+    warm_weight: float
+    backbone_lr_scale: float
+
+
 class Stage(Config):
     """Which parts act, and how strongly, at one epoch (Algorithm 1)."""
 
@@ -78,6 +88,10 @@ class Stage(Config):
     correction: bool = Field(True, description="Delta_t is added.")
     warm_weight: float = Field(0.0, ge=0, description="lambda_warm(e).")
     backbone_lr_scale: float = Field(1.0, gt=0, description="Factor on the backbone's learning rate.")
+
+    def as_json(self) -> StageValues:
+        """Every field by name."""
+        return cast(StageValues, self.model_dump())
 
     def inactive_parts(self, model: ModelConfig) -> list[str]:
         """Names of score parts and inputs that play no role at this stage, for honest displays."""

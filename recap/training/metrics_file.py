@@ -2,22 +2,22 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import MetricsByGroup
+    from recap.model.config import StageValues
 
 METRICS: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
-    """One finished epoch; ``loss`` holds main and warm, ``stage`` the JSON of its `Stage`, ``val`` is there where the
-    epoch was validated."""
+    """One finished epoch; ``loss`` holds main and warm, ``val`` is there where the epoch was validated."""
 
     epoch: int
     loss: dict[str, float]
     learning_rate: dict[str, float]
-    stage: dict[str, Any]
+    stage: "StageValues"
     steps_per_second: float
     seconds: float
     val: NotRequired["MetricsByGroup"]

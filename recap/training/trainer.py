@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_b
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
-from recap.model.config import Stage
+from recap.model.config import Stage, StageValues
 from recap.model.recap import Recap, RecapScorer
 from recap.scores import CaseBatch
 from recap.storage.tensors import save_tensors
@@ -46,7 +46,7 @@ class KeptEpoch(TypedDict):
     """An epoch whose weights are kept; as JSON, since it is part of the resume state (see `EpochResult`)."""
 
     epoch: int
-    stage: dict[str, Any]
+    stage: StageValues
     val: dict[str, float]
 
 
@@ -270,7 +270,7 @@ class Trainer:
             "epoch": progress.epoch,
             "loss": {name: total / self.steps_per_epoch for name, total in progress.loss_sums.items()},
             "learning_rate": rates,
-            "stage": stage.model_dump(),
+            "stage": stage.as_json(),
             "steps_per_second": self.steps_per_epoch / seconds,
             "seconds": seconds,
         }
@@ -291,7 +291,7 @@ class Trainer:
     def _keep_best(self, stage: Stage, val: Metrics) -> None:
         result: KeptEpoch = {
             "epoch": self.progress.epoch,
-            "stage": stage.model_dump(),
+            "stage": stage.as_json(),
             "val": {name: value for name in METRICS if (value := val[name]) is not None},
         }
         everything_on = stage.inactive_parts(self.config.model) == Stage().inactive_parts(self.config.model)

@@ -1,7 +1,7 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
 import shutil
-from typing import Any
+from typing import TypedDict
 
 import streamlit as st
 
@@ -15,13 +15,28 @@ from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import MAX_NOTES, RunSpec
+from recap.runs.store.spec import MAX_NOTES, Backend, DeviceRequest, RunSpec, RunSpecValues
 from recap.runs.store.submission import build_specs
 
 PRESETS = ("tiny", "quick", "nyc")
 SEEDS = (1, 2, 3, 4)
-DEVICES = ("auto", "cpu", "cuda")
+DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
+
+
+class _Request(TypedDict):
+    """What `build_specs` is asked for."""
+
+    preset: str
+    epochs: int | None
+    seeds: list[int]
+    overrides: list[str]
+    grid: list[str]
+    snapshots: bool
+    device: DeviceRequest
+    backend: Backend
+    notes: str
+    parent: str | None
 
 
 def show_form(store: RunStore) -> None:
@@ -52,7 +67,7 @@ def show_form(store: RunStore) -> None:
         slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
     notes = st.text_input("Note", key="run_notes", max_chars=MAX_NOTES)
     parent = _parent(store)
-    request: dict[str, Any] = {
+    request: _Request = {
         "preset": preset,
         "epochs": epochs if epochs != config.epochs else None,
         "seeds": sorted(seeds),
@@ -111,7 +126,7 @@ def _parent(store: RunStore) -> str | None:
 
 def _take_over_duplicate(sources: list[Source]) -> None:
     """Fill the form from a run that was duplicated, once."""
-    spec = st.session_state.pop("run_duplicate", None)
+    spec: RunSpecValues | None = st.session_state.pop("run_duplicate", None)
     if spec is None:
         return
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:

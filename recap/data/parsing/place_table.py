@@ -61,8 +61,8 @@ class PlaceTable:
             rows.columns[prefix + name] = pc.take(column, index)
 
 
-def note_places(private: RowReport, ledger: RowReport, name: str) -> None:
-    """Turn what a places file's own ledger reports into notes of the check-ins' ledger."""
+def note_places(private: RowReport, row_report: RowReport, name: str) -> None:
+    """Turn what a places file's own report counts into notes of the check-ins' report."""
     for reason, count in private.counts.items():
         if reason != "blank_line":
-            ledger.note(f"{count} places of {name} cannot be used, for example {private.examples[reason][0]}.")
+            row_report.note(f"{count} places of {name} cannot be used, for example {private.examples[reason][0]}.")

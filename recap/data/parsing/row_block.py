@@ -116,17 +116,17 @@ class RowBlock:
         )
         return values
 
-    def finish(self, columns: dict[str, pa.Array], ledger: RowReport) -> pa.Table:
-        """The good rows of ``columns``; the others go into the ledger.
+    def finish(self, columns: dict[str, pa.Array], row_report: RowReport) -> pa.Table:
+        """The good rows of ``columns``; the others go into the report.
 
         Raises:
-            DataError: there is a bad row and the ledger does not skip; the message names the earliest.
+            DataError: there is a bad row and the report does not skip; the message names the earliest.
         """
-        if not ledger.skip_bad_rows:
-            self._refuse_first(ledger)
+        if not row_report.skip_bad_rows:
+            self._refuse_first(row_report)
         for finding in self._findings:
-            ledger.report(finding.reason, len(finding.rows), self._examples(finding))
-        ledger.report("wrong_columns", self.wrong_columns.count, (text for _, text in self.wrong_columns.first))
+            row_report.report(finding.reason, len(finding.rows), self._examples(finding))
+        row_report.report("wrong_columns", self.wrong_columns.count, (text for _, text in self.wrong_columns.first))
         table = pa.table(columns)
         return table.filter(pa.array(~self.bad)) if self.bad.any() else table
 
@@ -136,7 +136,7 @@ class RowBlock:
     def _place(self, row: int) -> str:
         return f"{self.name} {self.noun} {self.lines[row]}: "
 
-    def _refuse_first(self, ledger: RowReport) -> None:
+    def _refuse_first(self, row_report: RowReport) -> None:
         firsts = [
             (int(self.lines[finding.rows[0]]), self._place(finding.rows[0]) + finding.describe(int(finding.rows[0])))
             for finding in self._findings
@@ -144,14 +144,14 @@ class RowBlock:
         ]
         firsts += self.wrong_columns.first
         if firsts:
-            ledger.refuse(min(firsts)[1])
+            row_report.refuse(min(firsts)[1])
 
 
-def text_rows(table: TextTable, wanted: list[str], ledger: RowReport) -> Iterator[RowBlock]:
+def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Iterator[RowBlock]:
     """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked.
 
     Raises:
-        DataError: see `TextTable.blocks`; or the last lines have other columns and the ledger does not skip.
+        DataError: see `TextTable.blocks`; or the last lines have other columns and the report does not skip.
     """
     spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(table.delimiter, repr(table.delimiter))
     seen = shown = 0
@@ -172,7 +172,7 @@ def text_rows(table: TextTable, wanted: list[str], ledger: RowReport) -> Iterato
         where = np.flatnonzero(blank)
         # Left out at once: a file can hold millions of them in a few bytes.
         examples = (f"{table.name} line {block.lines[row]}: blank line" for row in where[:EXAMPLES])
-        ledger.report("blank_line", len(where), examples)
+        row_report.report("blank_line", len(where), examples)
         if len(where) == len(blank):
             continue
         kept = pa.array(~blank)
@@ -181,9 +181,9 @@ def text_rows(table: TextTable, wanted: list[str], ledger: RowReport) -> Iterato
         rows.wrong_columns = new_wrong_columns()
         yield rows
     rest = new_wrong_columns()
-    if rest.count and not ledger.skip_bad_rows:
-        ledger.refuse(rest.first[0][1])
-    ledger.report("wrong_columns", rest.count, (text for _, text in rest.first))
+    if rest.count and not row_report.skip_bad_rows:
+        row_report.refuse(rest.first[0][1])
+    row_report.report("wrong_columns", rest.count, (text for _, text in rest.first))
 
 
 def decoded(values: pa.Array) -> pa.Array:

@@ -88,12 +88,12 @@ class CheckinTableBuilder:
         self,
         name: str,
         options: ReadOptions,
-        ledger: RowReport,
+        row_report: RowReport,
         *,
         layout: TimeLayout | None = None,
         local_by_format: bool = False,
     ) -> None:
-        self.name, self.options, self.ledger = name, options, ledger
+        self.name, self.options, self.row_report = name, options, row_report
         self.layout = layout
         self.local_by_format = local_by_format
         self.clock: TimeZoneResolver | None = None
@@ -124,11 +124,11 @@ class CheckinTableBuilder:
         if self.clock is None:
             named_local = not self.layout.is_utc and plain_name(fields.time) in _LOCAL_NAMES
             if named_local and not self.options.local_times:
-                self.ledger.note(f"Times of the column {fields.time} are taken as local, as its name says.")
+                self.row_report.note(f"Times of the column {fields.time} are taken as local, as its name says.")
             self.clock = TimeZoneResolver(
                 self.name,
                 self.options,
-                self.ledger,
+                self.row_report,
                 has_offsets=offsets is not None,
                 layout_is_utc=self.layout.is_utc,
                 zone_of_type=self.layout.zone,
@@ -157,7 +157,7 @@ class CheckinTableBuilder:
         }
         if fields.split is not None or fields.split_code is not None:
             columns[c.SPLIT] = self._read_split(rows, fields)
-        self.tables.append(rows.finish(columns, self.ledger))
+        self.tables.append(rows.finish(columns, self.row_report))
 
     def read(
         self,
@@ -178,17 +178,17 @@ class CheckinTableBuilder:
             DataError: no row is left.
         """
         if self.clock is not None:
-            self.clock.remarks(self.ledger)
+            self.clock.remarks(self.row_report)
         if self.tables and c.SPLIT in self.tables[0].column_names:
             found = {code for table in self.tables for code in pc.unique(table[c.SPLIT]).to_pylist()}
             for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
                 if code not in found:
-                    self.ledger.note(
+                    self.row_report.note(
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
         kept = sum(table.num_rows for table in self.tables)
-        account = self.ledger.account(source_format, files, rows_in, kept, columns)
+        account = self.row_report.account(source_format, files, rows_in, kept, columns)
         table = pa.concat_tables(self.tables).unify_dictionaries().combine_chunks()
         self.tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
@@ -211,7 +211,7 @@ class CheckinTableBuilder:
         samples = sample.to_pylist()
         forms = propose_formats(samples)
         if forms and self.options.missing_zone_is_utc:  # an inspection goes on with what fits
-            self.ledger.note(
+            self.row_report.note(
                 f"Times of the column {fields.time} are read as {forms[0]!r} here; for `recap prepare` name "
                 f"the layout: --time-format '{forms[0]}'."
             )

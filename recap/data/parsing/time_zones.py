@@ -31,7 +31,7 @@ class TimeZoneResolver:
         self,
         name: str,
         options: ReadOptions,
-        ledger: RowReport,
+        row_report: RowReport,
         *,
         has_offsets: bool,
         layout_is_utc: bool,
@@ -43,7 +43,7 @@ class TimeZoneResolver:
             if not options.missing_zone_is_utc:
                 raise DataError(f"{name} does not say its time zone; {HELP_ZONE}")
             self.zone = "UTC"
-            ledger.note(f"The file names no time zone. UTC is taken here; for `recap prepare` {HELP_ZONE}.")
+            row_report.note(f"The file names no time zone. UTC is taken here; for `recap prepare` {HELP_ZONE}.")
         if options.local_times and layout_is_utc and not local_by_format:
             raise DataError(f"{name}: --local-times, but its times are written in UTC; leave the option out")
         self.is_local = local_by_format or options.local_times
@@ -72,12 +72,14 @@ class TimeZoneResolver:
         shift = np.where(np.isnat(utc), np.timedelta64(0, "s"), local - utc)
         return utc, (shift.astype(np.int64) // 60).astype(np.int16)
 
-    def remarks(self, ledger: RowReport) -> None:
+    def remarks(self, row_report: RowReport) -> None:
         """Note what changes of the clock made ambiguous."""
         if self.repeated:
-            ledger.note(f"{self.repeated} times fall into an hour that {self.zone} repeats; the first is taken.")
+            row_report.note(f"{self.repeated} times fall into an hour that {self.zone} repeats; the first is taken.")
         if self.skipped:
-            ledger.note(f"{self.skipped} times fall into an hour that {self.zone} skips; they are moved to its end.")
+            row_report.note(
+                f"{self.skipped} times fall into an hour that {self.zone} skips; they are moved to its end."
+            )
 
     def _from_wall_clock(self, wall: pd.Series) -> pd.Series:
         first = np.ones(len(wall), dtype=bool)

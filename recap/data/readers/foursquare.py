@@ -43,9 +43,9 @@ def read_foursquare(path: Path, options: ReadOptions | None = None) -> RawRead:
         DataError: the file is missing, empty, cut off or not of this format; the message names the line.
     """
     options = options or ReadOptions()
-    ledger = RowReport(options.skip_bad_rows)
+    row_report = RowReport(options.skip_bad_rows)
     table = TextTable(path, delimiter="\t", names=COLUMNS, encoding=options.encoding, fallback_encoding="latin-1")
-    assembly = CheckinTableBuilder(path.name, options, ledger, layout=CTIME)
-    for rows in text_rows(table, _FIELDS.columns(), ledger):
+    assembly = CheckinTableBuilder(path.name, options, row_report, layout=CTIME)
+    for rows in text_rows(table, _FIELDS.columns(), row_report):
         assembly.add(rows, _FIELDS)
     return assembly.read("foursquare", [path.name], table.rows_in)

@@ -77,7 +77,7 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
-    ledger = RowReport(options.skip_bad_rows)
+    row_report = RowReport(options.skip_bad_rows)
     assembly: CheckinTableBuilder | None = None
     first: Fields | None = None
     rows_in = 0
@@ -88,8 +88,8 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
         first = first or fields
         if fields.tz_offset != first.tz_offset and options.timezone is None:
             raise DataError(f"{path.name}: some of its files have a column timezone, {file.name} differs; {HELP_ZONE}")
-        assembly = assembly or CheckinTableBuilder(path.name, options, ledger)
-        for rows in text_rows(table, fields.columns(), ledger):
+        assembly = assembly or CheckinTableBuilder(path.name, options, row_report)
+        for rows in text_rows(table, fields.columns(), row_report):
             assembly.add(rows, fields)
         rows_in += table.rows_in
     assert assembly is not None

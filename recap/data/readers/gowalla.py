@@ -27,9 +27,9 @@ def read_gowalla(path: Path, options: ReadOptions | None = None) -> RawRead:
         DataError: the file is missing, empty, cut off or not of this format, or no time zone is known.
     """
     options = options or ReadOptions()
-    ledger = RowReport(options.skip_bad_rows)
+    row_report = RowReport(options.skip_bad_rows)
     table = TextTable(path, delimiter="\t", names=COLUMNS, encoding=options.encoding)
-    assembly = CheckinTableBuilder(path.name, options, ledger, layout=ISO_ZONED)
-    for rows in text_rows(table, _FIELDS.columns(), ledger):
+    assembly = CheckinTableBuilder(path.name, options, row_report, layout=ISO_ZONED)
+    for rows in text_rows(table, _FIELDS.columns(), row_report):
         assembly.add(rows, _FIELDS)
     return assembly.read("gowalla", [path.name], table.rows_in, newest_first=True)

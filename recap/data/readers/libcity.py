@@ -36,12 +36,14 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
     options = options or ReadOptions()
     folder = path if path.is_dir() else path.parent
     geo, dyna = _find_files(folder, path)
-    ledger = RowReport(options.skip_bad_rows)
-    places = _read_places(geo, options, ledger)
+    row_report = RowReport(options.skip_bad_rows)
+    places = _read_places(geo, options, row_report)
 
     is_local = options.local_times or dyna.stem.lower().startswith(LOCAL_TIME_FILES)
     if is_local and not options.local_times:
-        ledger.note(f"Times of {dyna.name} are taken as local: LibCity's conversion of Foursquare data wrote them so.")
+        row_report.note(
+            f"Times of {dyna.name} are taken as local: LibCity's conversion of Foursquare data wrote them so."
+        )
     table = TextTable(dyna, delimiter=",", quoted=True, encoding=options.encoding)
     _require(table, _DYNA)
     fields = Fields(
@@ -53,8 +55,8 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
         category=_first(places, _CATEGORY),
         category_id=_first(places, _CATEGORY_ID),
     )
-    assembly = CheckinTableBuilder(dyna.name, options, ledger, layout=ISO_ZONED, local_by_format=is_local)
-    for rows in text_rows(table, list(_DYNA), ledger):
+    assembly = CheckinTableBuilder(dyna.name, options, row_report, layout=ISO_ZONED, local_by_format=is_local)
+    for rows in text_rows(table, list(_DYNA), row_report):
         _mark_other_kinds(rows)
         places.join(rows, "location")
         assembly.add(rows, fields)
@@ -103,11 +105,11 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _read_places(geo: Path, options: ReadOptions, ledger: RowReport) -> PlaceTable:
+def _read_places(geo: Path, options: ReadOptions, row_report: RowReport) -> PlaceTable:
     table = TextTable(geo, delimiter=",", quoted=True, encoding=options.encoding)
     _require(table, ("geo_id", "type", "coordinates"))
     extra = [name for name in (*_CATEGORY_ID, *_CATEGORY) if name in table.names]
-    private = RowReport(ledger.skip_bad_rows)
+    private = RowReport(row_report.skip_bad_rows)
     kept: list[pa.Table] = []
     for rows in text_rows(table, ["geo_id", "type", "coordinates", *extra], private):
         columns = {"geo_id": rows.identifier("geo_id", "poi_id", "geo_id")}
@@ -116,7 +118,7 @@ def _read_places(geo: Path, options: ReadOptions, ledger: RowReport) -> PlaceTab
         columns["longitude"] = rows.number("longitude", "longitude", "longitude", -180, 180)
         columns |= {name: rows.text(name) for name in extra}
         kept.append(rows.finish(columns, private))
-    note_places(private, ledger, geo.name)
+    note_places(private, row_report, geo.name)
     return PlaceTable.from_tables(geo.name, kept, "geo_id")
 
 

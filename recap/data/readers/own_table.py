@@ -39,10 +39,10 @@ def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
     )
     mapping = complete_mapping(options.columns, table.names, path.name)
     fields = _fields(mapping)
-    ledger = RowReport(options.skip_bad_rows)
-    assembly = CheckinTableBuilder(path.name, options, ledger)
+    row_report = RowReport(options.skip_bad_rows)
+    assembly = CheckinTableBuilder(path.name, options, row_report)
     try:
-        for rows in text_rows(table, fields.columns(), ledger):
+        for rows in text_rows(table, fields.columns(), row_report):
             assembly.add(rows, fields)
     except UnreadableTimesError as error:
         raise UnreadableTimesError(path.name, error.column, error.samples, _first_texts(table)) from None
@@ -63,8 +63,8 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
             require_distinct(names, path.name)
             mapping = complete_mapping(options.columns, names, path.name)
             fields = _fields(mapping)
-            ledger = RowReport(options.skip_bad_rows)
-            assembly = CheckinTableBuilder(path.name, options, ledger)
+            row_report = RowReport(options.skip_bad_rows)
+            assembly = CheckinTableBuilder(path.name, options, row_report)
             try:
                 for rows in _parquet_rows(file, path.name, fields.columns()):
                     assembly.add(rows, fields)

@@ -37,11 +37,11 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     options = options or ReadOptions()
     inter = _find_inter(path)
     item = inter.with_suffix(".item")
-    ledger = RowReport(options.skip_bad_rows)
+    row_report = RowReport(options.skip_bad_rows)
     table = TextTable(inter, delimiter="\t", encoding=options.encoding)
     names = _typed_names(table)
     place = _need(table, names, _PLACE, "place")
-    places = _read_places(item, place, options, ledger) if item.is_file() else None
+    places = _read_places(item, place, options, row_report) if item.is_file() else None
 
     def either(choices: tuple[str, ...]) -> str | None:
         if found := _pick(names, choices):
@@ -69,13 +69,13 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     )
     merged = _pick(names, _MERGED)
     if merged:
-        ledger.note(
+        row_report.note(
             f"The column {merged} says that repeated visits were merged into one row each: revisits are lost, "
             "use the version of the dataset without duplicate removal."
         )
-    assembly = CheckinTableBuilder(inter.name, options, ledger)
+    assembly = CheckinTableBuilder(inter.name, options, row_report)
     own = [name for name in fields.columns() if name in table.names]
-    for rows in text_rows(table, own, ledger):
+    for rows in text_rows(table, own, row_report):
         if places is not None:
             places.join(rows, names[place])
         assembly.add(rows, fields)
@@ -118,14 +118,14 @@ def _need(table: TextTable, names: dict[str, str], choices: tuple[str, ...], wha
     return found
 
 
-def _read_places(item: Path, place: str, options: ReadOptions, ledger: RowReport) -> PlaceTable:
+def _read_places(item: Path, place: str, options: ReadOptions, row_report: RowReport) -> PlaceTable:
     table = TextTable(item, delimiter="\t", encoding=options.encoding)
     names = _typed_names(table)
     if place not in names:
         raise DataError(
             f"{item.name} line 1: no field {place}, by which places are joined, got {', '.join(names)[:120]}"
         )
-    private = RowReport(ledger.skip_bad_rows)
+    private = RowReport(row_report.skip_bad_rows)
     kept: list[pa.Table] = []
     for rows in text_rows(table, table.names, private):
         columns = {place: rows.identifier(names[place], "poi_id", place)}
@@ -134,5 +134,5 @@ def _read_places(item: Path, place: str, options: ReadOptions, ledger: RowReport
                 columns[found] = rows.number(names[found], found, found, -low_high, low_high)
         columns |= {name: rows.text(column) for name, column in names.items() if name not in columns}
         kept.append(rows.finish(columns, private))
-    note_places(private, ledger, item.name)
+    note_places(private, row_report, item.name)
     return PlaceTable.from_tables(item.name, kept, place)

@@ -9,6 +9,7 @@ from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.state import now
+from recap.runs.store.types import RunProgress
 
 if TYPE_CHECKING:
     from recap.training.trainer import StepReport
@@ -27,7 +28,7 @@ class ProgressWriter:
 
     def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
         self._path: Path = run.path / PROGRESS
-        self._fixed: dict[str, Any] = {"attempt": attempt, "process": process.model_dump()}
+        self._fixed: RunProgress = {"attempt": attempt, "process": process.as_json()}
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:

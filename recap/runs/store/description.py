@@ -18,7 +18,7 @@ def describe_run(run: RunFolder) -> RunDescription:
     spec, epochs = None, None
     try:
         parsed = run.read_spec()
-        spec, epochs = parsed.model_dump(mode="json"), planned_epochs(parsed)
+        spec, epochs = parsed.as_json(), planned_epochs(parsed)
     except RecapError as problem:
         error = error or str(problem)
     metrics = run.read_metrics()
@@ -70,7 +70,7 @@ def describe_briefly(run: RunFolder) -> RunRow:
         "error": full["error"],
         "checkpoint": full["checkpoint"],
         "seconds": seconds if full["metrics"] else None,
-        "title": RunSpec.parse(spec).title if spec is not None else "",
+        "title": RunSpec.parse({**spec}).title if spec is not None else "",
         "dataset": spec["dataset_name"] if spec is not None else "",
         "notes": spec["notes"] if spec is not None else "",
         "parent": spec["parent"] if spec is not None else None,

@@ -230,8 +230,8 @@ class RunFolder:
         if self.has_checkpoint:
             return RunState.parse({"state": "finished", **values})
         try:
-            process = ProcessIdentity.parse(progress["process"])
-        except (KeyError, ConfigError):
+            process = ProcessIdentity.parse({**progress["process"]})
+        except (KeyError, TypeError, ConfigError):
             return RunState.parse({"state": "lost", **values})
         if process.is_here and not process.is_alive():
             return RunState.parse({"state": "lost", **values})

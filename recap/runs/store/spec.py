@@ -1,6 +1,6 @@
 """What a run is asked to do: typed, complete, checked before it queues, and never changed afterwards."""
 
-from typing import Final, Literal
+from typing import Final, Literal, TypedDict, cast
 
 from pydantic import Field
 
@@ -15,6 +15,29 @@ MAX_NOTES: Final = 2000
 
 DeviceRequest = Literal["auto", "cpu", "cuda"]
 Backend = Literal["local", "slurm"]
+
+
+class RunSpecValues(TypedDict):
+    """A `RunSpec` as JSON, see its fields."""
+
+    format_version: int
+    dataset: str
+    dataset_hash: str
+    dataset_name: str
+    cases: int
+    pois: int
+    preset: str
+    epochs: int | None
+    seed: int
+    overrides: list[str]
+    device: DeviceRequest
+    processes: int
+    threads: int | None
+    backend: Backend
+    snapshots: bool
+    notes: str
+    parent: str | None
+    sweep: str | None
 
 
 class RunSpec(Config):
@@ -56,6 +79,10 @@ class RunSpec(Config):
             return cls.parse(values)
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from error
+
+    def as_json(self) -> RunSpecValues:
+        """Every field by name."""
+        return cast(RunSpecValues, self.model_dump(mode="json"))
 
     def train_config(self) -> TrainConfig:
         """The configuration `recap train` would use for the same words.

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from recap.runs.store.process import ProcessValues
+from recap.runs.store.spec import RunSpecValues
 from recap.runs.store.state import StateName
 from recap.training.metrics_file import EpochLine
 
@@ -13,7 +15,7 @@ class RunProgress(TypedDict, total=False):
     """`progress.json`: the worker's last words; empty before the first."""
 
     attempt: int
-    process: dict[str, Any]
+    process: ProcessValues
     time: str
     epoch: int
     epochs: int
@@ -53,11 +55,11 @@ class RunSummary(TypedDict, total=False):
 
 
 class RunDescription(TypedDict):
-    """Everything about a run; ``epoch`` is the last finished one, ``spec`` the JSON of its `RunSpec`."""
+    """Everything about a run; ``epoch`` is the last finished one."""
 
     id: str
     state: StateName
-    spec: dict[str, Any] | None
+    spec: RunSpecValues | None
     created: str
     started: str | None
     ended: str | None
@@ -98,7 +100,7 @@ class RunRow(TypedDict):
 
 
 class ComparedRun(TypedDict):
-    """One run of a comparison; ``fields`` are those in which the configurations differ."""
+    """One run of a comparison; ``fields`` are those in which the configurations differ, by dotted name."""
 
     id: str
     state: StateName

@@ -207,7 +207,7 @@ def test_path_cuts_equal_changed_matrices() -> None:
     assert cases >= 3
 
 
-def test_path_ledger_adds_up_and_names_its_rows() -> None:
+def test_path_evidence_adds_up_and_names_its_rows() -> None:
     """Products add up to (A^2)_sd, and each count has exactly its training rows."""
     predictor = small_predictor()
     squared = (predictor.graph.adjacency @ predictor.graph.adjacency).toarray()

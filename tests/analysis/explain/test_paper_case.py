@@ -59,7 +59,7 @@ def test_the_evidence_of_the_case() -> None:
     assert predictor.dataset.num_pois == explanation.num_places == 6
 
 
-def test_the_ledger_of_the_case() -> None:
+def test_the_score_parts_of_the_case() -> None:
     """Every place's parts add up to the batched total, which is the hand sum of the parts."""
     predictor, explanation = case()
     scores: Scores = predictor.score(predictor.batch(predictor.cases["row"].tolist()))

@@ -1,4 +1,4 @@
-"""The ledger of a case: every score an exact sum, every path a count, held against arithmetic done apart."""
+"""The score parts of a case: every score an exact sum, every path a count, held against arithmetic done apart."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A dataset folder sealed anew with tables that cannot be: one line that names table, column and row, at load."""
+"""Fitting hashes around tables that cannot be: one line that names table, column and row, at load."""
 
 from collections.abc import Callable
 from pathlib import Path
