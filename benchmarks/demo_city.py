@@ -23,7 +23,7 @@ import pandas as pd
 from analysis.long_tail.lift import evidence_lift
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import DataConfig, History
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_raw
@@ -149,9 +149,9 @@ def cut_users(raw: pd.DataFrame, seed: int, checkins: int = CUT_CHECKINS) -> pd.
     return raw[raw[c.USER_ID].isin(order[:low])].reset_index(drop=True)
 
 
-def prepare(raw: pd.DataFrame, name: str) -> Dataset:
+def prepare(raw: pd.DataFrame, name: str, history: History = "cases_only") -> Dataset:
     """The dataset of cases alone, as the bundle has it: the targets are statistics of these check-ins."""
-    return prepare_dataset(raw, DataConfig(history="cases_only"), name=name, source_format="benchmark")
+    return prepare_dataset(raw, DataConfig(history=history), name=name, source_format="benchmark")
 
 
 def misses(statistics: dict[str, float]) -> list[str]:
