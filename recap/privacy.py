@@ -22,8 +22,10 @@ EXACT_NOTE: Final = (
 
 SHARED_NOTE: Final = (
     "Made to be shared: people have other names in every file, times are moved by whole weeks and given to "
-    "{hours} hours, places visited by fewer than {users} people are given to a grid of about {km} km or left out."
+    "{hours} hours."
 )
+GRID_NOTE: Final = " Coordinates are given to a grid of about {km} km, and places have other names."
+NAMES_NOTE: Final = " Names of places stay, also of those that few people visit."
 _KM_PER_DEGREE: Final = 111.2
 
 
@@ -72,11 +74,14 @@ class Generalisation(Config):
         pairs = np.unique(np.stack([place, user]), axis=1)
         return np.bincount(pairs[0], minlength=int(place.max(initial=-1)) + 1)[place] < self.min_users
 
-    def describe(self) -> str:
-        """One sentence for the file."""
-        return SHARED_NOTE.format(
-            hours=self.hours, users=self.min_users, km=f"{self.cell_degrees * _KM_PER_DEGREE:.0f}"
-        )
+    def describe(self, *, names_places: bool) -> str:
+        """What was done, for the file itself.
+
+        Args:
+            names_places: the file names its places; otherwise they have other names and coordinates lie on the grid.
+        """
+        places = NAMES_NOTE if names_places else GRID_NOTE.format(km=f"{self.cell_degrees * _KM_PER_DEGREE:.0f}")
+        return SHARED_NOTE.format(hours=self.hours) + places
 
     def _digest(self, kind: str, text: str) -> str:
         return hmac.new(self.salt.encode(), f"{kind}:{text}".encode(), hashlib.sha256).hexdigest()

@@ -76,7 +76,7 @@ def render_page(explanations: list[FullExplanation], *, exact: bool = False) -> 
     return (
         _environment()
         .get_template("page.html.j2")
-        .render(title=title, bodies=bodies, note=EXACT_NOTE if exact else rule.describe())
+        .render(title=title, bodies=bodies, note=EXACT_NOTE if exact else rule.describe(names_places=True))
     )
 
 

@@ -26,7 +26,7 @@ def inspection_page(inspection: Inspection, config: DataConfig, *, exact: bool =
         it=inspection,
         files=", ".join(inspection.account.files),
         kept=preview_rows(inspection, config),
-        note=EXACT_NOTE if exact else rule.describe() + " Examples of problems are left out.",
+        note=EXACT_NOTE if exact else rule.describe(names_places=False) + " Examples of problems are left out.",
     )
 
 
