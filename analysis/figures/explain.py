@@ -1,5 +1,7 @@
 """Figures of one explanation: the score parts as a waterfall, the clickable two-hop graph, the visits over time."""
 
+from typing import Final
+
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -11,6 +13,8 @@ from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.glossary import PART_NAMES
 
+_WIDTHS: Final = [0.38, 0.38, 0.24]
+"""Of the columns of the score parts: two places and their difference."""
 _ROW_PX = 44
 _LONGEST_NAME = 24
 
@@ -25,7 +29,7 @@ def plot_score_parts(explanation: FullExplanation, palette: Palette) -> go.Figur
         rows=1,
         cols=3,
         shared_yaxes=True,
-        column_widths=[0.38, 0.38, 0.24],
+        column_widths=_WIDTHS,
         horizontal_spacing=0.05,
         subplot_titles=[_short(a.name), _short(b.name), "Difference"],
     )
@@ -53,10 +57,8 @@ def plot_score_parts(explanation: FullExplanation, palette: Palette) -> go.Figur
         autorange="reversed", showgrid=False, ticksuffix="  ", tickfont={"color": palette.ink, "size": 14}
     )
     figure.update_xaxes(showticklabels=False, zeroline=True, zerolinecolor=palette.grid)
-    for column in (1, 2, 3):
-        low, high = _range(figure, column)
-        span = max(high - low, 1e-6)
-        figure.update_xaxes(range=[low - 0.28 * span * (low < 0), high + 0.34 * span], row=1, col=column)
+    for column, ends in enumerate(_one_scale(figure), start=1):
+        figure.update_xaxes(range=ends, row=1, col=column)
     for annotation, colour in zip(figure.layout.annotations, (first.text, second.text, palette.quiet), strict=False):
         annotation.font = {"color": colour, "size": 15, "weight": 600}
     return figure
@@ -108,6 +110,22 @@ def _waterfall_column(
 def _row_label(part: str, explanation: FullExplanation) -> str:
     label = PART_NAMES[part]
     return label if part_is_active(part, explanation) else f"{label} (inactive)"
+
+
+def _one_scale(figure: go.Figure) -> list[list[float]]:
+    """Ranges in which a point is equally long in all three columns, and zero lies at one place in the first two."""
+    found = [_range(figure, column) for column in (1, 2, 3)]
+    both = min(found[0][0], found[1][0]), max(found[0][1], found[1][1])
+    needed = []
+    for low, high in (both, both, found[2]):
+        span = max(high - low, 1e-6)
+        needed.append((low - 0.28 * span * (low < 0), high + 0.34 * span))
+    unit = max((high - low) / width for (low, high), width in zip(needed, _WIDTHS, strict=True))
+    ranges = []
+    for (low, high), width in zip(needed, _WIDTHS, strict=True):
+        room = unit * width - (high - low)
+        ranges.append([low - 0.3 * room * (low < 0), high + room * (1 - 0.3 * (low < 0))])
+    return ranges
 
 
 def _range(figure: go.Figure, column: int) -> tuple[float, float]:
