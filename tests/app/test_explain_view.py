@@ -214,17 +214,18 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
     bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
     point_app_at(monkeypatch, bundle / "dataset", bundle / "checkpoint")
     predictor = Predictor.load(bundle / "checkpoint", bundle / "dataset")
-    app = open_view("explain", case="17")
+    visited = int(predictor.cases.index[predictor.cases["in_history"]][0])  # whose truth has terms of own visits
+    app = open_view("explain", case=str(visited))
     check_calm(app)
     shown = next(table.value for table in app.dataframe if "Evidence" in table.value.columns)
-    entry = expected(predictor, 17).contrast.a
+    entry = expected(predictor, visited).contrast.a
     values = dict(zip(shown["Evidence"], shown["A"], strict=True))
     assert values["Recent visits"] == signed_points(entry.evidence_terms["recent_visits"])
     assert len(shown) >= len(entry.evidence_terms) > 3
     assert "prior + correction + evidence" in texts(app)
-    without = open_view("explain", case="17", edits="off:evidence")
+    without = open_view("explain", case=str(visited), edits="off:evidence")
     assert not any("Evidence" in table.value.columns for table in without.dataframe)
-    off = expected(predictor, 17, "off:evidence")
+    off = expected(predictor, visited, "off:evidence")
     ledger = json.loads(without.get("plotly_chart")[0].proto.spec)
     shown_totals = [note["text"] for note in ledger["layout"]["annotations"]]
     assert f"<b>{points(off.contrast.a.total)}</b>" in shown_totals
