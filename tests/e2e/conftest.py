@@ -18,7 +18,7 @@ from tests.shell import RECAP
 
 if TYPE_CHECKING:
     import playwright.sync_api as playwright_api
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Request
 else:
     playwright_api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
@@ -118,6 +118,11 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     outside: list[str] = []
     failed: list[str] = []
 
+    def note_failure(request: Request) -> None:
+        # A request that the browser itself gave up, because the page had moved on before its answer, is no failure.
+        if _is_local(request.url) and request.failure != "net::ERR_ABORTED":
+            failed.append(f"{request.url}: {request.failure}")
+
     def open_path(
         path: str, *, theme: Literal["light", "dark"] = "light", width: int = 1440, at: str = address
     ) -> Page:
@@ -127,7 +132,7 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         page = window.new_page()
         page.route("**/*", lambda route: route.continue_() if _is_local(route.request.url) else route.abort())
         page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
-        page.on("requestfailed", lambda request: failed.append(request.url) if _is_local(request.url) else None)
+        page.on("requestfailed", note_failure)
         page.goto(at + path)
         page.wait_for_selector("h1")
         wait_until_idle(page)
