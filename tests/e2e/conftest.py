@@ -24,6 +24,7 @@ else:
         "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
     )
     Browser, BrowserContext, Page = playwright_api.Browser, playwright_api.BrowserContext, playwright_api.Page
+    Request = playwright_api.Request
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM_FLAGS = [
