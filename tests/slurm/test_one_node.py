@@ -65,7 +65,9 @@ def test_submit_logs_finish(store: RunStore, dataset_folder: Path) -> None:
     """From the command line: the job trains, its log is read as anyone's, its checkpoint is the run's."""
     home = store.folder.parent
     assert recap_json(home, "runs", "submit", dataset_folder, "--preset", "tiny", "--device", "cpu", "--slurm") == {
-        "runs": [{"id": "1", "state": "queued"}]
+        "id": "1",
+        "state": "queued",
+        "runs": [{"id": "1", "state": "queued"}],
     }
     followed = recap(home, "runs", "logs", "-f", "1")
     assert "epoch 4 of 4" in followed.stdout, followed.stdout + followed.stderr
