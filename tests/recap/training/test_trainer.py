@@ -104,6 +104,7 @@ def test_a_staged_training_uses_its_stages(tmp_path: Path) -> None:
     assert [line["loss"]["warm"] > 0 for line in lines] == [False, False, True]
 
 
+@pytest.mark.filterwarnings("default")  # torch.compile warns of its own code while it traces
 @pytest.mark.slow
 def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
     """torch.compile changes the speed, not the model: the same tensors, close to those of the plain run."""
