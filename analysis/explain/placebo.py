@@ -45,6 +45,8 @@ class PlaceboTest(Config):
     points: float
     placebos: list[float]
     beaten: float = Field(description="Share of placebos with less on the row's side of 0.")
+    reached: int = Field(description="Placebos that reach as far as the row, on its side of 0.")
+    p_value: float = Field(description="(reached + 1) / (placebos + 1).")
     bar: float = Field(description="What 95 % of placebos stay within, on the row's side of 0.")
 
     @property
@@ -75,9 +77,18 @@ def placebo_tests(
 def _test(row: str, points_N: np.ndarray) -> PlaceboTest:
     own, others = float(points_N[0]), points_N[1:]
     side = -1.0 if own < 0 else 1.0
-    beaten = float((side * others < side * own - 1e-12).mean())
+    is_less = side * others < side * own - 1e-12
+    reached = int((~is_less).sum())
     bar = side * float(np.quantile(side * others, PLACEBO_LEVEL))
-    return PlaceboTest(row=row, points=own, placebos=others.tolist(), beaten=beaten, bar=bar)
+    return PlaceboTest(
+        row=row,
+        points=own,
+        placebos=others.tolist(),
+        beaten=float(is_less.mean()),
+        reached=reached,
+        p_value=(reached + 1) / (len(others) + 1),
+        bar=bar,
+    )
 
 
 def _elsewhere(edited_case: EditedCase, placebos: int, generator: np.random.Generator) -> list[Counterfactual]:

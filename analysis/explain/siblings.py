@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.records.causes import KIND
+from analysis.records.causes import FORMAT, KIND
 from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED, TableKey, kept_table, table_in_pieces
 from recap import columns as c
@@ -41,7 +41,7 @@ def siblings_folder(checkpoint: Checkpoint) -> Path:
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
     """What names the table of one sibling seed of a checkpoint."""
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}")
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
 
 
 def seed_tables(

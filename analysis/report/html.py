@@ -14,6 +14,8 @@ from analysis import formatting
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.minimal_sets import describe_set
+from analysis.explain.row_checks import describe_checks
+from analysis.explain.stamp_table import stamp_lines
 from analysis.figures.case_layout import (
     part_is_active,
     place_paths,
@@ -118,11 +120,22 @@ def _context(explanation: FullExplanation) -> dict[str, Any]:
             for part in SCORE_PARTS
             if part in shown_parts(explanation)
         ],
+        "stamp_rows": _stamp_rows(explanation),
         "largest_residual": max(abs(entry.residual) for entry in explanation.candidates),
         "placed": placed,
         "height": 60 + 46 * max(len(placed), 1),
         "timelines": [{"side": side, "name": r.name, "dots": place_visits(r)} for side, r in sides],
     }
+
+
+def _stamp_rows(explanation: FullExplanation) -> list[dict[str, Any]]:
+    """The table of stamps as the Explain view has it, each row with how it was checked."""
+    checks = explanation.checks
+    if checks is None:
+        return []
+    lines = stamp_lines(checks, explanation.target_rank, [path.name for path in explanation.path_evidence])
+    told = [describe_checks(stamp) for stamp in checks.stamps]
+    return [{"line": line, "checked": told[at] if at < len(told) else []} for at, line in enumerate(lines)]
 
 
 def _signed_part(entry: Any, part: str) -> float:

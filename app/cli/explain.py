@@ -97,7 +97,14 @@ def explain(
     whole = []
     if full or html is not None:
         whole = _explain_fully(
-            predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=html is not None
+            predictor,
+            asked,
+            top=top,
+            search=search,
+            sets=sets,
+            checks=checks,
+            is_page=html is not None,
+            bundle=data.parent,
         )
     if html is not None:
         from analysis.report.html import write_page
@@ -117,14 +124,22 @@ def explain(
 
 
 def _explain_fully(
-    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool, is_page: bool
+    predictor: "Predictor",
+    asked: _Asked,
+    *,
+    top: int,
+    search: bool,
+    sets: int | None,
+    checks: bool,
+    is_page: bool,
+    bundle: Path,
 ) -> "list[FullExplanation]":
     """One explanation a case; on a page or among several, a case without evidence sets does not cost the others."""
+    from analysis.explain.check_tables import CheckTables
     from analysis.explain.explanation import explain_fully
-    from analysis.explain.siblings import seed_tables
 
-    rows = len(predictor.cases)
-    seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
+    digests = predictor.dataset.hash, predictor.checkpoint.hash
+    tables = CheckTables.kept(*digests, rows=len(predictor.cases), bundle=bundle) if checks else None
     explain_one = partial(
         explain_fully,
         predictor,
@@ -135,7 +150,7 @@ def _explain_fully(
         split=asked.split,
         search=search,
         checks=checks,
-        seeds=seeds,
+        tables=tables,
     )
     found = []
     for number in asked.numbers:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.explanation import explain_fully
 from analysis.explain.siblings import seed_key
 from analysis.explain.stamp_table import stamp_finding, stamp_lines
@@ -31,7 +32,7 @@ def shown_table(app) -> pd.DataFrame:  # type: ignore[no-untyped-def]
 
 def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: str) -> list[list[str]]:
     """The view's table, bar and finding are those of the library; gives the chips."""
-    told = explain_fully(predictor, 3, counterfactuals=False, checks=True, seeds=seeds)
+    told = explain_fully(predictor, 3, counterfactuals=False, checks=True, tables=CheckTables(seeds=seeds))
     assert told.checks is not None
     app = open_view("explain", case="3", **params)
     check_calm(app)
