@@ -55,8 +55,8 @@ def describe_placebos(stamp: RowStamp) -> str:
         return "No placebo: what the network says is not explained."
     total = len(test.placebos)
     kind = PLACEBOS_OF.get(stamp.row, ELSEWHERE)
-    if not stamp.points:
-        return f"No points here, so nothing to hold against {total} placebos."
+    if stamp.verdict == "no_points":
+        return f"The row gives this place nothing, so nothing is held against {total} placebos."
     if test.reached:
         reach = f"{test.reached} of {total} placebos reach" if test.reached > 1 else f"1 of {total} placebos reaches"
     else:

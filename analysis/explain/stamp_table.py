@@ -68,7 +68,8 @@ def _whose(path: PathPeople) -> str:
 
 def shown_first(checks: CaseChecks) -> str:
     """The row whose checks are shown unasked: what speaks most among the rows that hold, else among all with points."""
-    measured = [stamp for stamp in checks.stamps if stamp.verdict != "not_explained"] or checks.stamps
+    told = [stamp for stamp in checks.stamps if stamp.verdict not in ("not_explained", "no_points")]
+    measured = told or checks.stamps
     holding = [stamp for stamp in measured if stamp.verdict == "holds" and stamp.points > 0]
     return max(holding or measured, key=lambda stamp: stamp.points).row
 

@@ -15,8 +15,9 @@ from pydantic import Field
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.explain.placebo import NUM_PLACEBOS, PlaceboTest, placebo_tests
+from analysis.explain.score_parts import prior_terms
 from analysis.explain.types import ScoreDecomposition
-from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS, ROW_WORDS
+from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS, ROW_WORDS, row_of_term
 from recap import columns as c
 from recap.config import Config
 
@@ -25,6 +26,14 @@ STAMPED_ROWS: Final = (*(row for row in ROW_LABELS if row not in OPAQUE_ROWS), *
 NO_PLACEBO: Final = "no better than placebo"
 ONE_PERSON: Final = "one person's trips"
 NO_SEEDS: Final = "seeds not measured"
+NOTHING_BEHIND: Final = {
+    "own_visits": "never visited",
+    "hour_and_weekday": "never visited then",
+    "own_transitions": "no own step",
+    "others_transitions": "no step of others",
+    "two_hop_addends": "no path of others",
+}
+"""What is told of a row that gives the place nothing."""
 
 
 class PathPeople(Config):
@@ -60,6 +69,7 @@ class RowStamp(Config):
 
     ``holds``: the same sign in all seeds, beyond the placebos, and more than one person's trips. ``partly``: beyond
     the placebos, but the seeds differ or were not measured. ``fails``: no better than placebo, or one person's trips.
+    ``no_points``: the row gives this place nothing; its points are less the mean over all places.
     """
 
     row: str
@@ -96,7 +106,7 @@ def stamp_rows(
         measured: the case's own row of the removal table, which adds what each seed says.
     """
     tests = {test.row: test for test in placebo_tests(edited_case, poi, seed=seed, placebos=placebos)}
-    people = row_people(edited_case, poi)
+    people, behind = row_people(edited_case, poi), _rows_with_points(edited_case, poi)
     number = edited_case.case.number
     views: dict[int, pd.Series] = {}
     if poi == edited_case.truth and not edited_case.edits:
@@ -108,9 +118,12 @@ def stamp_rows(
             if row == "core" or edited_case.is_active("correction"):
                 stamps.append(_opaque(row, _seed_checks(row, measured, edited_case, views)))
         elif test is not None:
-            siblings = [float(view[f"points_{row}"]) for view in views.values()]
             checks = _seed_checks(row, measured, edited_case, views)
-            stamps.append(_stamp(test, siblings, people.get(row), checks))
+            if row in behind:
+                siblings = [float(view[f"points_{row}"]) for view in views.values()]
+                stamps.append(_stamp(test, siblings, people.get(row), checks))
+            else:
+                stamps.append(_nothing(test, checks))
     return stamps
 
 
@@ -132,6 +145,26 @@ def _seed_checks(
             )
         )
     return checks
+
+
+def _rows_with_points(edited_case: EditedCase, poi: int) -> set[str]:
+    """Rows that give the place itself something; the others' points are the mean over all places alone."""
+    rows = {row_of_term(term) for term in edited_case.evidence_terms(poi)}
+    if any(prior_terms(edited_case, poi)):
+        rows.add("own_visits")
+    return rows | {"graph_token"}
+
+
+def _nothing(test: PlaceboTest, checks: list[SeedCheck]) -> RowStamp:
+    return RowStamp(
+        row=test.row,
+        label=ROW_LABELS[test.row],
+        verdict="no_points",
+        words=[NOTHING_BEHIND.get(test.row, "no points")],
+        points=test.points,
+        placebo=test,
+        seed_checks=checks,
+    )
 
 
 def _opaque(row: str, checks: list[SeedCheck]) -> RowStamp:

@@ -109,11 +109,7 @@ def plot_placebos(stamp: RowStamp, palette: Palette) -> go.Figure:
         yanchor="bottom",
         text=f"<b>{signed_points(test.points)}</b>",
         showarrow=False,
-        xanchor="right"
-        if test.points > low + 0.8 * spread
-        else "left"
-        if test.points < low + 0.2 * spread
-        else "center",
+        xanchor=_anchor((test.points - low) / spread),
         font={"color": words, "size": 14},
     )
     styled(figure, palette, height=190, margin={"t": 8, "b": 4, "l": 0, "r": 0})
@@ -122,3 +118,8 @@ def plot_placebos(stamp: RowStamp, palette: Palette) -> go.Figure:
     figure.update_xaxes(title_text="Points", nticks=5, showline=True)
     figure.update_yaxes(visible=False, range=[0, 1.25 * top])
     return figure
+
+
+def _anchor(at: float) -> str:
+    """Which side of a mark its number hangs on, so that it stays inside the plot."""
+    return "right" if at > 0.8 else "left" if at < 0.2 else "center"

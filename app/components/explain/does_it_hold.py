@@ -113,7 +113,7 @@ def _seeds(stamp: RowStamp) -> None:
 
 def _placebos(stamp: RowStamp) -> None:
     st.markdown("**Placebos** points by chance")
-    if stamp.placebo is not None and stamp.points:
+    if stamp.placebo is not None and stamp.verdict != "no_points":
         st.plotly_chart(
             plot_placebos(stamp, state.theme_palette()),
             theme=None,
