@@ -49,8 +49,16 @@ class PathEvidence(PathTerms):
 def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[PathTerms]:
     """All middle POIs m with source -> m -> candidate in training (as edited), strongest first.
 
-    Products add up to (A^2)_sd, addends (None without additive evidence) to the evidence's two-hop term.
+    Products add up to (A^2)_sd, addends (None without additive evidence) to the evidence's two-hop term. Found once for
+    a case and a candidate.
     """
+    known = _PATHS.setdefault(edited_case, {})
+    if candidate not in known:
+        known[candidate] = _two_hop_paths(edited_case, candidate)
+    return known[candidate]
+
+
+def _two_hop_paths(edited_case: EditedCase, candidate: int) -> list[PathTerms]:
     graph, edges = edited_case.predictor.graph, edited_case.variant.edges
     table = _edited_paths(edited_case, candidate) if edges else graph.two_hop_paths(edited_case.source, candidate)
     labels, addends = edited_case.predictor.dataset.poi_labels, edited_case.walk_addends(candidate)
@@ -163,4 +171,5 @@ def training_rows(predictor: Predictor) -> TrainingIndex:
     return _INDEXES[predictor]
 
 
+_PATHS: WeakKeyDictionary[EditedCase, dict[int, list[PathTerms]]] = WeakKeyDictionary()
 _INDEXES: WeakKeyDictionary[Predictor, TrainingIndex] = WeakKeyDictionary()

@@ -183,14 +183,20 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
         propagated_PE = predictor.model.propagate()
         assert propagated_PE is not None
         _PROPAGATED[predictor.model] = propagated_PE
-    batch, changes = predictor.pack([base] * len(contexts))
+    batch, changes = predictor.pack([base])
     assert changes.propagated_BE is not None
-    sources = [context.history.source for context in contexts[1:]]
-    filled_NE = torch.cat([changes.propagated_BE[:1], _PROPAGATED[predictor.model][sources]])
-    poi_N = torch.full((len(contexts),), poi)
-    _, with_NP = predictor.core_scores(batch, replace(changes, propagated_BE=filled_NE))
-    off_batch, off = predictor.pack([replace(base, off=base.off | {"graph_token"})])
-    _, without_1P = predictor.core_scores(off_batch, off)
-    others_P = edited_case.total_P - with_NP[0]
-    gained_N = log_probability(with_NP + others_P, poi_N) - log_probability(without_1P + others_P, poi_N[:1])
-    return {"graph_token": gained_N}
+    sources = torch.tensor([context.history.source for context in contexts[1:]])
+    places_U, drawn_N = torch.unique(sources, return_inverse=True)  # the token of a place drawn twice is the same
+    filled_UE = torch.cat([changes.propagated_BE, _PROPAGATED[predictor.model][places_U]])
+    copies = len(filled_UE)
+    repeated = Interventions(
+        propagated_BE=filled_UE,
+        graph_factor_B=None if changes.graph_factor_B is None else changes.graph_factor_B.expand(copies),
+        masked_BS=None if changes.masked_BS is None else changes.masked_BS.expand(copies, -1),
+    )
+    _, with_UP = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B.expand(copies)), repeated)
+    _, without_1P = predictor.core_scores(*predictor.pack([replace(base, off=base.off | {"graph_token"})]))
+    others_P = edited_case.total_P - with_UP[0]
+    at_U = torch.full((copies,), poi)
+    gained_U = log_probability(with_UP + others_P, at_U) - log_probability(without_1P + others_P, at_U[:1])
+    return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}
