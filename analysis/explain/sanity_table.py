@@ -35,7 +35,7 @@ def sanity_markdown(report: SanityReport) -> str:
 
 def reliability_rows(report: SanityReport) -> list[tuple[str, ...]]:
     """One line for each bin of shares that holds a case, as they are shown and at the fitted temperature."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for entry in report.reliability.bins:
         if entry.n and entry.share is not None and entry.right is not None:
             span = f"{entry.low:.1f} to {entry.high:.1f}"

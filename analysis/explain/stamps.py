@@ -148,11 +148,14 @@ def _seed_checks(
 
 
 def _rows_with_points(edited_case: EditedCase, poi: int) -> set[str]:
-    """Rows that give the place itself something; the others' points are the mean over all places alone."""
+    """Rows that give the place itself something; the others' points are the mean over all places alone.
+
+    Every place has a popularity and a distance, also where the distance is 0.
+    """
     rows = {row_of_term(term) for term in edited_case.evidence_terms(poi)}
     if any(prior_terms(edited_case, poi)):
         rows.add("own_visits")
-    return rows | {"graph_token"}
+    return rows | {"graph_token", "popularity", "distance"}
 
 
 def _nothing(test: PlaceboTest, checks: list[SeedCheck]) -> RowStamp:

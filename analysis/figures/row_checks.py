@@ -43,7 +43,7 @@ def plot_seeds(stamp: RowStamp, palette: Palette) -> go.Figure:
                 hoverinfo="text",
                 cliponaxis=False,
             )
-    styled(figure, palette, height=60 + 26 * len(checks), margin={"t": 4, "b": 24, "l": 0, "r": 0})
+    styled(figure, palette, height=60 + 26 * len(checks), margin={"t": 4, "b": 24, "l": 40, "r": 0})
     figure.add_vline(x=LISTED, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     figure.add_annotation(
         x=math.log10(LISTED),
@@ -112,7 +112,7 @@ def plot_placebos(stamp: RowStamp, palette: Palette) -> go.Figure:
         xanchor=_anchor((test.points - low) / spread),
         font={"color": words, "size": 14},
     )
-    styled(figure, palette, height=190, margin={"t": 8, "b": 4, "l": 0, "r": 0})
+    styled(figure, palette, height=210, margin={"t": 8, "b": 42, "l": 4, "r": 4})
     figure.add_vline(x=test.bar, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     figure.update_layout(bargap=0)
     figure.update_xaxes(title_text="Points", nticks=5, showline=True)

@@ -48,6 +48,7 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         table,
         hide_index=True,
         key=_TABLE,
+        height="content",
         on_select=lambda: _choose(rows),
         selection_mode="single-cell",
         column_config={
