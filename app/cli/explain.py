@@ -168,7 +168,10 @@ def misses(
     checkpoint: CheckpointArgument,
     data: DataOption,
     k: Annotated[int, typer.Option("-k", min=1, help="A case is missed where the target ranks below K.")] = 20,
-    out: Annotated[Path | None, typer.Option(help="Also write one row per test case as CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write one row per test case as CSV, without numbers of cases and places.")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With --out: as recorded, which the file says.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Why test cases are missed: exactly one label for each, by the removal that would have found it."""
@@ -183,6 +186,8 @@ def misses(
     from app.cli.causes import removals
     from recap.storage.atomic import new_file
 
+    if exact and out is None:
+        raise ConfigError("--exact is about the written table; give --out FILE")
     table = removals(checkpoint, data)
     opened = LoadedDataset.load(data)
     described = describe_misses(opened.dataset, opened.cases, table)
@@ -190,8 +195,10 @@ def misses(
     negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
+        from analysis.sharing.tables import share_table, to_csv
+
         with new_file(out) as temporary:
-            described.assign(miss=labels).to_csv(temporary, index=False)
+            temporary.write_bytes(to_csv(share_table(described.assign(miss=labels), opened, exact=exact)))
     missed = int(counts["n"].sum())
     if as_json:
         rows = counts.to_dict(orient="records")
