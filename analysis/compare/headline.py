@@ -1,6 +1,6 @@
 """What the numbers of a comparison allow to say; words follow the stricter of the two tests."""
 
-from analysis.compare.comparison import GROUP_LABELS, Comparison
+from analysis.compare.comparison import Comparison
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 
@@ -70,12 +70,16 @@ def seeds_sentence(found: Comparison) -> str:
         return ""
     if not rows["all"]["larger"]:
         return "The difference over all cases is smaller than two seeds of one model differ."
-    within = [GROUP_LABELS[group].removeprefix("of it ") for group in ("never", "once", "head") if group in rows]
-    small = [
-        _ON[group] for group, row in rows.items() if group in _ON and not row["larger"] and row["n"] > 0 and within
-    ]
+    small = [_ON[group] for group in _ON if group in rows and not rows[group]["larger"]]
     said = "The difference over all cases is larger than two seeds of one model differ"
     return f"{said}; on {_and(small)} it is smaller." if small else f"{said}."
+
+
+def lists_sentence(found: Comparison) -> str:
+    """What short imported lists do to MRR; empty where every place is ranked."""
+    if not found.lower_bound:
+        return ""
+    return "Imported lists are short: a truth outside its list counts as last, so that MRR is a lower bound."
 
 
 def strictness_sentence(found: Comparison) -> str:

@@ -3,8 +3,14 @@
 What comes out is a scorer, evaluated and compared like any other. With A = B it is A.
 """
 
+import pandas as pd
 from torch import Tensor
 
+from analysis.compare.comparison import PairedCases, compare
+from analysis.compare.scorers import OpenedScorer
+from analysis.compare.side import Side
+from analysis.records.evaluation_records import evaluation_records
+from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap.errors import ConfigError
 from recap.scores import CaseBatch, Scorer, Scores
@@ -49,8 +55,38 @@ def swap_core(core_of: NamedScorer, rest_of: NamedScorer) -> NamedScorer:
         if side.checkpoint is None:
             raise ConfigError(f"parts are swapped between two checkpoints; {side.label} is none")
     return NamedScorer(
-        f"core-{core_of.key[:8]}-rest-{rest_of.key[:8]}",
+        f"swap-{core_of.key[:9]}-{rest_of.key[:9]}",
         f"core of {core_of.label}, rest of {rest_of.label}",
         SwappedScorer(core_of.scorer, rest_of.scorer),
         probabilistic=True,
     )
+
+
+def swap_table(
+    paired: PairedCases, opened: LoadedDataset, a: OpenedScorer, b: OpenedScorer, metric: str
+) -> pd.DataFrame:
+    """A, B, and each one's core with the other's rest, beside A on the same cases.
+
+    Returns:
+        One row for each: ``core_of, rest_of, n, value, against_a`` (difference to A), ``low, high`` (95 % interval over
+        users), ``sign_flip_p``.
+
+    Raises:
+        ConfigError: a side is not a checkpoint.
+    """
+    named = []
+    for scorer in (a, b):
+        if scorer.checkpoint is None:
+            raise ConfigError(f"parts are swapped between two checkpoints; {scorer.label} is none")
+        named.append(NamedScorer.of_checkpoint(scorer.checkpoint, opened))
+    sides = {("A", "A"): a.side(), ("B", "B"): b.side()}
+    for core, rest in (("A", "B"), ("B", "A")):
+        mixed = swap_core(named["AB".index(core)], named["AB".index(rest)])
+        records = evaluation_records(opened, mixed.key, lambda mixed=mixed: mixed)  # type: ignore[misc]
+        sides[core, rest] = Side(mixed.key, mixed.label, (records,))
+    rows = []
+    for (core, rest), side in sides.items():
+        row = compare(paired, sides["A", "A"], side, metric).row("all")
+        told = {"n": row["n"], "value": row["b"], "against_a": row["difference"]}
+        rows.append({"core_of": core, "rest_of": rest} | told | row[["low", "high", "sign_flip_p"]].to_dict())
+    return pd.DataFrame(rows)
