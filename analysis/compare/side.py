@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.records.accuracy import is_hit, metric_values
 from recap import columns as c
 from recap.errors import RecapError
+from recap.evaluation.metrics import reciprocal_rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,3 +74,21 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
                 f"a paired comparison needs records of the same cases in the same order, got {len(first):,} and "
                 f"{len(other):,} cases that differ"
             )
+
+
+def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Records of a seed of which ranks alone were kept (`analysis.records.removals`), as the table of a side.
+
+    A mean rank that is no whole number is read as a tie of two.
+    """
+    rank_N = ranks[c.RANK].to_numpy(np.float64)
+    tied_N = np.where(rank_N == np.floor(rank_N), 1, 2)
+    better_N = (rank_N - (tied_N + 1) / 2).astype(np.int64)
+    return cases.assign(
+        **{
+            c.NUM_BETTER: better_N,
+            c.NUM_TIED: tied_N,
+            c.RANK: rank_N,
+            c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N),
+        }
+    )
