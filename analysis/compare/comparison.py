@@ -138,7 +138,7 @@ class Comparison:
 
     def row(self, group: str) -> pd.Series:
         """One group's row."""
-        return self.rows.set_index("group").loc[group]
+        return self.rows[self.rows["group"] == group].iloc[0]
 
     @property
     def n(self) -> int:

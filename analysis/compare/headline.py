@@ -23,15 +23,21 @@ def comparison_finding(found: Comparison) -> str:
     more = int(abs(row["only_b"] - row["only_a"]))
     # With ties the expected hits of the metric and the hits at mean ranks may differ: then the metric speaks.
     if found.metric.startswith("hr") and abs(more - abs(row["difference"]) * row["n"]) < 0.5:
-        within = "with its first guess" if found.k == 1 else f"within {found.k} guesses"
-        first = f"{better} finds {more:,} more of {found.n:,} cases than {worse} {within}."
+        first = f"{better} finds {more:,} more of {found.n:,} cases than {worse}."
     else:
         first = f"{better} has {signed(abs(row['difference']))} {label} over {worse}."
-    return f"{first} {where_it_lies(found)}".strip()
+    return f"{first} {_where_it_is_clear(found)}".strip()
+
+
+def _where_it_is_clear(found: Comparison) -> str:
+    """The one kind of step on which alone the winner is clearly better; empty where there are several or none."""
+    gains = [group for group in _ON if found.row(group)["verdict"] == found.row("all")["verdict"]]
+    kinds = [group for group in _ON if found.row(group)["n"] > 0]
+    return f"That is clear only on {_ON[gains[0]]}." if len(gains) == 1 < len(kinds) else ""
 
 
 def where_it_lies(found: Comparison) -> str:
-    """On which steps the winner is better, worse, and too close to tell; empty where all of them agree."""
+    """On which steps the winner is better, worse, and too close to tell."""
     winner = found.row("all")["verdict"]
     verdicts = {group: str(found.row(group)["verdict"]) for group in _ON if found.row(group)["n"] > 0}
     if winner == "close" or len(verdicts) < 2:
@@ -39,11 +45,12 @@ def where_it_lies(found: Comparison) -> str:
     gains = [_ON[group] for group, verdict in verdicts.items() if verdict == winner]
     losses = [_ON[group] for group, verdict in verdicts.items() if verdict not in (winner, "close")]
     close = [_ON[group] for group, verdict in verdicts.items() if verdict == "close"]
+    name = found.b if winner == "b" else found.a
     if not gains:
         return "On no single kind of step is it clear."
     if len(gains) == len(verdicts):
-        return "It is better on steps seen never, once and more often."
-    said = f"It is better on {_and(gains)}"
+        return f"{name} is better on every kind of step."
+    said = f"{name} is better on {_and(gains)}"
     said += f" and worse on {_and(losses)}" if losses else ""
     return f"{said}; on {_and(close)} the two are too close to tell." if close else f"{said}."
 
@@ -62,9 +69,7 @@ def seeds_sentence(found: Comparison) -> str:
     if found.seeds is None:
         if not found.unmeasured_seeds:
             return ""
-        return (
-            f"{_and(list(found.unmeasured_seeds))}: one seed. How much of the difference is the seed's is not measured."
-        )
+        return f"One seed of {_and(list(found.unmeasured_seeds))}: how far seeds alone differ is not measured."
     rows = {str(row["group"]): row for row in found.seeds.to_dict(orient="records")}
     if "all" not in rows:
         return ""
@@ -110,3 +115,11 @@ def p_value(p: float) -> str:
 
 def _and(items: list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def sentences(found: Comparison) -> list[str]:
+    """What stands under the heading."""
+    if found.n == 0:
+        return []
+    said = (cells_sentence(found), where_it_lies(found), seeds_sentence(found), lists_sentence(found))
+    return [sentence for sentence in said if sentence]

@@ -189,8 +189,8 @@ def _rank(rows: pd.DataFrame, opened: LoadedDataset, listed_N: np.ndarray) -> tu
             c.IN_LIST: in_list_N,
         }
     )
-    records[c.TOP_POIS] = [poi_R[span] for span in spans]
-    records[c.TOP_SCORES] = [score_R[span] for span in spans]
+    records[c.TOP_POIS] = pd.Series([poi_R[span] for span in spans], dtype=object)
+    records[c.TOP_SCORES] = pd.Series([score_R[span] for span in spans], dtype=object)
     at_the_end = in_list_N & (tied_N > 1) & (truth_N == lowest_N) & (listed_N < num_pois)
     remarks = {
         "ties": _finding(np.unique(case_R[1:][equal_R])),

@@ -3,7 +3,9 @@
 Shape suffixes: S seeds, N cases.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,9 @@ from analysis.records.accuracy import is_hit, metric_values
 from recap import columns as c
 from recap.errors import RecapError
 from recap.evaluation.metrics import reciprocal_rank
+
+SEEDS_MARK: Final = "-seeds"
+"""Ends the key of a checkpoint with its kept sibling seeds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +79,19 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
                 f"a paired comparison needs records of the same cases in the same order, got {len(first):,} and "
                 f"{len(other):,} cases that differ"
             )
+
+
+def with_ranked_seeds(side: Side, cases: pd.DataFrame, seeds: Mapping[int, pd.DataFrame]) -> Side:
+    """A side with further seeds of which ranks alone were kept; the side as it is where there are none.
+
+    Args:
+        cases: the case table.
+        seeds: seed -> table with ``rank``, as `recap sanity` keeps them.
+    """
+    if not seeds:
+        return side
+    tables = (*side.tables, *(table_of_ranks(cases, table) for table in seeds.values()))
+    return Side(f"{side.key}{SEEDS_MARK}", f"{side.label}, {len(tables)} seeds", tables, trained=True)
 
 
 def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:

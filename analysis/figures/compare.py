@@ -48,7 +48,9 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     _note(figure, len(bins) - 0.55, -top, f"↓ {a} is better", palette.quiet, xanchor="right", yanchor="bottom")
     figure.add_hline(y=0, line={"color": palette.quiet, "width": 1})
     for position, row in enumerate(bins.to_dict(orient="records")):
-        _note(figure, position, -top, f"{row['n']:,}", palette.quiet, yanchor="top", yshift=-24, size=11)
+        _note(
+            figure, position, -top, f"{row['n']:,}", palette.quiet, xanchor="center", yanchor="top", yshift=-24, size=11
+        )
         if row["n"] == 0:
             continue
         differs, clear = row["low"] != 0 or row["high"] != 0, row["low"] > 0 or row["high"] < 0

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
-from analysis.compare.side import Side, table_of_ranks
+from analysis.compare.side import SEEDS_MARK, Side, table_of_ranks
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.loaded_dataset import MODEL_LABELS
@@ -25,8 +25,6 @@ from recap.storage.artifacts import CHECKPOINT_MANIFEST
 from recap.storage.json_text import read_json
 
 DEFAULT_A = "count_plus_markov"
-SEEDS_MARK = "-seeds"
-"""Ends the token of a checkpoint with its kept sibling seeds."""
 
 
 @dataclass(frozen=True)

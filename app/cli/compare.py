@@ -13,6 +13,8 @@ from recap import columns as c
 
 if TYPE_CHECKING:
     from analysis.compare.comparison import Comparison
+    from analysis.compare.side import Side
+    from analysis.records.loaded_dataset import LoadedDataset
 
 commands = typer.Typer()
 
@@ -34,6 +36,9 @@ def compare(
         list[Path] | None,
         typer.Option("--seeds", metavar="CHECKPOINT", help="A further seed of A or B; repeatable."),
     ] = None,
+    kept_seeds: Annotated[
+        bool, typer.Option("--kept-seeds", help="Also the sibling seeds that `recap sanity` kept.")
+    ] = False,
     cell: Annotated[
         str | None, typer.Option(help="List cases: both, only_a, only_b, neither, or figure_1 of the paper.")
     ] = None,
@@ -59,9 +64,8 @@ def compare(
         found = compare_sides(paired, side_a, side_b, metric, k)
         k = k or found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
-        swapped = swap_table(paired, opened, *scorers, metric) if swap else None
-    words = [headline.comparison_finding(found), headline.cells_sentence(found), headline.strictness_sentence(found)]
-    words += [sentence for sentence in (headline.seeds_sentence(found), headline.lists_sentence(found)) if sentence]
+        swapped = swap_table(paired, opened, scorers[0], scorers[1], metric) if swap else None
+    words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
     if as_json:
         payload: dict[str, Any] = {
             "a": {"label": found.a, "key": side_a.key, "seeds": len(side_a.tables)},
@@ -98,6 +102,18 @@ def compare(
             console.print(f"  {row[c.CASE]}: {places}, seen {seen}, {ranks}", markup=False)
     if swapped is not None:
         console.print(frame_table(f"Parts swapped, {metric}", swapped))
+
+
+def _with_kept_seeds(side: "Side", opened: "LoadedDataset", bundle: Path) -> "Side":
+    """The side with the kept ranks of its checkpoint's sibling seeds; as it was where there are none."""
+    from analysis.compare.side import with_ranked_seeds
+    from analysis.explain.siblings import seed_tables
+
+    if not side.trained:
+        return side
+    own = side.key.split(".")[0]
+    tables = seed_tables(opened.dataset.hash, own, rows=len(opened.cases), bundle=bundle)
+    return with_ranked_seeds(side, opened.cases, tables)
 
 
 def _comparison_table(found: "Comparison") -> Table:

@@ -35,7 +35,6 @@ def view() -> None:
         pick_sides(source)
         metric, k = _metric_and_k()
         st.space("stretch")
-        quiet(f"The same {len(opened.cases):,} cases, {opened.dataset.num_users:,} walkers", width="content")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
             source_picker(source)
             quiet("Predictions from elsewhere: `recap import-predictions FILE --data DATA`.")
@@ -43,15 +42,14 @@ def view() -> None:
     with st.spinner("Ranking the test cases, once for each model"):
         found = comparisons.compared(source, a, b, metric, k)
     st.title(markdown_text(headline.comparison_finding(found)), anchor=False)
-    sentences = [headline.cells_sentence(found), headline.seeds_sentence(found), headline.lists_sentence(found)]
-    st.markdown(markdown_text(" ".join(sentence for sentence in sentences if sentence)))
+    both = f"Both on the same {found.n:,} cases of {found.users:,} walkers."
+    st.markdown(markdown_text(" ".join([both, *headline.sentences(found)])))
     cell = current_cell()
     grid = st.grid(3, min_column_width=330, gap="medium")
     with grid.cell(column_span=2):
         show_differences(source, found)
     with grid.cell():
         cell = show_cells(found, cell)
-    case_slot = st.container()
     show_numbers(found)
     quiet(headline.strictness_sentence(found))
     halves = st.grid(2, min_column_width=480, gap="medium")
@@ -62,8 +60,7 @@ def view() -> None:
         show_swap(source, a, b, metric)
     case = current_open(len(opened.cases))
     if case is not None:
-        with case_slot:
-            show_side_by_side(source, a, b, case)
+        show_side_by_side(source, a, b, case)
     with data:
         tables = {"Groups": found.rows, "Bins": found.bins, "Cohorts": found.cohorts}
         if found.seeds is not None:

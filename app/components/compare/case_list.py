@@ -71,6 +71,7 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         selection_mode="single-cell",
         column_config={
             "Step": st.column_config.TextColumn(width="large"),
+            **{name: st.column_config.TextColumn(alignment="right") for name in ("Seen", "Rank, A → B")},
             "Evidence": st.column_config.MultiselectColumn(options=list(CHIPS), color=list(CHIPS.values())),
         },
         alt=f"{label}: step, how often it was seen, rank by A and by B, evidence",

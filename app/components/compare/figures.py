@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.compare import headline
+from analysis.compare.cells import CELLS
 from analysis.compare.comparison import Comparison
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.compare import plot_cohort_differences, plot_differences, plot_hits
@@ -88,7 +89,10 @@ def _cohorts(source: Source, found: Comparison) -> None:
 
 def show_cells(found: Comparison, cell: str) -> str:
     """The 2x2; a click chooses the list below."""
-    section("Who finds which case")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        section("Who finds which case")
+        st.space("stretch")
+        chart_table({"Hits": found.rows[["group", "n", *CELLS]]}, "hits")
     event = st.plotly_chart(
         drawn(plot_hits, found.rows.iloc[[0]], a=found.a, b=found.b, chosen=cell),
         theme=None,

@@ -12,12 +12,14 @@ from app.components.text import section
 def show_numbers(found: Comparison) -> None:
     """One row for each group, with interval and both tests."""
     section("The same in numbers")
+    table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
+    right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:]}
     st.dataframe(
-        pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")]),
+        table,
         hide_index=True,
         key="compare-numbers",
         height="content",
-        column_config={"Cases": st.column_config.TextColumn(width=190)},
+        column_config={"Cases": st.column_config.TextColumn(width=190), **right},
         alt="Differences by group with 95 % intervals over walkers, cases that only one finds, and two tests",
     )
 

@@ -46,7 +46,7 @@ def _pick(name: str, label: str, options: dict[str, Option]) -> None:
         key=key,
         format_func=lambda token: options[token].label if token in options else token,
         label_visibility="collapsed",
-        width=215,
+        width=205,
         on_change=lambda: st.session_state.update({f"side_{name}": st.session_state[key]}),
         help="Checkpoints, counters and imported predictions of this dataset. Grey in figures is A, blue is B.",
     )

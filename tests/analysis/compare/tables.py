@@ -41,3 +41,10 @@ def records(
 def side(label: str, *tables: pd.DataFrame, trained: bool = False) -> Side:
     """A side of these tables."""
     return Side(label.lower(), label, tables, trained=trained)
+
+
+def short_lists(table: pd.DataFrame, length: int, in_list: Sequence[bool]) -> pd.DataFrame:
+    """The same records as of imported predictions with lists of one length."""
+    table = table.copy()
+    table[c.LISTED], table[c.IN_LIST] = length, np.array(in_list)
+    return table

@@ -11,7 +11,7 @@ from analysis.compare.comparison import METRICS, PairedCases, compare
 from analysis.compare.paired import compare_records
 from recap import columns as c
 from recap.errors import ConfigError, RecapError
-from tests.analysis.compare.tables import records, side
+from tests.analysis.compare.tables import records, short_lists, side
 
 SEEN = [0, 0, 0, 1, 1, 2, 5, 12]
 
@@ -37,8 +37,8 @@ def test_counts_and_differences_by_hand() -> None:
 def test_the_same_difference_as_experiments_report(metric: str) -> None:
     """Overall and tail values and intervals are `compare_records`'s, which experiments and the model card use."""
     rng = np.random.default_rng(1)
-    table = {"users": rng.integers(0, 9, 60), "seen": rng.integers(0, 4, 60)}
-    first, second = (records(rng.integers(1, 60, 60).tolist(), **table) for _ in range(2))
+    users, seen = rng.integers(0, 9, 60).tolist(), rng.integers(0, 4, 60).tolist()
+    first, second = (records(rng.integers(1, 60, 60).tolist(), users=users, seen=seen) for _ in range(2))
     a, b = side("A", first), side("B", second)
     found = compare(PairedCases(first), a, b, metric)
     told = compare_records(second, first, metrics=(metric,), groups=("all", "head", "tail", "unseen"))
@@ -91,8 +91,10 @@ def test_words_where_it_is_clear() -> None:
     b = side("B", records([1] * 24, users=users, seen=seen))
     found = compare(PairedCases(a.cases), a, b, "hr20")
     assert headline.comparison_finding(found) == (
-        "B finds 12 more of 24 cases than A within 20 guesses. It is better on steps never seen; on steps seen twice "
-        "or more the two are too close to tell."
+        "B finds 12 more of 24 cases than A. That is clear only on steps never seen."
+    )
+    assert headline.where_it_lies(found) == (
+        "B is better on steps never seen; on steps seen twice or more the two are too close to tell."
     )
     assert headline.cells_sentence(found).startswith("Within 20, B finds 12 cases that A misses, and misses 0")
     assert headline.strictness_sentence(found) == (
@@ -117,7 +119,7 @@ def test_seeds_by_hand() -> None:
     )
     assert found.unmeasured_seeds == ("B",)
     alone = compare(PairedCases(a.cases), b, side("C", records([1, 2, 3, 4])), "hr1")
-    assert headline.seeds_sentence(alone) == "B: one seed. How much of the difference is the seed's is not measured."
+    assert headline.seeds_sentence(alone) == "One seed of B: how far seeds alone differ is not measured."
 
 
 def test_seeds_that_agree_make_a_small_difference_larger() -> None:
@@ -147,7 +149,7 @@ def test_figure_1_is_a_popular_place_by_a_step_never_seen() -> None:
 def test_cases_of_a_cell_largest_change_first() -> None:
     """Ranks side by side, the largest change on top; a truth outside an imported list comes before all."""
     a = side("A", records([30, 212, 25, 40]))
-    short = records([16, 16, 5, 4]).assign(**{c.LISTED: 20, c.IN_LIST: [True, True, True, False]})
+    short = short_lists(records([16, 16, 5, 4]), 20, [True, True, True, False])
     table = listed_cases(a, side("B", short), np.array([True, True, True, True]))
     assert table[c.CASE].tolist() == [3, 1, 2, 0]
     assert table["rank_a"].tolist() == [40, 212, 25, 30] and np.isnan(table["rank_b"][0])
@@ -166,7 +168,7 @@ def test_links_and_refusals() -> None:
 
 def test_short_lists_have_no_metric_beyond_them() -> None:
     """Lists of 10 places say nothing about HR@20; MRR is a lower bound, and the comparison says so."""
-    short = records([1, 60]).assign(**{c.LISTED: 10, c.IN_LIST: [True, False]})
+    short = short_lists(records([1, 60]), 10, [True, False])
     whole = side("A", records([1, 2]))
     paired = PairedCases(whole.cases)
     with pytest.raises(ConfigError, match="shortest list holds 10 places"):
