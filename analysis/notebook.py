@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.explain.check_tables import CheckTables
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.report import html as html  # renders what a cell returns
+from analysis.sharing import page as page  # renders what a cell returns
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.predictor import Predictor

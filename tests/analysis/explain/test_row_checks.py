@@ -16,8 +16,8 @@ from analysis.figures.palette import LIGHT
 from analysis.figures.row_checks import plot_placebos, plot_seeds
 from analysis.notebook import open_checkpoint
 from analysis.records.removals import describe_removals
-from analysis.report.html import render_body
 from analysis.report.text import describe_fully
+from analysis.sharing.page import render_notebook
 from recap.evaluation.records import write_records
 from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
@@ -101,7 +101,7 @@ def test_every_rendering_says_the_same(shipped: tuple[Predictor, CheckTables]) -
     alone = explain_fully(predictor, 4, counterfactuals=False, checks=True)
     assert told.checks is not None and alone.checks is not None
     assert told.checks.without == alone.checks.without
-    terminal, page = "\n".join(describe_fully(told)), render_body(told)
+    terminal, page = "\n".join(describe_fully(told)), render_notebook(told)
     again = FullExplanation.model_validate(json.loads(told.model_dump_json()))
     assert again.checks == told.checks
     for one in told.checks.stamps:
