@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.explain.sanity import describe_reliability
 from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
 from analysis.records.carriers import describe_carriers, find_carriers
 from analysis.records.case_filters import CAUSES, filter_cases
@@ -13,6 +14,7 @@ from analysis.records.causes import recovered_by, removal_table, removals_key
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
+from analysis.records.reliability import keep_reliability, measure_reliability, reliability_key
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
 from recap.predictor import Predictor
@@ -154,3 +156,17 @@ def test_cohorts_say_what_finds_their_cases(predictor: Predictor) -> None:
     table = next(frame.value for frame in app.dataframe if "True place" in frame.value.columns)
     expected = cohort_cells(causes_by_evidence(predictor.cases, removals, 20))
     assert table.to_numpy().tolist() == expected.to_numpy().tolist() and list(table) == list(expected)
+
+
+def test_the_model_card_tells_how_often_the_first_place_is_right(predictor: Predictor) -> None:
+    """Only where it was measured: the plot and the sentence of the library."""
+    app = open_view("overview")
+    next(button for button in app.button if button.label == "Model card").click().run()
+    assert "How often its first place is right" not in texts(app)
+    measured = measure_reliability(predictor)
+    key = reliability_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    keep_reliability(measured, key.cached(), key)
+    app = open_view("overview")
+    next(button for button in app.button if button.label == "Model card").click().run()
+    check_calm(app)
+    assert describe_reliability(measured) in texts(app).replace("\\", "")
