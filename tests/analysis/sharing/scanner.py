@@ -28,8 +28,11 @@ _APART = 24
 """Characters between two numbers of one pair at most, such as those of a table's cell."""
 _NUMBER = re.compile(r"-?\d{1,3}\.\d{3,}")
 _TIMES = {
-    "date": re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)"),
-    "compact date": re.compile(r"(?<!\d)(?:19|20)\d\d[01]\d[0-3]\d[T_ ]?[0-2]\d[0-5]\d"),
+    "date": re.compile(r"(?<![\d.])(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)"),
+    "compact date": re.compile(
+        r"(?<![\d.])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[T_ ]?(?:[01]\d|2[0-3])[0-5]\d"
+        r"(?:[0-5]\d)?(?![\d.])"
+    ),
     "clock": re.compile(r"(?<![\d.:])[0-2]?\d:[0-5]\d(?::[0-5]\d)?(?![\d:])"),
     "day and month": re.compile(
         r"\b[0-3]?\d\.? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b(?:January|February|April|June|"
@@ -97,7 +100,7 @@ class Secrets:
             return
         in_city = (np.abs(pairs[:, :1] - self.latitude) < 0.01) & (np.abs(pairs[:, 1:] - self.longitude) < 0.02)
         for at in np.flatnonzero(in_city.any(axis=1)):
-            lat, lon = pairs[at]
+            lat, lon = (float(degrees) for degrees in pairs[at])  # numpy rounds halves another way
             apart = KM_PER_DEGREE * np.hypot(
                 lat - self.latitude, (lon - self.longitude) * np.cos(np.radians(self.latitude))
             )
