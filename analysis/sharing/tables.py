@@ -53,7 +53,8 @@ def share_table(
     rule = rule or Generalisation()
     told = told_places(opened, rule)
     columns = {str(name): _share_column(str(name), table, told, rule) for name in table.columns}
-    shared = pd.DataFrame({name: column for name, column in columns.items() if column is not None})
+    kept = {name: list(column) for name, column in columns.items() if column is not None}
+    shared = pd.DataFrame(kept, index=range(len(table)))
     if set(_OF_CASES) & set(table.columns):
         order = np.random.default_rng(int(rule.digest("rows", "")[:12], 16)).permutation(len(shared))
         shared = shared.iloc[order].reset_index(drop=True)
