@@ -35,20 +35,20 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     try:
         deck = current_deck(source, len(opened.cases))
+        position = _position(deck)
+        which, step = deck.screens[position]
+        told = deck.cases[which]
+        with st.spinner("Ranking all places again", show_time=False):
+            story = cached.story(source, told.case, told.edits)
     except RecapError as error:
         st.title("Nothing to present", anchor=False)
         st.markdown(markdown_text(str(error)[:1].upper() + str(error)[1:] + "."))
         _leave()
         return
-    position = _position(deck)
-    which, step = deck.screens[position]
-    told = deck.cases[which]
     if step == LIMITS:
         rate = cached.hit_rate(source, MISSED_ABOVE)
         _show_limits(tell_limits(rate, len(opened.cases), invented=source.synthetic))
     else:
-        with st.spinner("Ranking all places again", show_time=False):
-            story = cached.story(source, told.case, told.edits)
         _show(source, story.screens[step], story.places)  # type: ignore[index]  # one of STEPS
     _controls(deck, position)
 

@@ -80,30 +80,30 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
     """What is written about the case; saving a case that is not in the library puts it there."""
     value = saved.value if saved else None
     owner = f"{entry.case}-{saved.name if saved else 'new'}-{saved.version[:8] if saved else ''}"
-    note = st.text_area(
-        "Notes", value.note if value else "", key=f"note-{owner}", max_chars=MAX_NOTE, disabled=read_only, height=90
+    keys = {field: f"{field}-{owner}" for field in ("note", "tags", "audience")}
+    st.text_area(
+        "Notes", value.note if value else "", key=keys["note"], max_chars=MAX_NOTE, disabled=read_only, height=90
     )
-    tags = st.text_input(
+    st.text_input(
         "Tags",
         ", ".join(value.tags) if value else "",
-        key=f"tags-{owner}",
+        key=keys["tags"],
         disabled=read_only,
         help="With commas between",
     )
-    audience = st.text_input(
-        "For whom", value.audience if value else "", key=f"audience-{owner}", max_chars=100, disabled=read_only
-    )
+    st.text_input("For whom", value.audience if value else "", key=keys["audience"], max_chars=100, disabled=read_only)
     if read_only:
         return
-    opened = datasets.open_dataset(source)
 
     def save() -> None:
-        written = {"note": note.strip(), "tags": parse_tags(tags), "audience": audience.strip()}
-        changed = written | {"changed": datetime.now(UTC)}
+        # What was typed is in the session by now; a value read while the page was drawn would be the one before.
+        typed = {field: str(st.session_state.get(key) or "").strip() for field, key in keys.items()}
+        changed = typed | {"tags": parse_tags(typed["tags"]), "changed": datetime.now(UTC)}
         if saved is not None:
             base = saved.value
             _do(lambda: Library.of_user().change(saved, SavedCase.parse(base.model_dump() | changed)))
             return
+        opened = datasets.open_dataset(source)
         case = opened.case(entry.case)
         title = f"{opened.labels[int(case[c.SOURCE])]} → {opened.labels[int(case[c.TARGET])]}"
         new = _new_case(source, entry.case, title)

@@ -27,7 +27,7 @@ JARGON = re.compile(
     r"\b(poi|pois|transition|softmax|logit|prior|token|embedding|encoder|head|tail|HR|MRR|NDCG|K|eta|hops?|checkpoint|"
     r"vocabulary|score|scores|rank \d|case \d)\b"
 )
-CASES = 40
+CASES = 24
 
 
 @pytest.fixture(scope="module")
