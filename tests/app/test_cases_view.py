@@ -89,7 +89,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     recipe, most = max(cached.recipes(source).items(), key=lambda entry: entry[1].count)
     found = most.cases
     app = save(open_view("cases", recipe=recipe))
-    field(app, "selectbox", "add_to-").set_value("Tuesday").run()  # type: ignore[attr-defined]
+    field(app, "text_input", "new_collection-").set_value("Tuesday").run()  # type: ignore[attr-defined]
     app = open_view("cases", recipe=recipe)
     app = app.button(key=f"choose-{found[1]}").click().run()
     app = save(app)

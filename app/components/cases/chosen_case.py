@@ -10,7 +10,7 @@ from analysis.cases.saved_case import MAX_NOTE, Collection, SavedCase, parse_tag
 from analysis.explain.links import CaseLink
 from analysis.formatting import day, user_name
 from app.cached import datasets
-from app.components.cases.card_grid import Entry, choose
+from app.components.cases.card_grid import Entry
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
@@ -20,7 +20,6 @@ from recap.errors import RecapError
 from recap.printable import markdown_text
 
 _SAID = "cases_said"
-_NEW = "New collection"
 
 
 def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[Collection] | None) -> None:
@@ -128,34 +127,37 @@ def _remove(saved: Stored[SavedCase]) -> None:
 
 
 def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
-    """Put the case into a collection, an old or a new one."""
-    titles = {stored.value.title: stored for stored in shelf.collections.values()}
-    open_ones = [title for title, stored in titles.items() if saved.name not in stored.value.cases]
-    key = f"add_to-{saved.name}-{len(titles)}-{len(open_ones)}"
+    """Put the case into a collection: one that is there, or a new one by its title."""
+    there = {stored.value.title: stored for stored in shelf.collections.values()}
+    others = [title for title, stored in there.items() if saved.name not in stored.value.cases]
+    key = f"{saved.name}-{len(there)}-{len(others)}"  # anew when something was added, so that the fields are empty
 
-    def add() -> None:
-        title = " ".join(str(st.session_state.get(key) or "").split())[:100]
+    def add(field: str) -> None:
+        title = " ".join(str(st.session_state.get(field) or "").split())[:100]
         if not title:
             return
         library = Library.of_user()
-        there = titles.get(title)
-        if there is None:
-            made = Collection(title=title, cases=(saved.name,), changed=datetime.now(UTC))
+        made = Collection(title=title, cases=(saved.name,), changed=datetime.now(UTC))
+        stored = shelf.collections.get(made.name)
+        if stored is None:
             _do(lambda: library.add(made))
         else:
-            _do(lambda: library.change(there, there.value.with_case(saved.name)))
-        st.session_state["collection"] = (
-            there.value if there else Collection(title=title, changed=datetime.now(UTC))
-        ).name
+            _do(lambda: library.change(stored, stored.value.with_case(saved.name)))
+        st.session_state["collection"] = made.name
 
-    st.selectbox(
-        "Add to a collection",
-        open_ones,
-        index=None,
-        key=key,
-        placeholder="Choose, or type a new title",
-        accept_new_options=True,
+    if others:
+        field = f"add_to-{key}"
+        st.selectbox(
+            "Add to a collection", others, index=None, key=field, placeholder="Choose", on_change=add, args=(field,)
+        )
+    field = f"new_collection-{key}"
+    st.text_input(
+        "Add to a new collection",
+        key=field,
+        placeholder="Its title, then Enter",
+        max_chars=100,
         on_change=add,
+        args=(field,),
     )
 
 
@@ -227,6 +229,3 @@ def _do(action: Callable[[], object]) -> None:
     else:
         if isinstance(done, Stored) and isinstance(done.value, SavedCase):
             st.toast(f"Case {done.value.link.case} saved.")
-
-
-__all__ = ["choose", "present_params", "show_chosen"]
