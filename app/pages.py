@@ -40,11 +40,12 @@ OVERVIEW: Final = View("overview", "Overview")
 WALK: Final = View("walk", "Walk")
 EXPLAIN: Final = View("explain", "Explain")
 LONG_TAIL: Final = View("long_tail", "Long tail")
+COMPARE: Final = View("compare", "Compare")
 CASES: Final = View("cases", "Cases")
 RUNS: Final = View("runs", "Runs")
 PRESENT: Final = View("present", "Present", hidden=True)
 
-PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, CASES, RUNS, PRESENT)
+PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, PRESENT)
 _PRESENTS: Final = "_presents"
 
 
