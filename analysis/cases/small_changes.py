@@ -131,7 +131,7 @@ def _removals(edited_case: EditedCase) -> Iterator[Edit]:
         yield from (RemoveVisit(visit=int(edited_case.visit_H[at])) for at in positions[::-1].tolist())
     for poi in both:
         for path in two_hop_paths(edited_case, poi)[:_PATHS]:
-            middle = path["middle"]
+            middle = path.middle
             if middle not in (source, poi):
                 yield SetEdge(source=source, destination=middle, count=0)
                 yield SetEdge(source=middle, destination=poi, count=0)

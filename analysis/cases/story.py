@@ -16,7 +16,7 @@ from analysis.cases.causes_told import CaseFindings, tell_why
 from analysis.cases.picture import Marks, latest_stops
 from analysis.cases.screen import Number, Piece, Screen, join, name
 from analysis.cases.small_changes import SmallChange, describe_edits, try_small_changes
-from analysis.explain.checks import ranks_without
+from analysis.explain.checks import removals_of_case
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.paths import training_rows, two_hop_paths
@@ -24,6 +24,7 @@ from analysis.formatting import chance, ordinal, percent
 from analysis.records.case_filters import MISSED_ABOVE
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.notable_cases import visits_before
+from analysis.records.score_rows import SOURCES
 from analysis.trajectories.trajectory import read_trajectory
 from recap import columns as c
 from recap.device import one_thread
@@ -100,28 +101,36 @@ def _findings(edited_case: EditedCase, opened: LoadedDataset) -> CaseFindings:
     first = int(total_P.argmax())
     share_P = torch.softmax(total_P.double(), 0)
     rows = training_rows(edited_case.predictor)
-    paths = [path for path in two_hop_paths(edited_case, truth) if path["middle"] not in (source, truth)]
-    legs = [rows.users(*leg) for path in paths for leg in ((source, path["middle"]), (path["middle"], truth))]
+    paths = [path for path in two_hop_paths(edited_case, truth) if path.middle not in (source, truth)]
+    legs = [rows.users(*leg) for path in paths for leg in ((source, path.middle), (path.middle, truth))]
     everyone = np.unique(np.concatenate(legs)) if legs else np.zeros(0, dtype=np.int64)
     by_others = bool(paths) and all(bool((leg != user).any()) for leg in legs[:2])
     number = edited_case.case.number
     return CaseFindings(
-        names={poi: opened.labels[poi] for poi in (source, truth, first, *(path["middle"] for path in paths))},
+        names={poi: opened.labels[poi] for poi in (source, truth, first, *(path.middle for path in paths))},
         source=source,
         truth=truth,
         first=first,
         first_share=float(share_P[first]),
         rank=rank_of(total_P, truth),
         num_places=len(total_P),
-        without=ranks_without(edited_case) or {},
+        without=_ranks_without(edited_case),
         visits=visits_before(opened, number),
         first_visits=_visits(opened, number, first),
         direct=int(opened.case(number)[c.TRANSITION_COUNT]),
         within_two_hops=edited_case.case.within_two_hops,
-        middles=tuple(path["middle"] for path in paths[:_MOST_MIDDLES]),
+        middles=tuple(path.middle for path in paths[:_MOST_MIDDLES]),
         people=int((everyone != user).sum()),
         by_others=by_others,
     )
+
+
+def _ranks_without(edited_case: EditedCase) -> dict[str, float | None]:
+    measured = removals_of_case(edited_case)
+    if measured is None:
+        return {}
+    ranks = {source: float(measured[f"without_{source}"]) for source in SOURCES}
+    return {source: None if rank != rank else rank for source, rank in ranks.items()}
 
 
 def _visits(opened: LoadedDataset, case: int, poi: int) -> int:

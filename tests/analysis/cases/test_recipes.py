@@ -73,7 +73,8 @@ def test_what_each_recipe_finds() -> None:
 def test_half_of_the_shares_is_confident() -> None:
     """Two of four shares: the bar is included."""
     assert listed_share(records()).round(3).tolist() == [0.333, 0.333, 0.333, 0.75, 0.333, 0.333, 0.333]
-    even = records().assign(**{c.TOP_SCORES: [[np.log(2.0), 0.0, 0.0]] * 7})
+    even = records()
+    even[c.TOP_SCORES] = [[np.log(2.0), 0.0, 0.0]] * 7
     assert cases("wrong", records=even) == [3, 4, 5]
 
 

@@ -164,13 +164,15 @@ def test_a_cause_is_told_only_where_a_removal_shows_it() -> None:
     """Found with a source and lost without it; else nothing decides."""
     lost = 50.0
     assert "No single thing decides" in why()
-    assert "had been to There before. Without their own past" in why(without=FOUND.without | {"own_revisits": lost})
-    assert "Other people's trips lead there by Between" in why(without=FOUND.without | {"two_hops": lost})
-    assert "Nobody" not in why(without=FOUND.without | {"two_hops": lost}, direct=2)
-    assert "Trips lead there" in why(without=FOUND.without | {"two_hops": lost}, by_others=False)
-    assert "It takes both" in why(without=FOUND.without | {"own_revisits": lost, "two_hops": lost})
-    assert "never been there" in why(without=FOUND.without | {"own_revisits": lost}, visits=0)
-    assert "what the network says by itself" in why(without=FOUND.without | {"core": lost})
+    assert "had been to There before. Without their own past" in why(
+        without=dict(FOUND.without) | {"own_revisits": lost}
+    )
+    assert "Other people's trips lead there by Between" in why(without=dict(FOUND.without) | {"two_hops": lost})
+    assert "Nobody" not in why(without=dict(FOUND.without) | {"two_hops": lost}, direct=2)
+    assert "Trips lead there" in why(without=dict(FOUND.without) | {"two_hops": lost}, by_others=False)
+    assert "It takes both" in why(without=dict(FOUND.without) | {"own_revisits": lost, "two_hops": lost})
+    assert "never been there" in why(without=dict(FOUND.without) | {"own_revisits": lost}, visits=0)
+    assert "what the network says by itself" in why(without=dict(FOUND.without) | {"core": lost})
 
 
 def test_a_miss_is_told_by_what_frees_it_or_by_what_is_missing() -> None:
