@@ -7,7 +7,7 @@ from analysis.compare import headline
 from analysis.compare.comparison import GROUP_LABELS, Comparison
 from analysis.figures.palette import DARK, LIGHT
 from analysis.records.accuracy import METRIC_LABELS
-from analysis.report.html import template
+from analysis.sharing.page import template
 from recap.graph import TAIL_MAX_COUNT
 
 _LEFT, _WIDTH, _MIDDLE, _HALF = 60, 690, 105, 90
@@ -16,10 +16,11 @@ _LEFT, _WIDTH, _MIDDLE, _HALF = 60, 690, 105, 90
 
 def render_comparison(found: Comparison) -> str:
     """One HTML element with its own style; names come from outside and are escaped."""
-    filters = {"share": formatting.share, "signed_share": formatting.signed, "p": headline.p_value}
     marks, reach = _marks(found)
-    return template("comparison.html.j2", filters).render(
+    return template("comparison.html.j2").render(
         c=found,
+        signed_share=formatting.signed,
+        p=headline.p_value,
         light=LIGHT,
         dark=DARK,
         finding=headline.comparison_finding(found),
