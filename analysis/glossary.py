@@ -235,7 +235,7 @@ _TERMS: Final = (
         "sign_flip_p",
         "Sign-flip p",
         "",
-        "How often the difference would be as large if the two models' names were exchanged by chance, walker by walker.",
+        "How often the difference would be as large if the models' names were exchanged by chance, walker by walker.",
         "Two-sided permutation test over users: all 2^U sign flips up to 12 users that differ, else 9,999 drawn ones.",
     ),
     Term(
