@@ -45,8 +45,10 @@ def invented_side(cases: pd.DataFrame, number: int) -> Side:
     rng = np.random.default_rng(number + 1)
     shared = np.random.default_rng(0).geometric(0.15, len(cases)) - 1
     better = np.where(rng.random(len(cases)) < 0.15, rng.geometric(0.15, len(cases)) - 1, shared)
-    ranks = {c.NUM_BETTER: better, c.NUM_TIED: 1, c.RANK: better + 1.0, c.RECIPROCAL_RANK: 1.0 / (better + 1.0)}
-    return Side(f"scorer{number}", f"Scorer {number}", (cases.assign(**ranks),))
+    ranked = cases.copy()
+    ranked[c.NUM_BETTER], ranked[c.NUM_TIED] = better, 1
+    ranked[c.RANK], ranked[c.RECIPROCAL_RANK] = better + 1.0, 1.0 / (better + 1.0)
+    return Side(f"scorer{number}", f"Scorer {number}", (ranked,))
 
 
 def seconds(work: Callable[[], Any]) -> float:
