@@ -22,9 +22,10 @@ def explain(checkpoint: Path, data: Path, *options: object) -> str:
 def test_a_page_and_a_deck(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Two cases: a page without dates, four slides each and a last one, all of one size."""
     page, deck = tmp_path / "new" / "page.html", tmp_path / "deck.zip"
-    told = explain(city_checkpoint, city_folder, "--html", page, "--slides", deck)
+    told = explain(city_checkpoint, city_folder, "--html", page, "--slides", deck, "--title", "Two <b>cases")
     assert "fits the places and times" in told or "walkers fit each case" in told
     text = page.read_text()
+    assert "<h1>Two &lt;b&gt;cases</h1>" in text
     assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
     with zipfile.ZipFile(deck) as archive:
         assert archive.namelist() == [f"{number:02d}.png" for number in range(1, 10)]
@@ -71,7 +72,7 @@ def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tm
 
 
 @pytest.mark.parametrize(
-    "options", [("--exact",), ("--hide-places",), ("--html", "p.html", "--exact", "--hide-places")]
+    "options", [("--exact",), ("--hide-places",), ("--title", "Two"), ("--html", "p.html", "--exact", "--hide-places")]
 )
 def test_options_that_mean_nothing_are_refused(
     options: tuple[str, ...],
