@@ -140,9 +140,11 @@ def prepare(
     console.print(pairs_table(f"Dataset {out}", flat))
     console.print(f"Read as {source_format}, because {why}.", markup=False)
     if account.columns:
-        console.print(f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False)
+        console.print(
+            f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False, soft_wrap=True
+        )
     for note in account.notes:
-        console.print(f"Note: {note}", markup=False)
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
     console.print(
         f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT", markup=False
     )
