@@ -43,8 +43,8 @@ def look_swapped(
     if city is None:
         return False
     here, there = np.median(latitude), np.median(longitude)
-    main = np.float64(city[0]), np.float64(city[1])
-    given, turned = (float(distance_km(one, two, *main)) for one, two in ((here, there), (there, here)))
+    at = np.array(city)
+    given, turned = (float(distance_km(one, two, at[0], at[1])) for one, two in ((here, there), (there, here)))
     return given > _FAR_KM and turned < given / 4
 
 
