@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from recap.checkpoint import Checkpoint
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
@@ -41,7 +42,8 @@ def test_every_file_and_folder_honours_the_umask(
         dataset.save(place / "data")
         trained = place / "trained"
         spec = tiny_spec(place / "data", epochs=1)
-        checkpoint = train(dataset, spec.train_config(), trained, device=torch.device("cpu"))
+        train(dataset, spec.train_config(), trained, device=torch.device("cpu"))
+        checkpoint = Checkpoint.load(trained)
         graph = TransitionGraph.from_dataset(dataset)
         scorer = checkpoint.scorer(dataset, graph, torch.device("cpu"))
         write_records(evaluate(scorer, dataset, graph).records, place / "records.parquet", {"model": "recap"})
