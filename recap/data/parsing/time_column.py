@@ -84,8 +84,9 @@ class TimeColumn:
         read = layout.parse(sample if texts is values else values.slice(0, _SAMPLE))
         known = len(read) - read.null_count
         if len(sample) and 2 * known < len(sample):
+            unread = sample.filter(pc.is_null(read)) if texts is values else sample
             is_named = "time" in self.options.columns
-            raise UnreadableTimesError(self.name, column, sample.to_pylist(), is_named=is_named)
+            raise UnreadableTimesError(self.name, column, unread.to_pylist(), is_named=is_named)
         if self.is_guessed and date is None and self.options.time_format is None:
             midnights = (
                 read.to_numpy(zero_copy_only=False).astype("datetime64[s]").astype(np.int64) % 86_400 == 0

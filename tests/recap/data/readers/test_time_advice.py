@@ -139,6 +139,13 @@ def test_a_clock_alone_has_no_day(tmp_path: Path) -> None:
     assert read_checkins(path, "csv", follow(str(refused.value))).account.rows_kept == 2
 
 
+def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
+    """Not the first one, where that one could be."""
+    path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
+    with pytest.raises(DataError, match="no layout is known for 'x1'"):
+        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+
+
 def test_days_alone_are_read_as_midnights(tmp_path: Path) -> None:
     """Where no column offers a clock, or where --map insists on the days."""
     days = list(MOMENTS.strftime("%Y-%m-%d"))
