@@ -13,6 +13,7 @@ from app.settings import AppSettings
 from recap.errors import ConfigError, RecapError
 from recap.model.config import ModelConfig
 from recap.model.variant import variant_name
+from recap.printable import one_line
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -113,7 +114,7 @@ def dataset_source(folder: Path) -> Source | None:
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
     model = f"RECAP, {checkpoint.name}" if checkpoint else "no model yet"
     return Source(
-        label=f"{dataset.name} · {model}",
+        label=one_line(f"{dataset.name} · {model}"),
         token=(checkpoint or dataset).hash[:TOKEN_LENGTH],
         dataset_folder=dataset.folder,
         dataset_hash=dataset.hash,

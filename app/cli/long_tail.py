@@ -36,6 +36,7 @@ def overview(
 ) -> None:
     """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
+    from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers
     from analysis.records.causes import kept_removals
     from analysis.records.evaluation_records import records_key
@@ -59,6 +60,7 @@ def overview(
     payload = {
         "metric": metric,
         "eta": eta,
+        "finding": overview_finding(groups, metric),
         "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
@@ -69,6 +71,7 @@ def overview(
     if as_json:
         print_json(payload)
         return
+    console.print(payload["finding"], markup=False, soft_wrap=True)
     console.print(frame_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
         f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
