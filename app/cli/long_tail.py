@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import percent, times
+from analysis.formatting import percent, rank_number, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from recap import columns as c
 from recap.errors import ConfigError
@@ -78,7 +78,9 @@ def overview(
     if removed is not None:
         console.print(describe_carriers(find_carriers(removed)))
     for case in notable:
-        console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+        console.print(
+            f"Case {case.case}: rank {rank_number(case.rank)}, Markov {rank_number(case.markov_rank)}. {escape(case.reason)}"
+        )
     absent = describe_absent(notable, causes=removed is not None)
     if absent:
         console.print(absent)
@@ -153,7 +155,7 @@ def cases(
     for case in found[:limit].tolist():
         row = records.iloc[case]
         places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {times(row[c.TRANSITION_COUNT])}")
+        console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}, seen {times(row[c.TRANSITION_COUNT])}")
 
 
 def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:

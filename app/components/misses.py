@@ -15,6 +15,8 @@ from app.pages import WALK
 from app.sources import Source
 
 WHY_LABELS: Final = MISS_LABELS
+ANY_REASON: Final = "any"
+"""No reason chosen; None as an option of a selectbox reads "Choose an option"."""
 WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 
 
@@ -28,9 +30,9 @@ def why_control(source: Source) -> None:
         st.session_state["why"] = meant
     st.selectbox(
         "Missed because",
-        (None, *MISSES),
+        (ANY_REASON, *MISSES),
         key="why",
-        format_func=lambda name: "Any reason" if name is None else WHY_LABELS[name],
+        format_func=lambda name: "Any reason" if name == ANY_REASON else WHY_LABELS[name],
         help=WHY_HELP,
         on_change=lambda: st.session_state.update(filters_changed=True),
         bind="query-params",

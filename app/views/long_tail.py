@@ -24,6 +24,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 
+OWN = "own"  # the source's model; None as an option would read "Choose an option"
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
 LIFT_RIVALS = {
     "unseen": "Rivals are places that, like the truth, training never reached from the same source",
@@ -53,16 +54,16 @@ def view() -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
-        models = [None, *(name for name in BASELINES if name != own)]
-        model = st.selectbox(
+        chosen = st.selectbox(
             "Model",
-            models,
+            [OWN, *(name for name in BASELINES if name != own)],
             key="model",
-            format_func=lambda name: datasets.model_label(source) if name is None else MODEL_LABELS[name],
+            format_func=lambda name: datasets.model_label(source) if name == OWN else MODEL_LABELS[name],
             bind="query-params",
             label_visibility="collapsed",
-            width=125,
+            width=160,
         )
+        model = None if chosen == OWN else chosen
         beside = st.selectbox(
             "Baseline beside it",
             COUNTING_BASELINES,

@@ -144,10 +144,10 @@ def show_card(source: Source, notable: NotableCase) -> None:
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         if notable.rank_without is None:
-            st.metric("Markov", ordinal(notable.markov_rank), width=150)
+            st.metric("Markov", ordinal(notable.markov_rank), width="content")
         else:
-            st.metric(REMOVED[notable.kind], ordinal(notable.rank_without), width=150)
-        st.metric(datasets.model_label(source), ordinal(notable.rank), width=150)
+            st.metric(REMOVED[notable.kind], ordinal(notable.rank_without), width="content")
+        st.metric(datasets.model_label(source), ordinal(notable.rank), width="content")
     quiet(markdown_text(notable.reason))
 
 

@@ -20,7 +20,7 @@ from app.cached.records import read_records
 from app.cached.removals import read_removals
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
+from app.components.misses import ANY_REASON, WHY_LABELS, chosen_reason, missed_because, why_control
 from app.components.text import quiet
 from app.components.toolbar import source_picker
 from app.components.walk.walk_player import show_walk_player
@@ -106,7 +106,7 @@ def clear_selection() -> None:
 
 def clear_reason() -> None:
     """Take the reason away."""
-    st.session_state["why"] = None
+    st.session_state["why"] = ANY_REASON
     filters_changed()
 
 

@@ -8,8 +8,9 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.net_rows import NET_ROWS, PLAIN_ROWS, net_rows
 from analysis.explain.sentences import Sentence
 from analysis.explain.trips import Trips
+from analysis.formatting import ordinal
 
-ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th|\.5)"
+ORDINAL = r"(?P<{0}>[\d,]+(?:st|nd|rd|th)|tied [\d,]+(?:st|nd|rd|th)–[\d,]+(?:st|nd|rd|th))"
 TIMES = r"(?P<{0}>once|twice|[\d,]+ times)"
 POINTS = r"(?P<{0}>[+−]?\d+\.\d\d)"
 CHANCE = r"(?P<{0}>less than 0\.1 %|\d+\.\d %)"
@@ -114,7 +115,6 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         "margin": (abs(e.contrast.margin), 0.005),
         "chance": (100 * a.probability, 0.05),
         "rival_chance": (100 * b.probability, 0.05),
-        "rival_rank": int(b.rank),
         "total": (a.total, 0.005),
         "core": (a.core, 0.005),
         "prior": (a.prior, 0.005),
@@ -132,9 +132,11 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         exact |= {"in": e.paths[0].count_in, "out": e.paths[0].count_out, "share": (e.paths[0].share, 0.0005)}
     match name:
         case "rank" if form.startswith("without"):
-            assert e.rank_without_two_hops is not None and _floor(value) == int(e.rank_without_two_hops), text
+            assert e.rank_without_two_hops is not None and value == ordinal(e.rank_without_two_hops), text
         case "rank":
-            assert _floor(value) == int(e.target_rank), text
+            assert value == ordinal(e.target_rank), text
+        case "rival_rank":
+            assert value == ordinal(b.rank), text
         case "still":
             assert e.rank_without_two_hops == e.target_rank, text
         case "net":
@@ -206,10 +208,6 @@ def _check_wordless(e: FullExplanation, form: str) -> None:
     assert (form in ("no_visit", "never_there")) <= (revisit.count == 0)
     assert (form == "too_old") <= (not revisit.is_candidate)
     assert (form in ("without", "without_plain")) <= (e.rank_without_two_hops is not None)
-
-
-def _floor(value: str) -> int:
-    return int(float(value.replace(",", "")))
 
 
 def _check_trips(value: str, trips: Trips | None, count: int, text: str) -> None:

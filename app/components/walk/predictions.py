@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import day, ordinal, signed, times
+from analysis.formatting import day, ordinal, points, rank_number, signed, times
 from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
@@ -54,7 +54,7 @@ def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
         {
-            c.RANK: listed[c.RANK].map("{:g}".format),
+            c.RANK: listed[c.RANK].map(rank_number),
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else listed[c.SCORE],
             "evidence": [
@@ -114,6 +114,6 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: 
     return (
         markdown_text(str(row["name"]))
         + ": "
-        + markdown_text(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
+        + markdown_text(f"{terms.removeprefix('+')} = {points(row[c.SCORE])}")
         + ", rounded."
     )
