@@ -74,7 +74,8 @@ def _visit_lines(explanation: FullExplanation) -> list[str]:
 
 def _left_out_lines(explanation: FullExplanation) -> list[str]:
     return [
-        f"{escape(entry.item.label)}: rank {rank_number(entry.outcome.rank)}, score {signed(entry.outcome.logit_change, 2)}"
+        f"{escape(entry.item.label)}: rank {rank_number(entry.outcome.rank)}, "
+        f"score {signed(entry.outcome.logit_change, 2)}"
         + (f" (its token alone masked: rank {rank_number(entry.masked.rank)})" if entry.masked is not None else "")
         for entry in explanation.leave_one_out or []
     ]
@@ -97,7 +98,8 @@ def _what_if_lines(explanation: FullExplanation) -> Iterator[str]:
     after = explanation.what_if
     if after is not None:
         yield (
-            f"Edits {escape(after.edits)}: rank {rank_number(after.target.rank_before)} → {rank_number(after.target.rank)}, lead on "
+            f"Edits {escape(after.edits)}: rank {rank_number(after.target.rank_before)} → "
+            f"{rank_number(after.target.rank)}, lead on "
             f"{escape(after.rival.name)} {signed(after.lead_before, 2)} → {signed(after.lead, 2)}"
         )
 

@@ -78,9 +78,8 @@ def overview(
     if removed is not None:
         console.print(describe_carriers(find_carriers(removed)))
     for case in notable:
-        console.print(
-            f"Case {case.case}: rank {rank_number(case.rank)}, Markov {rank_number(case.markov_rank)}. {escape(case.reason)}"
-        )
+        ranks = f"rank {rank_number(case.rank)}, Markov {rank_number(case.markov_rank)}"
+        console.print(f"Case {case.case}: {ranks}. {escape(case.reason)}")
     absent = describe_absent(notable, causes=removed is not None)
     if absent:
         console.print(absent)
