@@ -1,5 +1,6 @@
 """What a model predicts for one case: the best places with score, probability, distance and evidence, and the truth."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +28,21 @@ class CasePrediction:
             and ``part_<name>``.
         target_rank: mean rank of the truth over ties.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
+        num_best: how many rows of ``candidates`` are the best places.
     """
 
     case: pd.Series
     candidates: pd.DataFrame
     target_rank: float
     paths: pd.DataFrame
+    num_best: int
+
+    def without_truth(self) -> "CasePrediction":
+        """The same as a guesser may see it: nothing in it depends on the true next place; its rank is NaN."""
+        best = self.candidates.head(self.num_best).assign(truth=False)
+        known = self.case[[c.CASE, c.ROW, c.USER, c.TRAJECTORY, c.SOURCE]]
+        paths = self.paths[self.paths[c.POI].isin(best[c.POI])]
+        return CasePrediction(known, best, math.nan, paths.reset_index(drop=True), self.num_best)
 
 
 def predict_case(
@@ -81,7 +91,7 @@ def predict_case(
             **parts,
         }
     )
-    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place))
+    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
 
 
 def _paths(opened: LoadedDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def _draw_walk_map(
         datasets.open_dataset(source),
         trajectory,
         prediction,
-        camera=walk_camera(source, trajectory),
+        camera=walk_camera(source, trajectory) if show_truth else _blind_camera(source, trajectory, prediction),
         map_style=ground,
         palette=palette_of(theme),
         show_truth=show_truth,
@@ -102,6 +102,12 @@ def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
     return fit_trajectory(datasets.open_dataset(source), trajectory, extra)
 
 
+def _blind_camera(source: Source, trajectory: Trajectory, prediction: CasePrediction) -> Camera:
+    """The camera while the truth is hidden: the stops so far and the best predictions, nothing that comes later."""
+    best = prediction.candidates[c.POI].head(5).to_numpy(np.int64)
+    return fit_trajectory(datasets.open_dataset(source), trajectory.until(int(prediction.case[c.CASE])), best)
+
+
 def walk_image(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool
 ) -> bytes:
@@ -110,7 +116,7 @@ def walk_image(
         datasets.open_dataset(source),
         trajectory,
         prediction,
-        camera=walk_camera(source, trajectory),
+        camera=walk_camera(source, trajectory) if show_truth else _blind_camera(source, trajectory, prediction),
         palette=palette_of(theme),
         basemap=read_basemap(source),
         show_truth=show_truth,

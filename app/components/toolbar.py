@@ -58,6 +58,18 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
+def truth_toggle() -> bool:
+    """Whether the true next place is shown; drawn before all that depends on it, since a link may hide it."""
+    return st.toggle(
+        "Truth",
+        True,
+        key="truth",
+        bind="query-params",
+        persist_state="session",  # whoever hides it on one page does not meet it on the next
+        help="Off: nothing on the page tells it.",
+    )
+
+
 @dataclass(frozen=True)
 class File:
     """A file made when it is asked for."""

@@ -26,7 +26,7 @@ from app.components.explain.does_it_hold import show_stamps
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.text import quiet
-from app.components.toolbar import File, downloads, source_picker
+from app.components.toolbar import File, downloads, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -48,13 +48,16 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
-    truth = int(opened.case(case)[c.TARGET])
-    about, against = current_pair(case, truth, opened.dataset.num_pois)
-    before = explanations.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, width=175)
         _case_input(len(opened.cases))
-        pair_pickers(source, before, (about, against))
+        pickers = st.container(horizontal=True, width="content")
+        hide_truth = not truth_toggle()
+        usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
+        about, against = current_pair(case, usual, opened.dataset.num_pois)
+        before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
+        with pickers:
+            pair_pickers(source, before, (about, against))
         register = st.segmented_control(
             "Words",
             ("stakeholder", "researcher"),
@@ -68,7 +71,12 @@ def view() -> None:
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
-    shown = explanations.explain(source, case, about=about, against=before.rival, edits=edits) if edits else before
+    shown = before
+    if edits:
+        first = before.target if hide_truth else about
+        shown = explanations.explain(
+            source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
+        )
     with exports:
         save_control(source, shown, about, against)
         _export(source, shown)
@@ -141,7 +149,7 @@ def _answer(shown: FullExplanation, register: str) -> None:
     first, second = (_COLOURS[role] for role in shown.roles)
     st.title(_coloured(headline(shown), first, second), anchor=False)
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
-    if shown.truth not in (shown.target, shown.rival):
+    if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
         names = ", ".join(name.replace("_", " ") for name in shown.inactive_terms)

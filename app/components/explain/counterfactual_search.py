@@ -25,7 +25,8 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         return
     with st.spinner("Trying edits and sets of evidence"):
         within = k if shown.target_rank <= k else None
-        deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within)
+        hide_truth = shown.truth is None
+        deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within, hide_truth)
     flip, tried = deeper.contrast.flip, deeper.contrast.tried
     if flip is None:
         st.markdown(f"None of {tried} single edits turns the order round.")

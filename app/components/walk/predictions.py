@@ -25,16 +25,16 @@ def show_predictions(
     stop = trajectory.stop_of(int(case[c.CASE]))
     when = trajectory.stops["local_time"].iloc[stop - 1]
     quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
-    markov = models.markov_rank(source, int(case[c.CASE]))
+    told = "?", "?", "?"
+    if show_truth:
+        markov = models.markov_rank(source, int(case[c.CASE]))
+        told = ordinal(prediction.target_rank), ordinal(markov), times(int(case[c.TRANSITION_COUNT]))
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")
-        st.metric("Markov rank", ordinal(markov) if show_truth else "?", width="content")
-        st.metric("Seen in training", times(int(case[c.TRANSITION_COUNT])) if show_truth else "?", width="content")
+        for label, value in zip(("Rank", "Markov rank", "Seen in training"), told, strict=True):
+            st.metric(label, value, width="content")
     listed = prediction.candidates
-    if not show_truth:
-        listed = listed[~listed["truth"] | (listed[c.RANK] <= len(listed) - 1)]
     event = st.dataframe(
-        _shown(listed, show_truth),
+        _shown(listed),
         hide_index=True,
         column_config=_columns(listed),
         selection_mode="single-cell",
@@ -46,11 +46,11 @@ def show_predictions(
     cells = event["selection"]["cells"] if event else []
     if cells and cells[0][0] < len(listed):
         picked = int(listed[c.POI].iloc[cells[0][0]])
-    quiet(_parts_sentence(prediction, picked, show_truth))
+    quiet(_parts_sentence(prediction, picked))
 
 
-def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:
-    marks = ["◎ " if truth and show_truth else "" for truth in listed["truth"]]
+def _shown(listed: pd.DataFrame) -> pd.DataFrame:
+    marks = ["◎ " if truth else "" for truth in listed["truth"]]
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
         {
@@ -100,12 +100,10 @@ def _columns(listed: pd.DataFrame) -> dict:
     }
 
 
-def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: bool) -> str:
+def _parts_sentence(prediction: CasePrediction, picked: int | None) -> str:
     """One place's score as a sum: the picked one, else the truth, else the best."""
     table = prediction.candidates
-    rows = (
-        table[table[c.POI] == picked] if picked is not None else table[table["truth"]] if show_truth else table.head(1)
-    )
+    rows = table[table[c.POI] == picked] if picked is not None else table[table["truth"]]
     if rows.empty:
         rows = table.head(1)
     row = rows.iloc[0]

@@ -11,7 +11,7 @@ from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import datasets, maps, models
 from app.components.error_boundary import error_boundary
-from app.components.toolbar import downloads, legend
+from app.components.toolbar import downloads, legend, truth_toggle
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
@@ -49,14 +49,20 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     state.set_case(case)
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
-    show_truth = st.session_state.get("truth", True)
-    names = [markdown_text(opened.labels[int(prediction.case[name])]) for name in (c.SOURCE, c.TARGET)]
-    st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
+    title = st.container()
     grid = st.grid(5, min_column_width=190)
     with grid.cell(column_span=3):
+        above = st.container()
+        show_truth = _controls(trajectory, case)
+        legend(*(LEGEND if show_truth else (mark for mark in LEGEND if "True" not in mark)))
+    if not show_truth:  # the only place where they meet: nothing below knows the truth
+        prediction = prediction.without_truth()
+    places = [prediction.case[c.SOURCE], *([prediction.case[c.TARGET]] if show_truth else [])]
+    names = [markdown_text(opened.labels[int(poi)]) for poi in places]
+    with title:
+        st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
+    with above:
         picked = _map(source, trajectory, prediction, show_truth)
-        _controls(trajectory, case)
-        legend(*LEGEND)
     with grid.cell(column_span=2):
         show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -64,9 +70,10 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
                 st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
-            _stops_table(trajectory)
+            known = trajectory if show_truth else trajectory.until(case)
+            _stops_table(known)
             shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
-            shown["Stops"] = trajectory.stops
+            shown["Stops"] = known.stops
             draw = partial(maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, show_truth)
             downloads(shown, key="walk", pictures={"Map": draw})
 
@@ -91,8 +98,8 @@ def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, sho
     return int(chosen[0][c.POI]) if chosen else None
 
 
-def _controls(trajectory: Trajectory, case: int) -> None:
-    """Back, play, next, the slider over the trajectory's cases, and what the map shows."""
+def _controls(trajectory: Trajectory, case: int) -> bool:
+    """Back, play, next, the slider over the trajectory's cases, and what the map shows; whether the truth is."""
     position = trajectory.cases.index(case)
     last = len(trajectory.cases) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -138,8 +145,9 @@ def _controls(trajectory: Trajectory, case: int) -> None:
                 width=190,
                 on_change=lambda: state.set_case(st.session_state["step"]),
             )
-        st.toggle("Truth", True, key="truth", bind="query-params")
+        show_truth = truth_toggle()
         st.toggle("Paths", True, key="paths", bind="query-params")
+    return show_truth
 
 
 def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
