@@ -9,6 +9,7 @@ import streamlit as st
 from analysis.formatting import share
 from analysis.glossary import TERMS, tooltip_of_order
 from analysis.long_tail.misses import MISS_LABELS, MISSES, STEP_BINS, count_misses, misses_by_step, resolve_miss
+from app import state
 from app.cached import datasets, explanations
 from app.components.text import quiet, section
 from app.pages import WALK
@@ -82,4 +83,4 @@ def show_misses(source: Source) -> None:
         st.session_state["selection"] = None
         if column in STEP_BINS:
             params["cases"] = STEP_BINS[column].text
-        st.switch_page(WALK.path, query_params=params)
+        st.switch_page(WALK.path, query_params=state.link_to(source, **params))

@@ -261,7 +261,7 @@ def open_cases(source: Source, chosen: CaseSelection) -> None:
     opened = datasets.open_dataset(source)
     cases = opened.cases[c.CASE].to_numpy()[chosen.mask(opened.cases)]
     if len(cases):
-        st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(cases[0])})
+        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(cases[0])))
     st.toast("There is no case in this bin.")
 
 

@@ -139,7 +139,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
         if st.button(
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):
-            st.switch_page(WALK.path, query_params={"case": str(notable.case)})
+            st.switch_page(WALK.path, query_params=state.link_to(source, case=str(notable.case)))
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):

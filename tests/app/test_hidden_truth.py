@@ -153,7 +153,7 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
 
 
 def test_the_best_place_is_explained_while_the_truth_is_hidden(worlds: list[tuple[Path, Path]]) -> None:
-    """Without a choice it is the first place against the second; a choice stays a choice, also where it is the truth."""
+    """Without a choice it is the first place against the second; a choice stays one, also where it is the truth."""
     predictor = Predictor.load(worlds[1][1], worlds[1][0])
     case = CASE
     usual = explain_fully(predictor, case, counterfactuals=False)

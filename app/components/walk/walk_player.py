@@ -69,7 +69,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             if st.button(
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
-                st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
+                st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
             known = trajectory if show_truth else trajectory.until(case)
             _stops_table(known)
             shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
