@@ -81,10 +81,11 @@ def view() -> None:
         return
     by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
     by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)
-    st.title(headlines.long_tail_finding(by_step, by_place), anchor=False)
+    rises = tables.rises(source, model, metric, unit)
+    st.title(headlines.long_tail_finding(rises), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     label = datasets.model_label(source, model)
-    trends = [headlines.trend_words(table) for table in (by_step, by_place)]
+    trends = [headlines.trend_words(row) for row in rises.to_dict(orient="records")[:2]]
     figure = drawn(
         plot_accuracy_by_count,
         by_step,
@@ -126,6 +127,7 @@ def view() -> None:
             {
                 "Accuracy by step count": by_step,
                 "Accuracy by place count": by_place,
+                "Rises over both": rises,
                 "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, unit, eta),
                 "Hop sweep": tables.hops(source),
                 "Sorted step counts": distribution,
@@ -193,7 +195,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     ablations = tables.ablations(source, metric)
     if ablations is not None:
         with halves.cell():
-            section("What each part adds")
+            section(headlines.ablation_finding(ablations))
             st.plotly_chart(
                 drawn(plot_ablations, ablations, metric_label=tables.metric_label(metric)),
                 theme=None,
