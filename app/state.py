@@ -1,11 +1,13 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import streamlit as st
 
 from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
+from analysis.registers import Register, Words
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
 from recap.printable import markdown_text
@@ -111,6 +113,19 @@ def choose_source(token: str) -> None:
     st.session_state["link_made_with"] = None
     if datasets.get(old) != datasets.get(token):
         st.session_state.pop("case", None)
+
+
+REGISTER_LABELS: Final[dict[Register, str]] = {"stakeholder": "Plain words", "researcher": "Paper's words"}
+"""What the control offers; students read the stakeholders' words."""
+
+
+def words() -> Words:
+    """The words of this page: as the control says, else as the link says, else plain ones."""
+    chosen = st.session_state.get("register")
+    if chosen is None:
+        asked = st.query_params.get("register")
+        chosen = next((name for name, label in REGISTER_LABELS.items() if asked in (name, label)), "stakeholder")
+    return Words(chosen)
 
 
 def theme_palette() -> Palette:

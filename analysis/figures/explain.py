@@ -11,7 +11,7 @@ from analysis.figures.case_layout import part_is_active, place_paths, place_visi
 from analysis.figures.charts import styled
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
-from analysis.glossary import PART_NAMES
+from analysis.registers import Words
 
 _WIDTHS: Final = [0.38, 0.38, 0.24]
 """Of the columns of the score parts: two places and their difference."""
@@ -19,11 +19,11 @@ _ROW_PX = 44
 _LONGEST_NAME = 24
 
 
-def plot_score_parts(explanation: FullExplanation, palette: Palette) -> go.Figure:
+def plot_score_parts(explanation: FullExplanation, palette: Palette, words: Words | None = None) -> go.Figure:
     """Target, rival and their difference on shared rows; numbers stand in a column of their own."""
     a, b = explanation.contrast.a, explanation.contrast.b
     parts = shown_parts(explanation)
-    labels = [_row_label(part, explanation) for part in parts]
+    labels = [_row_label(part, explanation, words or Words()) for part in parts]
     rows = [*labels, "Total"]
     figure = make_subplots(
         rows=1,
@@ -52,7 +52,7 @@ def plot_score_parts(explanation: FullExplanation, palette: Palette) -> go.Figur
         row=1,
         col=3,
     )
-    styled(figure, palette, height=90 + _ROW_PX * len(rows), margin={"t": 34, "l": 132, "r": 8})
+    styled(figure, palette, height=90 + _ROW_PX * len(rows), margin={"t": 34, "l": 150, "r": 8})
     figure.update_yaxes(
         autorange="reversed", showgrid=False, ticksuffix="  ", tickfont={"color": palette.ink, "size": 14}
     )
@@ -107,9 +107,9 @@ def _waterfall_column(
         )
 
 
-def _row_label(part: str, explanation: FullExplanation) -> str:
-    label = PART_NAMES[part]
-    return label if part_is_active(part, explanation) else f"{label} (inactive)"
+def _row_label(part: str, explanation: FullExplanation, words: Words) -> str:
+    label = words.term(part)
+    return label if part_is_active(part, explanation) else f"{label} {words.say('inactive_row')}"
 
 
 def _one_scale(figure: go.Figure) -> list[list[float]]:
@@ -254,9 +254,10 @@ def _short(name: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def describe_score_parts(explanation: FullExplanation) -> str:
+def describe_score_parts(explanation: FullExplanation, words: Words | None = None) -> str:
     """The waterfall in words, for those who cannot see it."""
-    contrast = explanation.contrast
-    parts = ", ".join(f"{PART_NAMES[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
+    contrast, words = explanation.contrast, words or Words()
+    told = {part: signed_points(contrast.parts[part]) for part in shown_parts(explanation)}
+    parts = ", ".join(f"{words.term(part)} {value}" for part, value in told.items())
     text = f"{contrast.a.name} against {contrast.b.name}: {parts}; total difference {signed_points(contrast.margin)}"
     return text.replace(MINUS, "minus ")

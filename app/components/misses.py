@@ -27,13 +27,14 @@ def why_control(source: Source) -> None:
         return
     asked = st.query_params.get("why")
     meant = resolve_miss(asked or "")
-    if meant is not None and WHY_LABELS[meant] != asked:  # a link from before the reasons were renamed
+    labels = state.words().terms(WHY_LABELS)
+    if meant is not None and labels[meant] != asked:  # a link from before the reasons were renamed
         st.session_state["why"] = meant
     st.selectbox(
         "Missed because",
         (ANY_REASON, *MISSES),
         key="why",
-        format_func=lambda name: "Any reason" if name == ANY_REASON else WHY_LABELS[name],
+        format_func=lambda name: "Any reason" if name == ANY_REASON else labels[name],
         help=WHY_HELP,
         on_change=lambda: st.session_state.update(filters_changed=True),
         bind="query-params",
@@ -59,13 +60,14 @@ def show_misses(source: Source) -> None:
     """Counts by reason and by how often the step was seen, for a chosen K; they sum to the misses."""
     if source.checkpoint_hash is None:
         return
+    words = state.words()
     section("Why cases are missed", help=WHY_HELP)
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="miss_k") or 20
     labels = explanations.miss_labels(source, k)
     counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
     table = pd.DataFrame(
         {
-            "Why": [WHY_LABELS[label] for label in counts["label"]],
+            "Why": [words.term(label) for label in counts["label"]],
             "Cases": [f"{n:,}" for n in counts["n"]],
             "Share": [share(value) for value in counts["share"]],
             **{name: [f"{n:,}" for n in by_step[name]] for name in by_step},
@@ -79,7 +81,7 @@ def show_misses(source: Source) -> None:
         chosen = MISSES[int(row)]
         st.session_state["why"], st.session_state["k"] = chosen, k
         st.session_state["filters_changed"] = True
-        params = {"why": WHY_LABELS[chosen], "k": str(k)}
+        params = {"why": words.term(chosen), "k": str(k)}
         st.session_state["selection"] = None
         if column in STEP_BINS:
             params["cases"] = STEP_BINS[column].text

@@ -13,6 +13,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role
+from analysis.registers import Words
 from analysis.report.html import render_page
 from analysis.report.sharing import shareable
 from app import state
@@ -26,7 +27,7 @@ from app.components.explain.does_it_hold import show_stamps
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.text import quiet
-from app.components.toolbar import File, downloads, source_picker, truth_toggle
+from app.components.toolbar import File, downloads, register_control, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -58,16 +59,7 @@ def view() -> None:
         before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
         with pickers:
             pair_pickers(source, before, (about, against))
-        register = st.segmented_control(
-            "Words",
-            ("stakeholder", "researcher"),
-            default="stakeholder",
-            required=True,
-            format_func={"stakeholder": "Plain words", "researcher": "Paper's words"}.__getitem__,
-            key="register",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        register_control()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
@@ -80,7 +72,7 @@ def view() -> None:
     with exports:
         save_control(source, shown, about, against)
         _export(source, shown)
-    _answer(shown, register or "stakeholder")
+    _answer(shown, state.words())
     grid = st.grid(3, min_column_width=380)
     with grid.cell(column_span=2):
         show_score_parts(shown)
@@ -145,15 +137,15 @@ def _export(source: Source, shown: FullExplanation) -> None:
     downloads(tables, key="explain", pictures={"Map": draw}, files=files)
 
 
-def _answer(shown: FullExplanation, register: str) -> None:
+def _answer(shown: FullExplanation, words: Words) -> None:
     first, second = (_COLOURS[role] for role in shown.roles)
     st.title(_coloured(headline(shown), first, second), anchor=False)
-    st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
+    st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[words.sentences]))
     if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
-        names = ", ".join(name.replace("_", " ") for name in shown.inactive_terms)
-        quiet(f"Inactive at this epoch or switched off: {markdown_text(names)}.")
+        names = ", ".join(words.term(name).lower() for name in shown.inactive_terms)
+        quiet(words.say("inactive", names=markdown_text(names)))
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:

@@ -18,7 +18,7 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, legend, metric_control, source_picker
+from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -74,6 +74,7 @@ def view() -> None:
             label_visibility="collapsed",
             width=170,
         )
+        register_control()
         st.space("stretch")
         data = st.container(width="content")
     if opened.cases.empty:
@@ -141,17 +142,24 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     """Cohorts beside the hop sweep, sorted counts beside lift, ablations beside reasons of misses."""
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
+    words = state.words()
     halves = st.grid(2, min_column_width=480, gap="medium")
     with halves.cell():
         section("Which evidence a tail step has")
         event = st.plotly_chart(
-            drawn(plot_cohorts, cohorts, reference=MODEL_LABELS["visit_count"]),
+            drawn(
+                plot_cohorts,
+                cohorts,
+                reference=MODEL_LABELS["visit_count"],
+                within=words.say("within_two_hops"),
+                beyond=words.say("beyond_two_hops"),
+            ),
             theme=None,
             config=PLOT_CONFIG,
             key="cohorts",
             on_select="rerun",
             selection_mode="points",
-            alt="Tail accuracy by whether the target was visited before and lies within two hops",
+            alt=words.say("cohorts_alt"),
         )
         open_selected(source, event, eta)
         over = "cases" if unit == "cases" else "distinct steps"
@@ -168,16 +176,16 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
     with halves.cell():
-        section("What one more hop buys")
+        section(words.say("hops_title"))
         hops = tables.hops(source)
         st.plotly_chart(
-            drawn(plot_hops, hops),
+            drawn(plot_hops, hops, axis=words.say("hops_axis")),
             theme=None,
             config=PLOT_CONFIG,
             key="hops",
-            alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
+            alt=words.say("hops_alt"),
         )
-        quiet(headlines.hop_finding(hops))
+        quiet(words.hops(headlines.hop_finding(hops)))
         chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
@@ -229,7 +237,7 @@ def show_lift(source: Source) -> None:
     group = group or "unseen"
     lift = tables.lift(source, group)
     st.plotly_chart(
-        drawn(plot_lift, lift),
+        drawn(plot_lift, lift, two_hops=state.words().say("lift_two_hops")),
         theme=None,
         config=PLOT_CONFIG,
         key="lift",
@@ -242,7 +250,7 @@ def show_lift(source: Source) -> None:
         "● :gray[given own visits]",
         "▲ :gray[new to the walker, given popularity and distance]",
     )
-    quiet(headlines.lift_finding(lift))
+    quiet(state.words().hops(headlines.lift_finding(lift)))
     quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
     chart_table({"Lift": lift}, "lift")
 

@@ -20,7 +20,7 @@ from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control, source_picker
+from app.components.toolbar import downloads, metric_control, register_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -28,7 +28,7 @@ from recap.printable import markdown_text
 
 BADGE_COLOURS = {"history": "violet", "hops": "green", "missed": "gray"}
 # The first number of a card whose cause was measured.
-REMOVED = {"history": "Without own visits", "hops": "Without two hops"}
+REMOVED = {"history": "Without own visits"}
 
 
 @error_boundary
@@ -40,6 +40,7 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source)
         metric = metric_control()
+        register_control()
         st.space("stretch")
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
     opened = datasets.open_dataset(source)
@@ -91,7 +92,7 @@ def show_model(source: Source) -> None:
     if source.checkpoint_folder is None:
         return
     carriers = tables.carriers(source)
-    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers)
+    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers, state.words())
     st.markdown(markdown_text(f"Shown is {source.variant}. {carried}".strip()))
 
 
@@ -123,7 +124,7 @@ def show_notable(source: Source) -> None:
                 show_card(source, notable)
     absent = describe_absent(cases, causes=causes)
     if absent:
-        quiet(absent)
+        quiet(state.words().hops(absent))
     if source.checkpoint_folder is not None and not causes:
         quiet("What finds these cases is not measured yet; the filters of Walk measure it, and so does `recap causes`.")
 
@@ -132,8 +133,9 @@ def show_card(source: Source, notable: NotableCase) -> None:
     """One notable case: what kind, which places, two ranks and the reason."""
     opened = datasets.open_dataset(source)
     case = opened.case(notable.case)
+    words = state.words()
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = filter_labels(causes=notable.rank_without is not None) | {"missed": "Still missed"}
+        label = filter_labels(causes=notable.rank_without is not None, words=words) | {"missed": "Still missed"}
         st.markdown(f":{BADGE_COLOURS[notable.kind]}-badge[{label[notable.kind]}]", width="content")
         st.space("stretch")
         if st.button(
@@ -146,9 +148,13 @@ def show_card(source: Source, notable: NotableCase) -> None:
         if notable.rank_without is None:
             st.metric("Markov", ordinal(notable.markov_rank), width="content")
         else:
-            st.metric(REMOVED[notable.kind], ordinal(notable.rank_without), width="content")
+            st.metric(
+                REMOVED.get(notable.kind) or words.say("without_two_hops"),
+                ordinal(notable.rank_without),
+                width="content",
+            )
         st.metric(datasets.model_label(source), ordinal(notable.rank), width="content")
-    quiet(markdown_text(notable.reason))
+    quiet(markdown_text(words.hops(notable.reason)))
 
 
 view()

@@ -20,9 +20,9 @@ from app.cached.records import read_records
 from app.cached.removals import read_removals
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import ANY_REASON, WHY_LABELS, chosen_reason, missed_because, why_control
+from app.components.misses import ANY_REASON, chosen_reason, missed_because, why_control
 from app.components.text import quiet
-from app.components.toolbar import source_picker
+from app.components.toolbar import register_control, source_picker
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
@@ -154,7 +154,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
-    labels = filter_labels(causes=source.checkpoint_hash is not None)
+    labels = filter_labels(causes=source.checkpoint_hash is not None, words=state.words())
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
     if any(
@@ -182,7 +182,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     why = chosen_reason(source)
     if why is not None:
         st.button(
-            f"Missed: {WHY_LABELS[why]}",
+            f"Missed: {state.words().term(why)}",
             icon=":material/close:",
             icon_position="right",
             on_click=clear_reason,
@@ -212,6 +212,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
             key="typed_case",
             on_change=lambda: state.set_case(int(st.session_state["typed_case"])),
         )
+        register_control()
         st.toggle(
             "Online map tiles",
             key="tiles",

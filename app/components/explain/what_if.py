@@ -77,6 +77,7 @@ def show_what_if(
     def add(edit: Edit) -> None:
         change_edits(source, case, lambda now: now.add(edit))
 
+    words = state.words()
     section("What if")
     now = shown.revisits[0]
     st.session_state["edit_hour"] = int(now.now_hour)
@@ -105,7 +106,7 @@ def show_what_if(
         on,
         selection_mode="multi",
         key="edit_parts",
-        format_func=COMPONENT_NAMES.__getitem__,
+        format_func=words.term,
         on_change=lambda: _switch(source, case, on),
     )
     with st.popover("More edits", icon=":material/edit:", type="tertiary"):

@@ -20,13 +20,6 @@ from recap.printable import markdown_text
 
 MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
-LEGEND = (
-    "**━** :gray[Path so far]",
-    ":blue[●] :gray[Prediction, area is the model's share]",
-    ":orange[◯] :gray[True next place]",
-    ":violet[●] :gray[Revisit]",
-    ":green[━] :gray[Two-hop path]",
-)
 
 
 def show_walk_player(source: Source, trajectory: Trajectory) -> None:
@@ -54,7 +47,13 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     with grid.cell(column_span=3):
         above = st.container()
         show_truth = _controls(trajectory, case)
-        legend(*(LEGEND if show_truth else (mark for mark in LEGEND if "True" not in mark)))
+        legend(
+            "**━** :gray[Path so far]",
+            ":blue[●] :gray[Prediction, area is the model's share]",
+            *([":orange[◯] :gray[True next place]"] if show_truth else []),
+            ":violet[●] :gray[Revisit]",
+            f":green[━] :gray[{state.words().say('two_hop_path')}]",
+        )
     if not show_truth:  # the only place where they meet: nothing below knows the truth
         prediction = prediction.without_truth()
     places = [prediction.case[c.SOURCE], *([prediction.case[c.TARGET]] if show_truth else [])]
