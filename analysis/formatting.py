@@ -23,7 +23,6 @@ def ordinal(rank: float) -> str:
     return f"{number:,}{suffix}"
 
 
-<<<<<<< HEAD
 def rank_number(rank: float) -> str:
     """A rank as a number, where a column or the word "rank" says what it is; a tie as in `ordinal`.
 
@@ -31,7 +30,8 @@ def rank_number(rank: float) -> str:
     ['1', '1,204', '2–3']
     """
     return f"{math.floor(rank):,}" if rank == int(rank) else f"{math.floor(rank):,}–{math.ceil(rank):,}"
-=======
+
+
 def rank_word(rank: float) -> str:
     """A rank, or that the place is in no list.
 
@@ -39,7 +39,6 @@ def rank_word(rank: float) -> str:
     ('3rd', 'not in its list')
     """
     return "not in its list" if rank != rank else ordinal(rank)
->>>>>>> main
 
 
 def points(value: float) -> str:

@@ -5,10 +5,7 @@ Accuracies are over cases unless ``unit`` says distinct steps (unique source -> 
 
 import math
 from collections.abc import Mapping
-<<<<<<< HEAD
-from typing import Final, Literal, cast
-=======
->>>>>>> main
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -21,23 +18,9 @@ from recap.errors import ConfigError
 from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
 
-<<<<<<< HEAD
-By = Literal["transition_count", "destination_count"]
-
-STEP_BINS: Final = (*range(10), 10)
-"""Lower edges: 0, 1, ..., 9 and 10 or more (Fig. 10)."""
-
-PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
-"""Lower edges of the target's training check-ins (Fig. 2)."""
-
 ENOUGH_CASES: Final = 20
 """Bins with fewer cases say nothing about a trend."""
 
-COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
-"""(in history, within two hops), row by row of Fig. 7."""
-
-=======
->>>>>>> main
 
 def accuracy_by_count(
     records: pd.DataFrame,
@@ -87,14 +70,13 @@ def accuracy_rises(
     bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
     rises: dict[str, tuple[float, float, np.ndarray]] = {}
     for name, by in (("step", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
-        edges = _edges(cast("By", by))
-        groups = np.searchsorted(edges, records[by].to_numpy(np.int64), side="right") - 1
-        count, mean = group_means(values, groups, len(edges), pairs)
+        groups, bins = bin_of_cases(records, by), len(count_bins(by))
+        count, mean = group_means(values, groups, bins, pairs)
         known = np.flatnonzero(count >= ENOUGH_CASES)
         if len(known) < 2:
             rises[name] = math.nan, math.nan, np.full(samples, math.nan)
             continue
-        drawn = bootstrap.means(values, groups, len(edges), pairs)
+        drawn = bootstrap.means(values, groups, bins, pairs)
         first, last = int(known[0]), int(known[-1])
         rises[name] = float(mean[first]), float(mean[last]), drawn[:, last] - drawn[:, first]
     (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["step"], rises["place"]

@@ -69,34 +69,10 @@ def predict_case(
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
         parts = {c.part_column(name): part_BP[0, poi_C].numpy() for name, part_BP in scores.parts.items()}
     poi = np.array(listed, dtype=np.int64)
-<<<<<<< HEAD
-    sources = np.full_like(poi, source)
-    candidates = pd.DataFrame(
-        {
-            c.RANK: [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K)),
-            c.POI: poi,
-            "name": [opened.labels[p] for p in listed],
-            c.CATEGORY: opened.dataset.pois[c.CATEGORY].to_numpy()[poi],
-            "probability": probability_C if model.probabilistic else np.nan,
-            c.SCORE: total_P[poi_C].numpy(),
-            "distance_km": distance_km(
-                opened.latitude[source], opened.longitude[source], opened.latitude[poi], opened.longitude[poi]
-            ),
-            "visits": visits_P[poi],
-            "revisit": visits_P[poi] > 0,
-            c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi, 2) > 0,
-            "in_token": opened.graph.two_step_probability(sources, poi) > 0,
-            "truth": poi == target,
-            **parts,
-        }
-    )
-    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
-=======
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
     probability = probability_C if model.probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
-    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place))
->>>>>>> main
+    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
 
 
 def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
@@ -117,7 +93,7 @@ def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: in
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
     candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
-    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0))
+    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0), len(best_K))
 
 
 def _candidates(

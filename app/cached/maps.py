@@ -121,7 +121,8 @@ def walk_image(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool, *, exact: bool
 ) -> bytes:
     """The map of one case as a PNG, drawn when it is asked for; told coarsely and alone unless exact."""
-    opened, camera = datasets.open_dataset(source), walk_camera(source, trajectory)
+    opened = datasets.open_dataset(source)
+    camera = walk_camera(source, trajectory) if show_truth else _blind_camera(source, trajectory, prediction)
     if not exact:
         opened = told_places(opened, Generalisation()).opened(opened)
         trajectory, prediction = share_step(trajectory, prediction)
@@ -130,11 +131,7 @@ def walk_image(
         opened,
         trajectory,
         prediction,
-<<<<<<< HEAD
-        camera=walk_camera(source, trajectory) if show_truth else _blind_camera(source, trajectory, prediction),
-=======
         camera=camera,
->>>>>>> main
         palette=palette_of(theme),
         basemap=read_basemap(source),
         show_truth=show_truth,

@@ -71,7 +71,6 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
-<<<<<<< HEAD
 def truth_toggle() -> bool:
     """Whether the true next place is shown; drawn before all that depends on it, since a link may hide it."""
     return st.toggle(
@@ -84,18 +83,6 @@ def truth_toggle() -> bool:
     )
 
 
-@dataclass(frozen=True)
-class File:
-    """A file made when it is asked for."""
-
-    name: str
-    mime: str
-    icon: str
-    write: Callable[[], bytes]
-
-
-=======
->>>>>>> main
 def downloads(
     tables: Mapping[str, pd.DataFrame],
     *,

@@ -13,12 +13,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role
-<<<<<<< HEAD
 from analysis.registers import Words
-from analysis.report.html import render_page
-from analysis.report.sharing import shareable
-=======
->>>>>>> main
 from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
@@ -31,11 +26,7 @@ from app.components.explain.score_evidence import show_left_out, show_map, show_
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
 from app.components.text import quiet
-<<<<<<< HEAD
-from app.components.toolbar import File, downloads, register_control, source_picker, truth_toggle
-=======
-from app.components.toolbar import downloads, source_picker
->>>>>>> main
+from app.components.toolbar import downloads, register_control, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
