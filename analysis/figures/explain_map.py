@@ -9,6 +9,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.palette import Palette, rgb
 from analysis.geography import fit_camera
 from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
 
 MAP_SIZE = (520, 330)
 _PIXELS: Final[Any] = pdk.types.String("pixels")
@@ -86,7 +87,14 @@ def _place_layer(explanation: FullExplanation, marks: list[_Mark], position: Pos
         "ScatterplotLayer",
         id="places",
         data=[
-            {"at": position[mark.poi], "r": mark.radius, "fill": mark.fill, "line": mark.line, "tip": mark.name}
+            {
+                "at": position[mark.poi],
+                "r": mark.radius,
+                "fill": mark.fill,
+                "line": mark.line,
+                "tip": mark.name,
+                c.POI: mark.poi,
+            }
             for mark in (*dots, *marks)
         ],
         get_position="at",

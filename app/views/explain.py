@@ -31,6 +31,8 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
+NARROW: Final = 250  # three columns from 830 px on: a projector of 960 keeps sum and map side by side
+HALF: Final = 410
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -72,23 +74,23 @@ def view() -> None:
         save_control(source, shown, about, against)
         _export(source, shown)
     _answer(shown, state.words())
-    grid = st.grid(3, min_column_width=380)
-    with grid.cell(column_span=2):
+    first = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
+    with first.cell(column_span=2):
         show_score_parts(shown)
+    with first.cell():
+        show_map(source, shown)
+    second = st.grid(3, min_column_width=NARROW)
+    with second.cell(column_span=2):
         stamps = st.container()
         show_left_out(shown)
-    with grid.cell(), st.container(border=True):
+    with second.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    halves = st.grid(2, min_column_width=480)
+    halves = st.grid(2, min_column_width=HALF)
     with halves.cell():
         show_paths(source, shown)
     with halves.cell():
         show_visits(shown)
-    lower = st.grid(2, min_column_width=480)
-    with lower.cell():
-        show_map(source, shown)
-    with lower.cell():
-        show_counterfactual_search(source, shown)
+    show_counterfactual_search(source, shown)
     with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
         show_stamps(shown, explanations.check(source, shown))
 

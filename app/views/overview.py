@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.overview import plot_distribution, plot_lollipops
+from analysis.figures.overview import PANELS, plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
@@ -56,7 +56,7 @@ def view() -> None:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
     title = st.container()
-    halves = st.grid(2, min_column_width=480, gap="medium")
+    halves = st.grid(2, min_column_width=410, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
     distribution = tables.distribution(source)
     with long_tail:  # before the accuracies: it needs no model, so it is there at once
@@ -73,13 +73,16 @@ def view() -> None:
             quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")
     with accuracy:
         section(f"{tables.metric_label(metric)} against baselines")
-        st.plotly_chart(
-            drawn(plot_lollipops, groups),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="lollipops",
-            alt=finding,
-        )
+        panels = st.grid(3, min_column_width=170)
+        for group, label in PANELS:
+            with panels.cell():
+                st.plotly_chart(
+                    drawn(plot_lollipops, groups, group=group),
+                    theme=None,
+                    config=PLOT_CONFIG,
+                    key=f"lollipops-{group}",
+                    alt=f"{label}: {finding}",
+                )
         quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
         chart_table({"Accuracy": groups}, "lollipops")
     show_notable(source)

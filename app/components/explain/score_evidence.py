@@ -7,28 +7,27 @@ from analysis.explain.evidence_items import evidence_label, item_label
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.explain import describe_score_parts, plot_paths, plot_score_parts, plot_visits
+from analysis.figures.explain import plot_paths, plot_visits
 from analysis.formatting import MINUS, chance, ordinal, share, signed_points, time_of_day
 from analysis.registers import Words
 from app import state
 from app.cached import maps
+from app.components.explain.more_edits import pick_place
+from app.components.explain.score_panels import show_score_panels
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
 from app.components.text import quiet, section
 from app.sources import Source
+from recap import columns as c
 from recap.printable import markdown_text
+
+MAP_HEIGHT = 330
 
 
 def show_score_parts(shown: FullExplanation) -> None:
     """The waterfall, its residual, and whether the clip binds."""
     words = state.words()
     section("Where the points come from")
-    st.plotly_chart(
-        plot_score_parts(shown, state.theme_palette(), words),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="ledger",
-        alt=describe_score_parts(shown, words),
-    )
+    show_score_panels(shown, "ledger")
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
     clip = words.say("clipped", names=markdown_text(", ".join(clipped))) if clipped else words.say("not_clipped")
@@ -84,6 +83,8 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
     if middles:
         cut = next((path for path in shown.path_evidence if path.middle == int(middles[0])), None)
         if cut is not None:
+            if pick_place("paths-graph", cut.middle):
+                st.rerun()  # the tray stands above
             _cut_card(source, shown, cut.middle)
     rows = [
         {
@@ -100,7 +101,10 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
     )
     cells = row_event["selection"]["cells"] if row_event else []
     if cells and not middles and int(cells[0][0]) < len(shown.path_evidence):
-        _cut_card(source, shown, shown.path_evidence[int(cells[0][0])].middle)
+        middle = shown.path_evidence[int(cells[0][0])].middle
+        if pick_place("paths-table", middle):
+            st.rerun()
+        _cut_card(source, shown, middle)
     quiet(words.say("cuts_note"))
 
 
@@ -182,10 +186,14 @@ def show_map(source: Source, shown: FullExplanation) -> None:
     section("On the map")
     deck = maps.explain_map(source, shown, state.theme_palette().theme, online=bool(st.session_state.get("tiles")))
     through = ", ".join(path.name for path in shown.path_evidence) or "no place"
-    st.pydeck_chart(
+    event = st.pydeck_chart(
         deck,
-        height=330,
+        height=MAP_HEIGHT,
         key="explain-map",
+        on_select="rerun",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; "
         f"{shown.contrast.b.name} beside it",
     )
+    clicked = event["selection"]["objects"].get("places", []) if event else []
+    if clicked and clicked[0].get(c.POI) is not None:
+        pick_place("map", int(clicked[0][c.POI]))
