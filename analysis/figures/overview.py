@@ -14,7 +14,7 @@ PANELS = (("all", "All"), ("head", "Head"), ("tail", "Tail"))
 
 
 def plot_lollipops(table: pd.DataFrame, palette: Palette, *, group: str) -> go.Figure:
-    """Accuracy of every model over all, head or tail cases; names above their lines, numbers at the right, the lead below.
+    """Accuracy of every model over all, head or tail cases: names above their lines, numbers right, the lead below.
 
     One figure a group, so that they stand side by side where there is room and stacked where there is none.
 

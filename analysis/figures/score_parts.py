@@ -15,7 +15,7 @@ from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.registers import Words
 
-ROW_PX: Final = 36
+ROW_PX: Final = 34
 _BAR: Final = 0.34
 _LONGEST_NAME: Final = 26
 
@@ -95,7 +95,7 @@ def _panel(title: str, colour: str, labels: list[str], palette: Palette) -> go.F
         )
     styled(figure, palette, height=34 + ROW_PX * len(labels), margin={"t": 2, "b": 2})
     figure.update_yaxes(range=[len(labels) - 0.4, -1.1], visible=False)
-    figure.update_xaxes(showticklabels=False, zeroline=True, zerolinecolor=palette.grid)
+    figure.update_xaxes(showticklabels=False, showline=False, zeroline=True, zerolinecolor=palette.grid)
     return figure
 
 
