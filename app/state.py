@@ -14,7 +14,7 @@ from recap.printable import markdown_text
 
 _WRITTEN = "_written_params"
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find")
+_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place")
 """Fields whose meaning hangs on the dataset or the model."""
 
 
@@ -113,6 +113,23 @@ def choose_source(token: str) -> None:
     st.session_state["link_made_with"] = None
     if datasets.get(old) != datasets.get(token):
         st.session_state.pop("case", None)
+
+
+def current_place(case: int, num_places: int) -> int | None:
+    """The place that was clicked in a case's list or on its map, or that a link chose; None for none."""
+    asked = incoming("place")
+    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
+        st.session_state["place"] = (case, int(asked))
+    owner, place = st.session_state.get("place") or (case, None)
+    place = place if owner == case else None
+    write_param("place", None if place is None else str(place))
+    return None if place is None else int(place)
+
+
+def choose_place(case: int, place: int) -> None:
+    """Choose a place of a case and show it in the address."""
+    st.session_state["place"] = (case, place)
+    write_param("place", str(place))
 
 
 REGISTER_LABELS: Final[dict[Register, str]] = {"stakeholder": "Plain words", "researcher": "Paper's words"}

@@ -41,7 +41,7 @@ def _verdict(mine: dict[str, dict]) -> str:
     told = {
         "ahead": f"It is ahead of {rival}",
         "behind": f"{rival} is ahead",
-        "unclear": f"It and {rival} are too close to tell",
+        "unclear": f"It and {rival} are too close to tell apart",
     }[whole]
     parts = {group: _standing(mine[group]) for group in ("head", "tail") if mine[group]["n"]}
     if set(parts.values()) == {whole} and len(parts) == 2:

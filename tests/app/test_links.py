@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from analysis.link_hashes import compare_hashes, link_hashes
+from analysis.records.loaded_dataset import LoadedDataset
 from app.settings import BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import MAIN, check_calm, open_view, point_app_at, texts
 
 BUNDLES = Path(__file__).parents[2] / "checkpoints"
 NOBODYS = "0123456789ab"
@@ -97,3 +99,28 @@ def test_comparing_hashes() -> None:
     assert compare_hashes({"dataset": "<b>x</b>"}, whole, None).sentence.startswith(
         "this link was made with dataset bxb, but"
     )
+
+
+def test_the_chosen_place_is_in_the_link(source: Source) -> None:
+    """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
+    plain = open_view("walk", case="3", **address(source))
+    listed = [str(name).removeprefix("◎ ") for name in plain.dataframe[0].value["name"]]
+    opened = LoadedDataset.load(source.dataset_folder)
+    place = opened.labels.index(listed[4])
+    app = open_view("walk", case="3", place=str(place), **address(source))
+    check_calm(app)
+    assert f"{listed[4]}: " in texts(app).replace("\\", "") and app.query_params["place"] == str(place)
+    button = "next" if not app.button(key="next").disabled else "back"
+    app.button(key=button).click().run()
+    assert "place" not in app.query_params
+    for bad in ("-1", "99999", "x"):
+        check_calm(open_view("walk", case="3", place=bad, **address(source)))
+
+
+def test_overviews_own_address_is_its_tab(source: Source) -> None:
+    """`/overview` is shown at the address whose tab is marked, with the settings of the link."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    app.query_params["metric"] = "MRR"
+    app.switch_page("views/overview.py")
+    check_calm(app.run())
+    assert "MRR" in app.title[0].value

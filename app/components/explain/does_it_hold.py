@@ -9,6 +9,7 @@ from analysis.explain.stamp_table import stamp_finding, stamp_lines
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.exact_share import plot_exact_share
 from analysis.formatting import percent
+from analysis.records.score_rows import ROW_LABELS
 from app import state
 from app.components.text import quiet, section
 from recap.printable import markdown_text
@@ -23,7 +24,11 @@ HELP = (
 def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
     """The bar, the finding that the stamps hold, and the table."""
     section("Does it hold?", help=HELP)
-    share = percent(checks.exact_share)
+    share, words = percent(checks.exact_share), state.words()
+    renamed = {label: words.row(key, label) for key, label in ROW_LABELS.items()}
+    finding = stamp_finding(checks)
+    for label, name in renamed.items():
+        finding = finding.replace(f"hold: {label},", f"hold: {name},")
     st.plotly_chart(
         plot_exact_share(checks.exact_share, state.theme_palette()),
         theme=None,
@@ -31,10 +36,10 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         key="exact-share",
         alt=f"Explained exactly: {share} of the margin; the rest is opaque network",
     )
-    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {stamp_finding(checks)}")
+    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {finding}")
     lines = stamp_lines(checks, shown.target_rank, [path.name for path in shown.path_evidence])
     table = pd.DataFrame(
-        [(line.label, line.points, line.rank, line.chips) for line in lines],
+        [(renamed.get(line.label, line.label), line.points, line.rank, line.chips) for line in lines],
         columns=["Row", "Points", "Rank without", "Does it hold?"],
     )
     options = sorted({chip for line in lines for chip in line.chips})

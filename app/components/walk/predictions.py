@@ -1,5 +1,7 @@
 """The list of predictions beside the map: ranks, probabilities, evidence, distance, and one place's score in parts."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -35,20 +37,25 @@ def show_predictions(
         for label, value in zip(("Rank", "Markov rank", "Seen in training"), told, strict=True):
             st.metric(label, value, width="content")
     listed = prediction.candidates
-    event = st.dataframe(
+    pois = [int(poi) for poi in listed[c.POI]]
+    st.dataframe(
         _shown(listed, words),
         hide_index=True,
         column_config=_columns(listed, words),
         selection_mode="single-cell",
-        on_select="rerun",
+        on_select=partial(_choose, int(case[c.CASE]), pois),  # before the map is drawn, which marks it
         key="list",
         height="content",
         alt="The best predictions with rank, the model's share, evidence and distance",
     )
-    cells = event["selection"]["cells"] if event else []
-    if cells and cells[0][0] < len(listed):
-        picked = int(listed[c.POI].iloc[cells[0][0]])
     quiet(_parts_sentence(prediction, picked, words))
+
+
+def _choose(case: int, pois: list[int]) -> None:
+    """A cell of the list was clicked."""
+    cells = st.session_state["list"]["selection"]["cells"]
+    if cells and int(cells[0][0]) < len(pois):
+        state.choose_place(case, pois[int(cells[0][0])])
 
 
 def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:

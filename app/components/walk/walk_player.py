@@ -60,8 +60,9 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     names = [markdown_text(opened.labels[int(poi)]) for poi in places]
     with title:
         st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
+    picked = state.current_place(case, opened.dataset.num_pois)
     with above:
-        picked = _map(source, trajectory, prediction, show_truth)
+        _map(source, trajectory, prediction, show_truth)
     with grid.cell(column_span=2):
         show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -77,8 +78,8 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             downloads(shown, source=source, key="walk", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
-def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> int | None:
-    """The map; returns the place whose disc was clicked."""
+def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> None:
+    """The map; a click on a disc chooses its place."""
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
     show_paths = bool(st.session_state.get("paths", True))
@@ -86,15 +87,19 @@ def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, sho
         source, trajectory, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
     )
     names = ", ".join(prediction.candidates["name"].head(3))
-    event = st.pydeck_chart(
+    st.pydeck_chart(
         deck,
         height=MAP_HEIGHT,
         key="map",
-        on_select="rerun",
+        on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
         alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
     )
-    chosen = event["selection"]["objects"].get("candidates", []) if event else []
-    return int(chosen[0][c.POI]) if chosen else None
+
+
+def _choose_on_map(case: int) -> None:
+    chosen = st.session_state["map"]["selection"]["objects"].get("candidates", [])
+    if chosen:
+        state.choose_place(case, int(chosen[0][c.POI]))
 
 
 def _controls(trajectory: Trajectory, case: int) -> bool:

@@ -81,13 +81,13 @@ DOWN: Lead = (-0.036, -0.059, -0.005)
     ("every", "head", "tail", "said"),
     [
         pytest.param((-0.02, -0.03, -0.01), DOWN, DOWN, "count is ahead.", id="the whole interval below 0"),
-        pytest.param((-0.02, -0.04, 0.0), LEVEL, LEVEL, "It and count are too close to tell.", id="ends at 0"),
-        pytest.param((0.02, 0.0, 0.04), LEVEL, LEVEL, "It and count are too close to tell.", id="begins at 0"),
+        pytest.param((-0.02, -0.04, 0.0), LEVEL, LEVEL, "It and count are too close to tell apart.", id="ends at 0"),
+        pytest.param((0.02, 0.0, 0.04), LEVEL, LEVEL, "It and count are too close to tell apart.", id="begins at 0"),
         pytest.param(
             LEVEL,
             LEVEL,
             DOWN,
-            "It and count are too close to tell; in the tail count is ahead.",
+            "It and count are too close to tell apart; in the tail count is ahead.",
             id="behind in the tail",
         ),
         pytest.param(UP, UP, UP, "It is ahead of count, in head and tail alike.", id="ahead everywhere"),
