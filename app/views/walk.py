@@ -57,11 +57,12 @@ def view() -> None:
         pick_trajectory(source, trajectory, numbers)
     with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
+    show_walk_player(source, trajectory)
+    # Below, so that a filter never moves the map and the list.
     if len(numbers) == 0:
-        st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
+        st.info(f"No case passes these filters. Above is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
         quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
-    show_walk_player(source, trajectory)
 
 
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
@@ -224,27 +225,26 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
 def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
     """How many cases pass, and the way to the one before and after."""
     before, after = numbers[numbers < case], numbers[numbers > case]
-    if len(numbers) < total:
-        st.button(
-            "Previous case",
-            icon=":material/keyboard_double_arrow_left:",
-            type="tertiary",
-            shortcut="Shift+Left",
-            disabled=len(before) == 0,
-            key="jump-back",
-            on_click=state.set_case,
-            args=(int(before[-1]) if len(before) else case,),
-        )
-        st.button(
-            "Next case",
-            icon=":material/keyboard_double_arrow_right:",
-            type="tertiary",
-            shortcut="Shift+Right",
-            disabled=len(after) == 0,
-            key="jump-on",
-            on_click=state.set_case,
-            args=(int(after[0]) if len(after) else case,),
-        )
+    st.button(  # there without filters too: what comes and goes would move the page
+        "Previous case",
+        icon=":material/keyboard_double_arrow_left:",
+        type="tertiary",
+        shortcut="Shift+Left",
+        disabled=len(before) == 0,
+        key="jump-back",
+        on_click=state.set_case,
+        args=(int(before[-1]) if len(before) else case,),
+    )
+    st.button(
+        "Next case",
+        icon=":material/keyboard_double_arrow_right:",
+        type="tertiary",
+        shortcut="Shift+Right",
+        disabled=len(after) == 0,
+        key="jump-on",
+        on_click=state.set_case,
+        args=(int(after[0]) if len(after) else case,),
+    )
     quiet(f"{len(numbers):,} of {total:,} cases", width="content")
 
 

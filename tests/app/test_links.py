@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.records.loaded_dataset import LoadedDataset
 from app.settings import BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
-from tests.app.app_driver import MAIN, check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 BUNDLES = Path(__file__).parents[2] / "checkpoints"
 NOBODYS = "0123456789ab"
@@ -115,12 +114,3 @@ def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     assert "place" not in app.query_params
     for bad in ("-1", "99999", "x"):
         check_calm(open_view("walk", case="3", place=bad, **address(source)))
-
-
-def test_overviews_own_address_is_its_tab(source: Source) -> None:
-    """`/overview` is shown at the address whose tab is marked, with the settings of the link."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.query_params["metric"] = "MRR"
-    app.switch_page("views/overview.py")
-    check_calm(app.run())
-    assert "MRR" in app.title[0].value
