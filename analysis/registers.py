@@ -18,10 +18,21 @@ REGISTERS: Final = get_args(Register)
 PLAIN_REGISTERS: Final = ("student", "stakeholder")
 
 FIELD_WORDS: Final = (
-    "residual|gate|forward pass|token|prior|correction|core|recency|clip|clipped|hop|logit|softmax|counterfactual|"
-    "encoder|embedding|epoch|renormalis|recount|frozen|faithfulness|comprehensiveness|sufficiency|AUC|POI|transition"
+    r"residuals?|gates?|forward pass|tokens?|prior|corrections?|core|recency|clip|clipped|hops?|logits?|softmax|"
+    r"counterfactuals?|encoder|embeddings?|renormalis\w*|recount\w*|frozen|faithfulness|comprehensiveness|sufficiency|"
+    r"AUC|POIs?|transitions?"
 )
-"""What no plain page says, as alternatives of a regular expression; a test walks the pages with it."""
+"""What no plain page says, as alternatives of a regular expression for whole words; a test walks the pages with it."""
+
+_VARIANTS: Final = {
+    "evidence": "other clues",
+    "graph": "where people go",
+    "history": "habit",
+    "count": "habit: how often",
+    "recency": "habit: how lately",
+    "recent window": "habit: the latest",
+}
+"""Parts that a model was trained again without, as the bundled results name them."""
 
 _ROWS: Final = {"two_hop_addends": "Two-step trips", "correction": "Habit, by the time", "core": "The general pattern"}
 _ROWS_MORE: Final = {"graph_token": "Where people go in two steps"}
@@ -175,3 +186,12 @@ class Words:
         'Food Shop links the two. Without two steps it would rank 41st.'
         """
         return _HOPS.sub(r"\1\2step\3", text) if self.is_plain else text
+
+    def variant(self, name: str) -> str:
+        """A model trained again without a part: "w/o recency" is "w/o habit: how lately"."""
+        part = name.removeprefix("w/o ").lower()
+        return f"w/o {_VARIANTS[part]}" if self.is_plain and name.startswith("w/o ") and part in _VARIANTS else name
+
+    def clue(self, label: str) -> str:
+        """A feature of the evidence (`analysis.explain.evidence_items.evidence_label`)."""
+        return re.sub("^Recency", "Visited lately,", label) if self.is_plain else label

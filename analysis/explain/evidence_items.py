@@ -125,7 +125,9 @@ def item_label(item: EvidenceItem, words: Words) -> str:
     if item.kind in PART_NAMES and item.kind != "evidence":
         return words.term(item.kind)
     own = {"user": "own_token", "graph_token": "two_hop_token"}
-    return words.say(own[item.kind]) if item.kind in own else item.label
+    if item.kind in own:
+        return words.say(own[item.kind])
+    return words.clue(item.label) if item.kind == "evidence" else item.label
 
 
 def window_positions(edited_case: EditedCase) -> list[int]:

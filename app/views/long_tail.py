@@ -203,6 +203,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         show_lift(source)
     ablations = tables.ablations(source, metric)
     if ablations is not None:
+        ablations = ablations.assign(name=[words.variant(str(name)) for name in ablations["name"]])
         with halves.cell():
             section(headlines.ablation_finding(ablations))
             st.plotly_chart(

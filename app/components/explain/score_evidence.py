@@ -45,7 +45,7 @@ def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     names = sorted({*a, *b}, key=lambda name: -max(abs(a.get(name, 0.0)), abs(b.get(name, 0.0))))
     rows = [
         {
-            words.say("terms_column"): evidence_label(name),
+            words.say("terms_column"): words.clue(evidence_label(name)),
             "A": signed_points(a.get(name, 0.0)),
             "B": signed_points(b.get(name, 0.0)),
             "Difference": signed_points(a.get(name, 0.0) - b.get(name, 0.0)),

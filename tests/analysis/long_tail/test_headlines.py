@@ -191,7 +191,7 @@ def test_rises_are_differences_of_the_bins_ends() -> None:
             c.CASE: np.arange(80),
             c.RANK: [1.0 if hit else 50.0 for hit in right],
             c.NUM_BETTER: [0 if hit else 49 for hit in right],
-            c.NUM_TIED: [0] * 80,
+            c.NUM_TIED: [1] * 80,
             c.TRANSITION_COUNT: [0] * 40 + [10] * 40,
             c.DESTINATION_COUNT: [5, 300] * 40,
         }
