@@ -186,8 +186,16 @@ def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
 @pytest.mark.parametrize(
     ("own", "new", "words"),
     [
-        ((1.06, 1.02, 1.11), (0.99, 0.86, 1.14), ["more than habit explains", "no more than popularity and distance"]),
-        ((1.02, 0.98, 1.08), (1.18, 1.04, 1.35), ["no more than habit", "more than popularity and distance explain"]),
+        (
+            (1.06, 1.02, 1.11),
+            (0.99, 0.86, 1.14),
+            ["more than habit explains", "too close to tell from what popularity and distance"],
+        ),
+        (
+            (1.02, 0.98, 1.08),
+            (1.18, 1.04, 1.35),
+            ["too close to tell from what habit", "more than popularity and distance explain"],
+        ),
         (
             (0.95, 0.91, 0.99),
             (0.8, 0.7, 0.9),
