@@ -138,11 +138,8 @@ REGISTER_LABELS: Final[dict[Register, str]] = {"stakeholder": "Plain words", "re
 
 def words() -> Words:
     """The words of this page: as the control says, else as the link says, else plain ones."""
-    chosen = st.session_state.get("register")
-    if chosen is None:
-        asked = st.query_params.get("register")
-        chosen = next((name for name, label in REGISTER_LABELS.items() if asked in (name, label)), "stakeholder")
-    return Words(chosen)
+    asked = st.session_state.get("register") or st.query_params.get("register")
+    return Words(next((name for name, label in REGISTER_LABELS.items() if asked in (name, label)), "stakeholder"))
 
 
 def theme_palette() -> Palette:

@@ -74,16 +74,16 @@ def view() -> None:
         save_control(source, shown, about, against)
         _export(source, shown)
     _answer(shown, state.words())
-    first = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
-    with first.cell(column_span=2):
+    top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
+    with top.cell(column_span=2):
         show_score_parts(shown)
-    with first.cell():
+    with top.cell():
         show_map(source, shown)
-    second = st.grid(3, min_column_width=NARROW)
-    with second.cell(column_span=2):
+    below = st.grid(3, min_column_width=NARROW)
+    with below.cell(column_span=2):
         stamps = st.container()
         show_left_out(shown)
-    with second.cell(), st.container(border=True, key="tray"):
+    with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
     halves = st.grid(2, min_column_width=HALF)
     with halves.cell():
