@@ -59,6 +59,7 @@ def describe_set(found: EvidenceSet) -> str:
             return f"There is no piece of evidence to take away, so it stays in {top}."
         found_none = "no choice" if found.is_exact else "no choice that was tried"
         return f"Whatever is taken away, it stays in {top}: {found_none} of the {found.num_items} pieces moves it out."
+    assert found.rank is not None  # only a search that found no set has none
     if not found.items:
         return f"With every piece of evidence taken away it would still be in {top}, at rank {rank_number(found.rank)}."
     listed = "; ".join(item.set_label for item in found.items)
