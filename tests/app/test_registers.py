@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.explain.types import CaseExplanation
 from analysis.registers import FIELD_WORDS, REGISTERS, Words
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -99,10 +98,12 @@ def test_links_of_either_register_mean_the_same(city: None) -> None:
 
 
 def test_every_phrase_has_plain_words() -> None:
-    """The table itself holds no field word on its plain side, and both sides have the same gaps."""
+    """The table itself holds no field word on its plain side, and both sides have the same gaps.
+
+    The words of sentences are held by tests/analysis/explain/test_sentences.py.
+    """
     from analysis.registers import _PHRASES
 
-    assert CaseExplanation  # the words of sentences are held by tests/analysis/explain/test_sentences.py
     for key, (plain, paper) in _PHRASES.items():
         assert not re.search(rf"\b(?:{FIELD_WORDS})\b", re.sub(r"{\w+}", "", plain), flags=re.IGNORECASE), key
         assert set(re.findall(r"{\w+}", plain)) == set(re.findall(r"{\w+}", paper)), key
