@@ -155,7 +155,7 @@ class Words:
         return self.register in PLAIN_REGISTERS
 
     @property
-    def sentences(self) -> str:
+    def sentences(self) -> Literal["stakeholder", "researcher"]:
         """The register that `analysis.explain.sentences` speaks to this reader: both plain ones hear the same."""
         return "stakeholder" if self.is_plain else "researcher"
 

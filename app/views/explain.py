@@ -16,6 +16,7 @@ from analysis.explain.types import PathTerms, Role
 from analysis.registers import Words
 from app import state
 from app.cached import datasets, explanations, maps
+from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
@@ -71,7 +72,9 @@ def view() -> None:
             source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
         )
     with exports:
-        save_control(source, shown, about, against)
+        if not hide_truth:  # Present tells the truth
+            present_button(case, edits=edits)
+        save_control(source, shown, about, against, state.words().sentences)
         _export(source, shown)
     _answer(shown, state.words())
     top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is

@@ -57,9 +57,9 @@ def view() -> None:
         )
         chosen = st.selectbox(
             "Model",
-            [OWN, *(name for name in BASELINES if name != own)],
+            [OWN, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)],
             key="model",
-            format_func=lambda name: datasets.model_label(source) if name == OWN else MODEL_LABELS[name],
+            format_func=lambda name: datasets.model_label(source, None if name == OWN else name),
             bind="query-params",
             label_visibility="collapsed",
             width=160,
