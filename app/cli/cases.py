@@ -191,7 +191,7 @@ def save(
     value = SavedCase.parse(
         {
             "link": link.model_dump() | full,
-            "title": title or f"{labels[edited.source]} → {labels[edited.truth]}"[:300],
+            "title": title or f"{labels[edited.source]} → {labels[edited.case.target]}"[:300],
             "note": note,
             "tags": tuple(tag or ()),
             "audience": audience,
