@@ -4,11 +4,12 @@ Only manifests are read here; content is verified when a source is opened.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from analysis.link_hashes import HASH_LENGTH, compare_hashes
 from app.settings import AppSettings
 from recap.errors import ConfigError, RecapError
 from recap.model.config import ModelConfig
@@ -19,7 +20,7 @@ from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
 
-TOKEN_LENGTH = 12
+TOKEN_LENGTH = HASH_LENGTH
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,26 @@ def find_sources(settings: AppSettings) -> list[Source]:
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
     # Stable: what was given on the command line comes first.
     return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
+
+
+def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
+    """The source that a link means, else one of the same dataset; None where not even that is here.
+
+    Args:
+        link: its fields ``source`` (a token), ``dataset`` and ``checkpoint`` (beginnings of hashes), as far as given.
+    """
+    token = link.get("source", "")[:TOKEN_LENGTH]
+
+    def fits(source: Source) -> bool:
+        differing = compare_hashes(link, source.dataset_hash, source.checkpoint_hash).differing
+        return not differing and (source.token == token or not token)
+
+    exact = [source for source in sources if fits(source)]
+    if exact or not link.get("dataset"):
+        return exact[0] if exact else None
+    of_dataset = {"dataset": link["dataset"]}
+    same = [s for s in sources if not compare_hashes(of_dataset, s.dataset_hash, s.checkpoint_hash).differing]
+    return same[0] if same else None
 
 
 def dataset_source(folder: Path) -> Source | None:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import times
+from analysis.formatting import rank_number, times
 from app.cli.app import start_app
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import BaselineOption, CheckpointArgument, DataOption, EtaOption, open_records
@@ -84,7 +84,7 @@ def find(
     for case in found[:limit].tolist():
         row = records.iloc[case]
         places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {times(row[c.TRANSITION_COUNT])}")
+        console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}, seen {times(row[c.TRANSITION_COUNT])}")
 
 
 @cases.command()
@@ -124,7 +124,7 @@ def recipes(
         for case in entry.cases[:limit].tolist() if recipe is not None else []:
             row = tables.records.iloc[case]
             places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-            console.print(f"  {case}: {places}, rank {row[c.RANK]:g}", highlight=False)
+            console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}", highlight=False)
 
 
 @cases.command("list")
@@ -193,7 +193,7 @@ def save(
     value = SavedCase.parse(
         {
             "link": link.model_dump() | full,
-            "title": title or f"{labels[edited.source]} → {labels[edited.truth]}"[:300],
+            "title": title or f"{labels[edited.source]} → {labels[edited.case.target]}"[:300],
             "note": note,
             "tags": tuple(tag or ()),
             "audience": audience,

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
-from analysis.formatting import percent, points, signed, times
+from analysis.formatting import percent, points, rank_number, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, TitleOption, share, write_shared
@@ -291,7 +291,7 @@ def _print_rest(explanation: "FullExplanation") -> None:
 def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(
         f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {explanation.target_rank:g}, seen {times(explanation.transition_count)} in training",
+        f"rank {rank_number(explanation.target_rank)}, seen {times(explanation.transition_count)} in training",
         style="bold",
     )
     if explanation.inactive:
@@ -329,7 +329,7 @@ def _candidate_table(explanation: CaseExplanation) -> Table:
     for entry in explanation.candidates:
         marker = "◎ " if entry.poi == explanation.target else ""
         table.add_row(
-            f"{entry.rank:g}",
+            rank_number(entry.rank),
             marker + escape(entry.name),
             percent(entry.probability, 1),
             *map(points, (entry.core, entry.count, entry.recency, entry.window)),

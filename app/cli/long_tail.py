@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from analysis.formatting import percent
+from analysis.formatting import percent, rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.frames import frame_table, plain_rows
 from recap import columns as c
@@ -80,7 +80,8 @@ def overview(
     if removed is not None:
         console.print(describe_carriers(find_carriers(removed)))
     for case in notable:
-        console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+        ranks = f"rank {rank_number(case.rank)}, Markov {rank_number(case.markov_rank)}"
+        console.print(f"Case {case.case}: {ranks}. {escape(case.reason)}")
     absent = describe_absent(notable, causes=removed is not None)
     if absent:
         console.print(absent)
