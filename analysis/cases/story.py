@@ -186,10 +186,15 @@ def _said(findings: CaseFindings, marks: Marks) -> Screen:
 
 def _saved_change(predictor: Predictor, case: int, edits: str) -> SmallChange:
     edited = build_edited_case(predictor, case, parse_edits(edits))
-    before = rank_of(build_edited_case(predictor, case).total_P, edited.truth)
+    before = rank_of(build_edited_case(predictor, case).total_P, edited.case.target)
     one = edited.edits[0] if len(edited.edits) == 1 else None
     return SmallChange(
-        "removal", one, describe_edits(edited), before, rank_of(edited.total_P, edited.truth), isinstance(one, SetEdge)
+        "removal",
+        one,
+        describe_edits(edited),
+        before,
+        rank_of(edited.total_P, edited.case.target),
+        isinstance(one, SetEdge),
     )
 
 

@@ -92,7 +92,7 @@ def test_a_change_is_ranked_exactly(predictor: Predictor) -> None:
         told += 1
         assert tried.best.edit is not None and tried.best.turns()
         again = build_edited_case(predictor, case, (tried.best.edit,))
-        assert rank_of(again.total_P, again.truth) == pytest.approx(tried.best.rank)
+        assert rank_of(again.total_P, again.case.target) == pytest.approx(tried.best.rank)
     assert told
 
 
@@ -113,7 +113,7 @@ def test_edits_of_a_saved_view_are_what_is_changed(predictor: Predictor, opened:
     changed = build_edited_case(predictor, 3, parse_edits("weekday:sun"))
     screen = edited.screens["change"]
     assert screen.text.startswith("On a Sunday")
-    assert screen.numbers[1].value == ordinal(rank_of(changed.total_P, changed.truth))
+    assert screen.numbers[1].value == ordinal(rank_of(changed.total_P, changed.case.target))
     assert tell_case(predictor, opened, 3, "off:prior;hour:5").screens["change"].text.startswith("With several things")
     with pytest.raises(CaseError):
         tell_case(predictor, opened, 3, "remove:99999")
