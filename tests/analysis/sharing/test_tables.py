@@ -5,10 +5,13 @@ import pytest
 
 from analysis.long_tail.misses import describe_misses
 from analysis.records.named_scorer import NamedScorer
+from analysis.sharing.places import told_places
 from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to_csv
+from analysis.sharing.walks import share_step
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from recap import columns as c
+from recap.privacy import Generalisation
 from tests.analysis.sharing.demo import CITY, explained, opened, predictor, secrets
 from tests.analysis.sharing.scanner import scan
 
@@ -72,6 +75,19 @@ def test_numbers_of_the_model_stay() -> None:
         assert sorted(shared[column]) == sorted(whole[column])
     assert shared[c.RANK].tolist() != whole[c.RANK].tolist()
     assert shared[c.USER].nunique() == whole[c.USER].nunique()
+
+
+def test_a_picture_of_a_step_shows_neither_the_way_nor_the_haunts() -> None:
+    """One stop is left, no disc is marked as visited before, and rare places stand and are called as told."""
+    prediction = predict_case(opened(), NamedScorer.of_baseline("visit_count", opened()), CASE)
+    trajectory = read_trajectory(opened(), CASE)
+    alone, told = share_step(trajectory, prediction)
+    assert len(alone.stops) == 1 and alone.stops[c.CASE].tolist() == [CASE]
+    assert prediction.candidates["revisit"].any() and not told.candidates["revisit"].any()
+    places = told_places(opened(), Generalisation())
+    pictured, rare = places.opened(opened()), int(places.is_cell.argmax())
+    assert pictured.labels[rare] == places.name[rare] != opened().labels[rare]
+    assert (pictured.latitude[rare], pictured.longitude[rare]) == places.at(rare)
 
 
 def test_a_table_of_counts_stays_as_it_is() -> None:

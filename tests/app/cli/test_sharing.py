@@ -1,6 +1,8 @@
 """Writing shared files from the command line: coarse by default, exact by option, refusals that write nothing."""
 
+import html
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from PIL import Image
 
 from recap.privacy import EXACT_NOTE
-from tests.cli_runner import recap_here
+from tests.cli_runner import recap_here, recap_json_here
 
 
 def explain(checkpoint: Path, data: Path, *options: object) -> str:
@@ -37,6 +39,29 @@ def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: 
     assert EXACT_NOTE in " ".join(told.split())
     text = page.read_text()
     assert EXACT_NOTE in text and "2012-" in text and "Test case 3" in text and "Walker 0" in text
+
+
+def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_differs(
+    city_checkpoint: Path, city_folder: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    explain(city_checkpoint, city_folder, "--html", page, "--exact")
+    link = html.unescape(re.findall(r'--link "([^"]+)"', page.read_text())[0])
+    opened = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--link", link)
+    straight = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3)
+    for key in ("case", "target", "target_rank", "candidates", "dataset_hash", "checkpoint_hash"):
+        assert opened[key] == straight[key]
+    hashed = opened["dataset_hash"][:12]
+    refused = recap_here(
+        "explain", city_checkpoint, "--data", city_folder, "--link", link.replace(hashed, hashed[::-1])
+    )
+    assert refused.returncode == 2 and f"dataset {hashed[::-1]}" in refused.stderr and hashed in refused.stderr
+    assert "--link" not in shared_page(city_checkpoint, city_folder, tmp_path)
+
+
+def shared_page(checkpoint: Path, data: Path, folder: Path) -> str:
+    explain(checkpoint, data, "--html", folder / "shared.html")
+    return (folder / "shared.html").read_text()
 
 
 def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
