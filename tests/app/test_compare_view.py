@@ -73,7 +73,7 @@ def test_the_view_shows_the_commands_numbers(
 def test_links_reproduce_the_choice(city: LoadedDataset) -> None:
     """A, B, metric, K, cell, figure and the opened case; what is not here gets a sentence and the default."""
     params = {"a": "popularity", "b": "evidence", "compared_metric": "MRR", "found_k": "found within 5", "open": "3"}
-    app = open_view("compare", cell="both", figure="Figure 7: by evidence", beside="Explain", **params)
+    app = open_view("compare", cell="both", figure="Figure 7: by evidence", case_view="Explain", **params)
     check_calm(app)
     assert "Both find it within 5" in texts(app) and "Case 3." in texts(app)
     assert "no score parts" in texts(app)

@@ -32,14 +32,14 @@ def test_by_keyboard_alone(open_page: Open) -> None:
     """Exchange the sides, choose a list, and go to Walk with its cases, without a mouse; the address holds it all."""
     page = open_page(LINK)
     heading = page.locator("h1").inner_text()
-    page.locator(".st-key-exchange button").focus()
+    page.get_by_role("button", name="Exchange").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("b=markov"))
     wait_until_idle(page)
     other = open_page("/" + page.url.split("/", 3)[-1])
     expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
     assert heading
-    page.locator(".st-key-cell-walk button").focus()
+    page.get_by_role("button", name="All in Walk").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/walk\?.*cases=hits"))
     wait_until_idle(page)
@@ -52,7 +52,7 @@ def test_a_cell_lists_its_cases_and_a_case_opens_side_by_side(open_page: Open) -
     page.locator(".st-key-hits .scatterlayer .trace").first.locator("path.point").click(force=True)
     page.wait_for_url(re.compile("cell=both"))
     side_by_side = open_page("/compare?a=markov&open=2")
-    assert side_by_side.locator("[data-testid=stImage]").count() == 2
+    expect(side_by_side.locator("[data-testid=stMain] img")).to_have_count(2)
     side_by_side.get_by_role("radio", name="Explain").or_(
         side_by_side.get_by_role("button", name="Explain", exact=True)
     ).first.click()

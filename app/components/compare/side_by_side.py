@@ -49,7 +49,7 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
             ("Walk", "Explain"),
             default="Walk",
             required=True,
-            key="beside",
+            key="case_view",
             bind="query-params",
             label_visibility="collapsed",
         )

@@ -33,7 +33,7 @@ def pick_sides(source: Source) -> None:
     """Choose A and B."""
     options = side_options(source)
     _pick("a", "A, the one it is held against", options)
-    st.button("", icon=":material/swap_horiz:", key="exchange", help="Exchange the two", on_click=_exchange)
+    st.button("Exchange", icon=":material/swap_horiz:", type="tertiary", key="exchange", on_click=_exchange)
     _pick("b", "B, the one in question", options)
 
 
