@@ -10,7 +10,7 @@ from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.siblings import seed_tables
 from analysis.long_tail.misses import describe_misses, label_misses
-from app.cached import datasets
+from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.sources import Source

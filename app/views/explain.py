@@ -72,7 +72,8 @@ def view() -> None:
     with exports:
         save_control(source, shown, about, against)
         _export(source, shown)
-    _answer(shown, register or "stakeholder")
+    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
+        _answer(shown, register or "stakeholder")
     grid = st.grid(3, min_column_width=380)
     with grid.cell(column_span=2):
         show_score_parts(shown)

@@ -48,7 +48,9 @@ def view() -> None:
         filter_controls(source, selection)
         st.space("stretch")
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
-    numbers = chosen_cases(source, selection)
+    notes = st.container()  # of their own: they come and go, and the map below must keep its place in the page
+    with notes:
+        numbers = chosen_cases(source, selection)
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)
@@ -58,9 +60,12 @@ def view() -> None:
     with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
     if len(numbers) == 0:
-        st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
+        notes.info(
+            f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more."
+        )
     elif case not in numbers:
-        quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
+        with notes:
+            quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
     show_walk_player(source, trajectory)
 
 
