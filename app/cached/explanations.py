@@ -74,11 +74,11 @@ def _seeds(source: Source) -> dict[int, pd.DataFrame]:
 
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
-    return label_misses(_described_misses(source), k)
+    return label_misses(described_misses(source), k)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model", hash_funcs=BY_MODEL)
-def _described_misses(source: Source) -> pd.DataFrame:
+def described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
     opened, removals = datasets.open_dataset(source), read_removals(source)
     assert removals is not None

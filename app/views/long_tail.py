@@ -12,14 +12,16 @@ from analysis.records.case_selection import CaseSelection
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app import state
 from app.cached import datasets, tables
+from app.cached.case_tables import all_cases
 from app.cached.figures import drawn
+from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
-from app.pages import WALK
+from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
@@ -119,6 +121,8 @@ def view() -> None:
     )
     chart_table(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
+    if model is None:
+        show_cases(source)
     distribution = tables.distribution(source)
     with data:
         downloads(
@@ -207,6 +211,19 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     if model is None:
         with halves.cell():
             show_misses(source)
+
+
+def show_cases(source: Source) -> None:
+    """Every test case, to filter, sort and open."""
+    section("Cases")
+    show_case_table(all_cases(source), key="cases", open_case=open_buttons, in_link=True)
+
+
+def open_buttons(case: int) -> None:
+    """Open one case where it can be looked into."""
+    for page in (WALK, EXPLAIN):
+        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
+            st.switch_page(page.path, query_params={"case": str(case)})
 
 
 @st.fragment

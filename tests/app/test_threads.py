@@ -1,4 +1,4 @@
-"""How many threads compute: one in the app, whose visitors share the cores; torch's own choice in library and commands."""
+"""Threads: one in the app, whose visitors share the cores; torch's choice in library and commands."""
 
 import os
 import subprocess
@@ -15,7 +15,6 @@ IN_A_THREAD = f"{ASK}; t.start(); t.join(); print(*got)"
     [
         ("app.cached.models", 1),
         ("app.cached.explanations", 1),
-        ("app.cached.maps", 1),
         ("recap.predictor, recap.evaluation.scoring, analysis.explain.explanation, app.cli.evaluate", 2),
     ],
 )
