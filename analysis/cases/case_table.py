@@ -77,5 +77,6 @@ def case_table(
     reasons = label_misses(described, k).astype(str)
     causes = causes_of(described, k)
     names = causes.columns.to_numpy()
-    found_by = [tuple(str(name) for name in names[row]) for row in causes.to_numpy(bool)]
-    return table.assign(**{REASON: reasons.where(reasons != HIT, NO_REASON).to_numpy(), CAUSES: found_by})
+    table[REASON] = reasons.where(reasons != HIT, NO_REASON).to_numpy()
+    table[CAUSES] = [tuple(str(name) for name in names[row]) for row in causes.to_numpy(bool)]
+    return table

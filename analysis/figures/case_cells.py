@@ -59,8 +59,9 @@ def plot_case_cells(cells: pd.DataFrame, *, found_within: int, palette: Palette)
         found_within: cases up to this rank count as found and stand above a line.
     """
     rank_of, step_of = ({bounds: at for at, bounds in enumerate(bins)} for bins in (RANK_BINS, STEP_BINS))
-    x = [step_of[row.steps_low, row.steps_high] for row in cells.itertuples()]
-    y = [rank_of[row.rank_low, row.rank_high] for row in cells.itertuples()]
+    rows = [tuple(row) for row in cells.to_numpy().tolist()]
+    x = [step_of[row[2:4]] for row in rows]
+    y = [rank_of[row[:2]] for row in rows]
     n = cells["n"].to_numpy(float)
     size = LARGEST_DISC * np.sqrt(n / n.max()) if len(n) else n
     bounds = cells[["rank_low", "rank_high", "steps_low", "steps_high"]].fillna(-1).astype(int)
@@ -77,9 +78,7 @@ def plot_case_cells(cells: pd.DataFrame, *, found_within: int, palette: Palette)
             },
             customdata=bounds.to_numpy().tolist(),
             hovertext=[
-                f"{row.n:,} cases: rank {name_bin(row.rank_low, row.rank_high)}, "
-                f"step seen {name_bin(row.steps_low, row.steps_high)} times"
-                for row in cells.itertuples()
+                f"{row[4]:,} cases: rank {name_bin(*row[:2])}, step seen {name_bin(*row[2:4])} times" for row in rows
             ],
             hoverinfo="text",
             selected={"marker": {"opacity": 1}},
