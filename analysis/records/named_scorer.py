@@ -7,6 +7,7 @@ from typing import Final
 import pandas as pd
 
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
+from recap.baselines import EVIDENCE, EVIDENCE_WITH_SESSIONS
 from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.evaluation.scoring import score_cases
@@ -49,7 +50,7 @@ class NamedScorer:
             ConfigError: unknown name.
         """
         scorer = build_baseline(name, opened.dataset, opened.graph)
-        return cls(name, MODEL_LABELS[name], scorer, probabilistic=name == "evidence")
+        return cls(name, MODEL_LABELS[name], scorer, probabilistic=name in (EVIDENCE, EVIDENCE_WITH_SESSIONS))
 
     def score(self, opened: LoadedDataset, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
         """The records of all test cases.

@@ -16,12 +16,18 @@ from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.geography import Camera
+from analysis.sharing.places import told_places
+from analysis.sharing.share import share_cases
+from analysis.sharing.slides import draw_case_image
+from analysis.sharing.walks import share_step
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory, fit_trajectory
 from app.cached import datasets, models
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
+from app.fonts import slide_font
 from app.sources import Source
 from recap import columns as c
+from recap.privacy import Generalisation
 
 _GROUND_TYPE: Final = "application/json"
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
@@ -88,9 +94,12 @@ def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, o
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 
 
-def explain_image(source: Source, explanation: FullExplanation, theme: Theme) -> bytes:
-    """The map of an explanation as a PNG, drawn when it is asked for."""
+def explain_image(source: Source, explanation: FullExplanation, theme: Theme, *, exact: bool) -> bytes:
+    """The map of an explanation as a PNG, drawn when it is asked for; told coarsely unless exact."""
     opened = datasets.open_dataset(source)
+    if not exact:
+        page = share_cases([explanation], opened, basemap=read_basemap(source))
+        return draw_case_image(page, palette=palette_of(theme), font=slide_font())
     return draw_explain_image(explanation, opened, palette=palette_of(theme), basemap=read_basemap(source))
 
 
@@ -103,14 +112,19 @@ def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
 
 
 def walk_image(
-    source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool, *, exact: bool
 ) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for."""
+    """The map of one case as a PNG, drawn when it is asked for; told coarsely and alone unless exact."""
+    opened, camera = datasets.open_dataset(source), walk_camera(source, trajectory)
+    if not exact:
+        opened = told_places(opened, Generalisation()).opened(opened)
+        trajectory, prediction = share_step(trajectory, prediction)
+        camera = fit_trajectory(opened, trajectory, prediction.candidates[c.POI].to_numpy())
     return draw_walk_image(
-        datasets.open_dataset(source),
+        opened,
         trajectory,
         prediction,
-        camera=walk_camera(source, trajectory),
+        camera=camera,
         palette=palette_of(theme),
         basemap=read_basemap(source),
         show_truth=show_truth,

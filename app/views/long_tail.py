@@ -134,6 +134,7 @@ def view() -> None:
                 "Sorted step counts": distribution,
                 "Evaluation records": tables.flat_records(source, model),
             },
+            source=source,
             key="long-tail",
         )
 

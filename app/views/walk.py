@@ -12,12 +12,12 @@ from analysis.records.case_filters import (
     filter_labels,
     resolve_filter,
 )
-from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
 from app import state
-from app.cached import datasets
+from app.cached import datasets, selections
 from app.cached.records import read_records
 from app.cached.removals import read_removals
+from app.cached.selections import Selection
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
@@ -44,7 +44,7 @@ def view() -> None:
     case = state.current_case(len(opened.cases))
     with st.container(horizontal=True, vertical_alignment="center"):
         trajectory_slot = st.container(horizontal=True, width="content")
-        selection = current_selection()
+        selection = current_selection(source)
         filter_controls(source, selection)
         st.space("stretch")
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
@@ -69,7 +69,7 @@ def view() -> None:
     show_walk_player(source, trajectory)
 
 
-def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
+def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = datasets.open_dataset(source)
     numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
@@ -79,23 +79,23 @@ def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
         numbers = filter_cases(records, markov, shown, k=st.session_state["k"], removals=removals)
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
-        numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
+        numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
     search = st.session_state["find"]
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
 
 
-def current_selection() -> CaseSelection | None:
+def current_selection(source: Source) -> Selection | None:
     """The bar or cell that a link or a click chose."""
     asked = state.incoming("cases")
     if asked is not None:
         try:
-            st.session_state["selection"] = CaseSelection.parse(asked).text
+            st.session_state["selection"] = selections.parse(source, asked).text
         except ConfigError:
             st.warning("The link's choice of cases cannot be read, so all cases are shown.")
             st.session_state["selection"] = None
     text = st.session_state.get("selection")
     state.write_param("cases", text)
-    return CaseSelection.parse(text) if text else None
+    return selections.parse(source, text) if text else None
 
 
 def filters_changed() -> None:
@@ -157,7 +157,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     )
 
 
-def filter_controls(source: Source, selection: CaseSelection | None) -> None:
+def filter_controls(source: Source, selection: Selection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
     labels = filter_labels(causes=source.checkpoint_hash is not None)
     asked = st.query_params.get_all("show")
@@ -178,7 +178,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     )
     if selection is not None:
         st.button(
-            selection.label,
+            selections.label(source, selection),
             icon=":material/close:",
             icon_position="right",
             on_click=clear_selection,

@@ -68,7 +68,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
             shown["Stops"] = trajectory.stops
             draw = partial(maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, show_truth)
-            downloads(shown, key="walk", pictures={"Map": draw})
+            downloads(shown, source=source, key="walk", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
 def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> int | None:
