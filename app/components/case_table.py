@@ -1,12 +1,13 @@
 """A list of cases to filter, brush, sort and open: one component for every view that lists cases.
 
-    show_case_table(all_cases(source), key="cases", open_buttons=open_in_views)
+    show_case_table(all_cases(source), key="cases", open_case=buttons)
 
 The table is one of `analysis.cases.case_table`, or a part of it (the cases that flipped, say), with further columns if
 wanted. Everything chosen lives in the session under ``key``; one component of a page may carry it in the link too.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -22,6 +23,7 @@ from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.score_rows import SOURCE_LABELS
 from app import state
 from app.cached.figures import drawn
+from app.components.chart_table import ticked_row
 from app.components.text import quiet
 from app.settings import AppSettings
 from recap import columns as c
@@ -43,12 +45,12 @@ def show_case_table(
     k: int = 20,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Filters, scatter and table; a chosen row asks ``open_case`` for buttons.
+    """Filters, scatter and table; a ticked row asks ``open_case`` for buttons.
 
     Args:
         table: rows of `analysis.cases.case_table.case_table`; further columns are shown where ``more`` names them.
         key: of the widgets and of what is kept in the session.
-        open_case: draws what can be done with the case whose row is chosen, such as buttons to Walk and Explain.
+        open_case: draws what can be done with the case whose row is ticked, such as buttons to Walk and Explain.
         show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
         in_link: whether the filter is carried by the link (one component of a page).
         k: the table's; cases up to it are found.
@@ -70,6 +72,12 @@ def current_filter(key: str, *, in_link: bool = False) -> CaseFilter:
     if in_link:
         state.write_param(PARAM, chosen.text or None)
     return chosen
+
+
+def change_filter(key: str, *, in_link: bool = False, **fields: Any) -> None:
+    """Change some fields of a component's filter, in a callback: of its own controls, or of a click elsewhere."""
+    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
+    _keep(key, CaseFilter.parse(chosen.model_dump() | fields), in_link=in_link)
 
 
 def passing_cases(table: pd.DataFrame, key: str, *, show_truth: bool = True) -> pd.DataFrame:
@@ -95,9 +103,7 @@ def _draw(
 ) -> None:
     chosen = current_filter(key, in_link=in_link)
 
-    def change(**fields: Any) -> None:
-        _keep(key, CaseFilter.parse(chosen.model_dump() | fields), in_link=in_link)
-
+    change = partial(change_filter, key, in_link=in_link)
     if not show_truth:
         table, chosen = hide_truth(table), chosen.without_truth()
     shown = table[chosen.mask(table)]
@@ -115,7 +121,7 @@ def _draw(
         picked = _rows(shown, key, more)
         with st.container(horizontal=True, vertical_alignment="center"):
             if picked is None:
-                quiet("Choose a row to open its case.")
+                quiet("Tick a row to open its case.")
             else:
                 open_case(picked)
 
@@ -273,20 +279,19 @@ def _brush(table: pd.DataFrame, key: str, k: int, change: Callable[..., None]) -
 
 
 def _rows(shown: pd.DataFrame, key: str, more: Mapping[str, Any]) -> int | None:
-    """The table; returns the case of the chosen row."""
+    """The table; returns the case of the ticked row."""
     event = st.dataframe(
         _readable(shown, list(more)),
         hide_index=True,
         height=HEIGHT,
         key=f"{key}_rows",
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode="single-row",
         column_config=_columns() | dict(more),
         alt="Cases with rank, counts, places, category, hour, reason and causes",
     )
-    cells = event["selection"]["cells"] if event else []
-    row = int(cells[0][0]) if cells else -1
-    return int(shown[c.CASE].iloc[row]) if 0 <= row < len(shown) else None
+    row = ticked_row(event, len(shown))
+    return None if row is None else int(shown[c.CASE].iloc[row])
 
 
 def _readable(shown: pd.DataFrame, more: list[str]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import show_misses
+from app.components.misses import CASES, MISS_K, show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
 from app.pages import EXPLAIN, WALK
@@ -117,7 +117,7 @@ def view() -> None:
     legend(
         f":blue[■] :gray[{label}, 95 % interval over walkers]",
         f"**–** :gray[{MODEL_LABELS[beside]}]",
-        f":gray[Small numbers: {over} in the bin. Click a bar, or its row in the table, to open its cases.]",
+        f":gray[Small numbers: {over} in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
@@ -160,7 +160,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         quiet(
             f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Cells say where the true "
             "place lies, not what found it. "
-            "Click a cell, or its row in the table, to open its cases."
+            "Click a cell, or tick its row in the table, to open its cases."
         )
 
         def open_cohort(_: str, row: int) -> None:
@@ -217,7 +217,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
 def show_cases(source: Source) -> None:
     """Every test case, to filter, sort and open."""
     section("Cases")
-    show_case_table(all_cases(source), key="cases", open_case=open_buttons, in_link=True)
+    k = st.session_state.get(MISS_K) or 20
+    show_case_table(all_cases(source, k), key=CASES, open_case=open_buttons, in_link=True, k=k)
 
 
 def open_buttons(case: int) -> None:

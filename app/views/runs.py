@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis.training_progress import queue_table, run_headline, stage_spans
 from app.cached import run_store
+from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
 from app.components.runs.actions import show_actions, show_comparison
 from app.components.runs.form import show_form
@@ -53,7 +54,7 @@ def view() -> None:
 
 
 def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
-    """All runs; picking one shows it."""
+    """All runs; ticking one shows it."""
     section("Queue")
     table, colours = queue_table(rows), list(STATE_COLOURS.values())
     event = st.dataframe(
@@ -61,7 +62,7 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
         hide_index=True,
         key="run_queue",
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode="single-row",
         column_config={
             "run": st.column_config.TextColumn("Run", width=50),
             "what": st.column_config.TextColumn("What", width=200),
@@ -72,8 +73,8 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
             "note": st.column_config.TextColumn("Note", width=220),
         },
     )
-    cells = event["selection"]["cells"]
-    if cells and (picked := str(table["run"].iloc[cells[0][0]])) != chosen and picked != st.session_state.get("seen"):
+    row = ticked_row(event, len(table))
+    if row is not None and (picked := str(table["run"].iloc[row])) not in (chosen, st.session_state.get("seen")):
         st.session_state["run"] = st.session_state["seen"] = picked
         st.rerun()
     show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))

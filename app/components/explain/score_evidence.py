@@ -11,6 +11,7 @@ from analysis.figures.explain import describe_score_parts, plot_paths, plot_scor
 from analysis.formatting import chance, ordinal, share, signed_points, time_of_day
 from app import state
 from app.cached import maps
+from app.components.chart_table import ticked_row
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
 from app.components.text import quiet, section
 from app.sources import Source
@@ -67,7 +68,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
     badge = "They are in the token." if in_token else "The token does not hold them at this checkpoint."
     quiet(
         f"Line width is the share of the two-hop probability, {share(shown.a2_source_target)} in all. {badge} "
-        "Click a middle place, or its row, to cut it."
+        "Click a middle place, or tick its row, to cut it."
     )
     event = st.plotly_chart(
         plot_paths(shown, state.theme_palette()),
@@ -95,11 +96,11 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         for path in shown.path_evidence
     ]
     row_event = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-cell"
+        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-row"
     )
-    cells = row_event["selection"]["cells"] if row_event else []
-    if cells and not middles and int(cells[0][0]) < len(shown.path_evidence):
-        _cut_card(source, shown, shown.path_evidence[int(cells[0][0])].middle)
+    row = ticked_row(row_event, len(shown.path_evidence))
+    if row is not None and not middles:
+        _cut_card(source, shown, shown.path_evidence[row].middle)
     quiet("Counterfactual ranks. Frozen takes one product out; recounted removes the first edge and renormalises.")
 
 
