@@ -8,7 +8,9 @@ from analysis.training_progress import queue_table, run_headline, stage_spans
 from app.cached import run_store
 from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
-from app.components.runs.actions import show_actions, show_comparison
+from app.components.runs.actions import show_actions, show_time_machine
+from app.components.runs.beginning import show_beginning
+from app.components.runs.comparison import show_comparison, show_sweep
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
@@ -45,12 +47,15 @@ def view() -> None:
             error_boundary(show_form)(store)
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
-            st.markdown("No run yet. Runs go on when this page, or the whole app, is closed.")
+            show_beginning(store)
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
         show_gpus(store, rows)
-        show_comparison(store, rows, store.get(chosen), next(row for row in rows if row["id"] == chosen))
+        run = store.get(chosen)
+        show_comparison(store, rows, run, next(row for row in rows if row["id"] == chosen))
+        show_sweep(store, rows, run)
+        show_time_machine(run)
 
 
 def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
