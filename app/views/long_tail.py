@@ -16,6 +16,7 @@ from app.cached.case_tables import all_cases
 from app.cached.figures import drawn
 from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
+from app.components.cohort_causes import show_cohort_causes
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.misses import CASES, MISS_K, show_misses
@@ -169,6 +170,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             open_cases(source, CaseSelection.of_cohort(*evidence, eta))
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
+        if model is None:
+            show_cohort_causes(source, eta)
     with halves.cell():
         section("What one more hop buys")
         hops = tables.hops(source)
