@@ -221,14 +221,16 @@ def show_cases(source: Source) -> None:
     """Every test case, to filter, sort and open."""
     section("Cases")
     k = st.session_state.get(MISS_K) or 20
-    show_case_table(all_cases(source, k), key=CASES, open_case=open_buttons, in_link=True, k=k)
+    show_truth = st.query_params.get("truth") != "false"
+    show_case_table(all_cases(source, k), key=CASES, open_case=open_buttons, show_truth=show_truth, in_link=True, k=k)
 
 
 def open_buttons(case: int) -> None:
     """Open one case where it can be looked into."""
     for page in (WALK, EXPLAIN):
         if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
-            st.switch_page(page.path, query_params={"case": str(case)})
+            hidden = {"truth": "false"} if st.query_params.get("truth") == "false" else {}
+            st.switch_page(page.path, query_params={"case": str(case)} | hidden)
 
 
 @st.fragment

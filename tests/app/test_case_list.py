@@ -79,6 +79,18 @@ def test_a_filter_is_kept_under_a_name(city: LoadedDataset, tmp_path: Path) -> N
     assert app.query_params["filter"] == ["rank=21-"] or app.query_params["filter"] == "rank=21-"
 
 
+def test_a_link_that_hides_the_truth(city: LoadedDataset) -> None:
+    """No rank, count, target, category, reason or cause is listed, and a filter by them lets every case pass."""
+    app = open_view("long_tail", truth="false", filter="rank=21-")
+    check_calm(app)
+    table = next(table.value for table in app.dataframe if set(table.value.columns) == set(KNOWN_BEFORE))
+    assert len(table) == len(city.cases)
+    app.session_state["cases_rows"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
+    app.run()
+    app.button(key="cases_to_walk").click().run()
+    assert app.query_params["truth"] in ("false", ["false"])
+
+
 def _hidden(rank: float, to: str) -> None:
     import pandas as pd
 
