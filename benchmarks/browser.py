@@ -20,7 +20,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,7 +54,7 @@ async ([click, watched, number]) => {
     last = now;
     if (answer === null && changed !== undefined && changed !== before) answer = now;
     quiet = answer !== null && idle() && took < 100 ? quiet + 1 : 0;
-    if (now > 60000) throw new Error('no answer within a minute: ' + click + ' ' + before);
+    if (now > 300000) throw new Error('no answer within five minutes: ' + click + ' ' + before);
   }
   return [answer, performance.now() - started];
 }
@@ -197,11 +197,10 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         for name, checkout in checkouts.items():
             starts = [headline(browser, checkout, options) for _ in range(arguments.starts)]
             result[name]["headline_s"] = round(statistics.median(starts), 2) if starts else None
-        servers = {name: serving(path, f"{homes}/{name}", options) for name, path in checkouts.items()}
         visits = {}
-        try:
-            for name, server in servers.items():
-                url, process, _ = server.__enter__()
+        with ExitStack() as servers:
+            for name, checkout in checkouts.items():
+                url, process, _ = servers.enter_context(serving(checkout, f"{homes}/{name}", options))
                 visits[name] = Visit(browser, url, process)
                 list(one_round(visits[name], [0, 1, 2]))  # the first round also opens model and records
             for turn in range(arguments.repeats):
@@ -209,10 +208,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                     cases = [arguments.first_case + 3 * turn + offset for offset in range(3)]
                     for action, row in one_round(visit, cases):
                         rows[name].setdefault(action, []).append(row)
-        finally:
-            for server in servers.values():
-                server.__exit__(None, None, None)
-            browser.close()
+        browser.close()
     for name, actions in rows.items():
         result[name] |= {action: summary(found) for action, found in actions.items()}
     return result
