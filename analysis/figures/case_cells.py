@@ -24,6 +24,8 @@ RANK_BINS: Final[tuple[Bin, ...]] = (
     (1001, None),
 )
 STEP_BINS: Final[tuple[Bin, ...]] = (*((count, count) for count in range(10)), (10, 19), (20, 49), (50, None))
+_STEP_PLACES: Final = (*range(10), 10.5, 12.0, 13.3)
+"""Where the step bins stand on their axis: the wide ones have wide names."""
 LARGEST_DISC: Final = 34
 SMALLEST_DISC: Final = 5
 
@@ -58,7 +60,8 @@ def plot_case_cells(cells: pd.DataFrame, *, found_within: int, palette: Palette)
         cells: from `bin_cases`.
         found_within: cases up to this rank count as found and stand above a line.
     """
-    rank_of, step_of = ({bounds: at for at, bounds in enumerate(bins)} for bins in (RANK_BINS, STEP_BINS))
+    rank_of = {bounds: at for at, bounds in enumerate(RANK_BINS)}
+    step_of = dict(zip(STEP_BINS, _STEP_PLACES, strict=True))
     rows = [tuple(row) for row in cells.to_numpy().tolist()]
     x = [step_of[row[2:4]] for row in rows]
     y = [rank_of[row[:2]] for row in rows]
@@ -89,9 +92,9 @@ def plot_case_cells(cells: pd.DataFrame, *, found_within: int, palette: Palette)
     figure.update_layout(dragmode="select")
     figure.update_xaxes(
         title_text="Times the step occurred in training",
-        tickvals=list(range(len(STEP_BINS))),
+        tickvals=list(_STEP_PLACES),
         ticktext=[name_bin(*bounds) for bounds in STEP_BINS],
-        range=[-0.7, len(STEP_BINS) - 0.3],
+        range=[-0.7, _STEP_PLACES[-1] + 0.7],
         tickangle=0,
     )
     figure.update_yaxes(
