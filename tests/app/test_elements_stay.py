@@ -30,11 +30,11 @@ def places(app: AppTest, *kinds: str) -> list[tuple[str, tuple[int, ...]]]:
 def test_filters_of_walk_leave_the_map_in_place() -> None:
     """With a filter, without, with one by cause: the map stands where it stood, and so do heading and list."""
     app = open_view("walk", case="2")
-    before = places(app, "deck_gl_json_chart", "title", "arrow_data_frame", "metric")
-    assert {"deck_gl_json_chart", "title", "arrow_data_frame", "metric"} == set(dict(before))
+    before = places(app, "deck_gl_json_chart", "title", "dataframe", "metric")
+    assert {"deck_gl_json_chart", "title", "dataframe", "metric"} == set(dict(before))
     for chosen in (["unseen"], [], ["history"], ["unseen", "tail", "missed"]):
         app.pills(key="show").set_value(chosen).run()
-        assert places(app, "deck_gl_json_chart", "title", "arrow_data_frame", "metric") == before, chosen
+        assert places(app, "deck_gl_json_chart", "title", "dataframe", "metric") == before, chosen
 
 
 def test_a_switch_of_explain_leaves_everything_in_place() -> None:
