@@ -245,6 +245,34 @@ _TERMS: Final = (
         "The first place and the target share a category.",
     ),
     Term("other", "Other", "", "None of these reasons.", "A miss without any of the labels before."),
+    Term(
+        "mcnemar_p",
+        "McNemar p",
+        "",
+        "How often chance alone would split so unevenly the cases that only one of two models finds.",
+        "Exact two-sided McNemar test over the cases that one side alone finds within K.",
+    ),
+    Term(
+        "sign_flip_p",
+        "Sign-flip p",
+        "",
+        "How often the difference would be as large if the models' names were exchanged by chance, walker by walker.",
+        "Two-sided permutation test over users: all 2^U sign flips up to 12 users that differ, else 9,999 drawn ones.",
+    ),
+    Term(
+        "too_close",
+        "Too close to tell",
+        "",
+        "The numbers do not say which of the two is better.",
+        "The 95 % user-bootstrap interval holds 0, or the larger of the two p is .05 or more.",
+    ),
+    Term(
+        "seed_band",
+        "Band of seeds",
+        "",
+        "How far two trainings of one model differ when nothing but chance differs.",
+        "t of 95 % times √2 times the pooled standard deviation of a group's mean over seeds.",
+    ),
 )
 TERMS: Final = {term.key: term for term in _TERMS}
 

@@ -7,11 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.evaluation_records import evaluation_records
+from analysis.records.imported import PREFIX
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
 from app.cached.once import Once, Progress
 from app.settings import AppSettings
 from app.sources import Source
+from recap.errors import RecapError
 
 if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
@@ -32,9 +34,15 @@ def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
 
 def _records(source: Source, baseline: str | None) -> pd.DataFrame:
     def make(show: Progress) -> pd.DataFrame:
+        opened = datasets.open_dataset(source)
+        if baseline is not None and baseline.startswith(PREFIX):
+            found = datasets.imported(source).get(baseline)
+            if found is None:
+                raise RecapError(f"the imported predictions {baseline} are gone; import them again")
+            return found.read(len(opened.cases))
         with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
             return evaluation_records(
-                datasets.open_dataset(source),
+                opened,
                 datasets.model_key(source, baseline),
                 lambda: _open_model(source, baseline),
                 keep=not AppSettings.from_environment().read_only,

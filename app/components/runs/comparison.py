@@ -8,7 +8,7 @@ import streamlit as st
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.run_comparison import REACHED, plot_overlay, plot_sweep, sweep_table
 from analysis.formatting import share
-from analysis.training_progress import CURVES, curve_table
+from analysis.training_progress import CURVES, Curve, curve_table
 from app import state
 from app.cached import datasets, run_store
 from app.components.chart_table import ticked_row
@@ -69,7 +69,8 @@ def show_sweep(store: RunStore, rows: list[RunRow], run: RunFolder) -> None:
 
 def _show_curves(runs: list[RunFolder]) -> None:
     """The curve chosen above, over all validation cases, of every run."""
-    curve = st.session_state.get("run_curve") or "hr20"
+    chosen: Curve | None = st.session_state.get("run_curve")
+    curve = chosen or "hr20"
     curves = {}
     for run in runs:
         table = curve_table(run.read_metrics(), curve)
