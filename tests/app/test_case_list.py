@@ -96,16 +96,16 @@ def _hidden(rank: float, to: str) -> None:
 
     from app.components.case_table import show_case_table
 
-    table = pd.DataFrame(
-        {
-            "case": [0, 1],
-            "rank": rank,
-            "transition_count": int(rank),
-            "destination_count": 1,
-            "user": [3, 4],
-            "hour": [7, 8],
-        }
-    ).assign(**{"from": "Home", "to": to, "category": to, "reason": "", "causes": [(), ()]})
+    truth = {
+        "rank": rank,
+        "transition_count": int(rank),
+        "destination_count": 1,
+        "to": to,
+        "category": to,
+        "reason": "",
+    }
+    table = pd.DataFrame({"case": [0, 1], "user": [3, 4], "hour": [7, 8], "from": "Home", **truth})
+    table["causes"] = [(), ()]
     show_case_table(table, key="cases", open_case=lambda case: None, show_truth=False)
 
 
