@@ -9,6 +9,7 @@ import streamlit as st
 from analysis.formatting import share
 from analysis.glossary import TERMS, tooltip_of_order
 from analysis.long_tail.misses import MISS_LABELS, MISSES, count_misses, misses_by_step, resolve_miss
+from app import state
 from app.cached import datasets, explanations
 from app.components.case_table import change_filter
 from app.components.chart_table import ticked_row
@@ -20,6 +21,8 @@ CASES: Final = "cases"
 MISS_K: Final = "miss_k"
 """The K of Long tail's reasons, and of its list."""
 WHY_LABELS: Final = MISS_LABELS
+ANY_REASON: Final = "any"
+"""No reason chosen; None as an option of a selectbox reads "Choose an option"."""
 WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 
 
@@ -29,13 +32,14 @@ def why_control(source: Source) -> None:
         return
     asked = st.query_params.get("why")
     meant = resolve_miss(asked or "")
-    if meant is not None and WHY_LABELS[meant] != asked:  # a link from before the reasons were renamed
+    labels = state.words().terms(WHY_LABELS)
+    if meant is not None and labels[meant] != asked:  # a link from before the reasons were renamed
         st.session_state["why"] = meant
     st.selectbox(
         "Missed because",
-        (None, *MISSES),
+        (ANY_REASON, *MISSES),
         key="why",
-        format_func=lambda name: "Any reason" if name is None else WHY_LABELS[name],
+        format_func=lambda name: "Any reason" if name == ANY_REASON else labels[name],
         help=WHY_HELP,
         on_change=lambda: st.session_state.update(filters_changed=True),
         bind="query-params",
@@ -61,13 +65,14 @@ def show_misses(source: Source) -> None:
     """Counts by reason and by how often the step was seen, for a chosen K; they sum to the misses."""
     if source.checkpoint_hash is None:
         return
+    words = state.words()
     section("Why cases are missed", help=WHY_HELP)
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20
     labels = explanations.miss_labels(source, k)
     counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
     table = pd.DataFrame(
         {
-            "Why": [WHY_LABELS[label] for label in counts["label"]],
+            "Why": [words.term(label) for label in counts["label"]],
             "Cases": [f"{n:,}" for n in counts["n"]],
             "Share": [share(value) for value in counts["share"]],
             **{name: [f"{n:,}" for n in by_step[name]] for name in by_step},

@@ -141,7 +141,7 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
             if st.button(f"This case in {page.title}", icon=":material/arrow_forward:", key=f"run_case_{page.name}"):
                 state.choose_source(source.token)
                 case = str(changed[c.CASE].iloc[row])
-                st.switch_page(page.path, query_params={"source": source.token, "case": case})
+                st.switch_page(page.path, query_params=state.link_to(source, case=case))
 
 
 def _number(value: float | None) -> str:
