@@ -238,6 +238,30 @@ def show_cases(source: Source) -> None:
     show_truth = st.query_params.get("truth") != "false"
     buttons = partial(open_buttons, source)
     show_case_table(all_cases(source, k), key=CASES, open_case=buttons, show_truth=show_truth, in_link=True, k=k)
+
+
+def open_buttons(source: Source, case: int) -> None:
+    """Open one case where it can be looked into."""
+    for page in (WALK, EXPLAIN):
+        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
+            hidden = {"truth": "false"} if st.query_params.get("truth") == "false" else {}
+            st.switch_page(page.path, query_params=state.link_to(source, case=str(case), **hidden))
+
+
+@st.fragment
+def show_lift(source: Source) -> None:
+    """The lift of each evidence, on demand: it looks at every place for a thousand cases."""
+    section("What evidence says beyond chance")
+    group = st.segmented_control(
+        "Cases",
+        list(LIFT_GROUPS),
+        default="unseen",
+        required=True,
+        format_func=LIFT_GROUPS.__getitem__,
+        key="lift_group",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
     group = group or "unseen"
     lift = tables.lift(source, group)
     st.plotly_chart(
