@@ -65,9 +65,9 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     "no_path": ("No two steps of the training data lead to it.", "No two-hop path leads to it in training."),
     "paths_note": (
         "Line width is the share of all such two-step trips, {share} in all. {badge} "
-        "Click a middle place, or its row, to cut it.",
+        "Click a middle place, or tick its row, to cut it.",
         "Line width is the share of the two-hop probability, {share} in all. {badge} "
-        "Click a middle place, or its row, to cut it.",
+        "Click a middle place, or tick its row, to cut it.",
     ),
     "in_token": ("The model reads them.", "They are in the token."),
     "not_in_token": ("This model does not read them.", "The token does not hold them at this checkpoint."),

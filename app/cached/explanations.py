@@ -10,7 +10,7 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.long_tail.misses import describe_misses, label_misses
-from app.cached import datasets
+from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.sources import Source
@@ -102,11 +102,11 @@ def _check_tables(source: Source) -> CheckTables:
 
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
-    return label_misses(_described_misses(source), k)
+    return label_misses(described_misses(source), k)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model", hash_funcs=BY_MODEL)
-def _described_misses(source: Source) -> pd.DataFrame:
+def described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
     opened, removals = datasets.open_dataset(source), read_removals(source)
     assert removals is not None

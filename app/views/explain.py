@@ -76,7 +76,8 @@ def view() -> None:
             present_button(case, edits=edits)
         save_control(source, shown, about, against, state.words().sentences)
         _export(source, shown)
-    _answer(shown, state.words())
+    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
+        _answer(shown, state.words())
     top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
     with top.cell(column_span=2):
         show_score_parts(shown)

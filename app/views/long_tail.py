@@ -1,5 +1,7 @@
 """Long tail: accuracy by how often a step and a place were seen, by evidence, and what one more hop buys."""
 
+from functools import partial
+
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
@@ -12,15 +14,17 @@ from analysis.records.case_selection import CaseSelection
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app import state
 from app.cached import datasets, tables
+from app.cached.case_tables import all_cases
 from app.cached.figures import drawn
+from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
 from app.components.cohort_causes import show_cohort_causes
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import show_misses
+from app.components.misses import CASES, MISS_K, show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
-from app.pages import WALK
+from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
@@ -119,10 +123,12 @@ def view() -> None:
     legend(
         f":blue[■] :gray[{label}, 95 % interval over walkers]",
         f"**–** :gray[{MODEL_LABELS[beside]}]",
-        f":gray[Small numbers: {over} in the bin. Click a bar, or its row in the table, to open its cases.]",
+        f":gray[Small numbers: {over} in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
+    if model is None:
+        show_cases(source)
     distribution = tables.distribution(source)
     with data:
         downloads(
@@ -168,7 +174,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         quiet(
             f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Cells say where the true "
             "place lies, not what found it. "
-            "Click a cell, or its row in the table, to open its cases."
+            "Click a cell, or tick its row in the table, to open its cases."
         )
 
         def open_cohort(_: str, row: int) -> None:
@@ -223,6 +229,23 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     if model is None:
         with halves.cell():
             show_misses(source)
+
+
+def show_cases(source: Source) -> None:
+    """Every test case, to filter, sort and open."""
+    section("Cases")
+    k = st.session_state.get(MISS_K) or 20
+    show_truth = st.query_params.get("truth") != "false"
+    buttons = partial(open_buttons, source)
+    show_case_table(all_cases(source, k), key=CASES, open_case=buttons, show_truth=show_truth, in_link=True, k=k)
+
+
+def open_buttons(source: Source, case: int) -> None:
+    """Open one case where it can be looked into."""
+    for page in (WALK, EXPLAIN):
+        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
+            hidden = {"truth": "false"} if st.query_params.get("truth") == "false" else {}
+            st.switch_page(page.path, query_params=state.link_to(source, case=str(case), **hidden))
 
 
 @st.fragment

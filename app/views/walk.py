@@ -48,7 +48,9 @@ def view() -> None:
         filter_controls(source, selection)
         st.space("stretch")
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
-    numbers = chosen_cases(source, selection)
+    notes = st.container()  # of their own: they come and go, and the map below must keep its place in the page
+    with notes:
+        numbers = chosen_cases(source, selection)
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)

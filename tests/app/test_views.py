@@ -220,9 +220,9 @@ def test_long_tail_links(city: LoadedDataset, params: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("key", "row", "link"), [("bars-By step", 0, "step:0:0"), ("bars-By place", 1, "place:10:19")])
 def test_a_row_of_the_table_leads_where_its_bar_does(city: LoadedDataset, key: str, row: int, link: str) -> None:
-    """The table behind the bars, for the keyboard: a chosen cell opens Walk with the cases of its bin."""
+    """The table behind the bars, for the keyboard: a ticked row opens Walk with the cases of its bin."""
     app = open_view("long_tail")
-    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
+    app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     app.run()
     check_calm(app)
     inside = city.cases["case"][CaseSelection.parse(link).mask(city.cases)]
@@ -235,7 +235,7 @@ def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> 
     app = open_view("long_tail")
     cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
     row = int(cohorts["n"].to_numpy().argmax())
-    app.session_state["cohorts-Cohorts"] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
+    app.session_state["cohorts-Cohorts"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     app.run()
     check_calm(app)
     history, hops = (int(cohorts[name].iloc[row]) for name in ("in_history", "within_two_hops"))

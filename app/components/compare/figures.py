@@ -77,7 +77,7 @@ def _cohorts(source: Source, found: Comparison) -> None:
         _open(CaseSelection.of_cohort(chosen[0], chosen[1], 1))
     quiet(
         f"Tail cases: {markdown_text(found.a)} → {markdown_text(found.b)}. Cells say where the true place lies, not "
-        "what found it. Filled: clear by interval and tests. Click a cell, or its row in the table, to open its cases."
+        "what found it. Filled: clear by interval and tests. Click a cell, or tick its row in the table, to open them."
     )
 
     def open_cohort(_: str, row: int) -> None:

@@ -12,6 +12,7 @@ from analysis.formatting import MINUS, chance, ordinal, share, signed_points, ti
 from analysis.registers import Words
 from app import state
 from app.cached import maps
+from app.components.chart_table import ticked_row
 from app.components.explain.more_edits import pick_place
 from app.components.explain.score_panels import show_score_panels
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
@@ -97,11 +98,11 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         for path in shown.path_evidence
     ]
     row_event = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-cell"
+        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-row"
     )
-    cells = row_event["selection"]["cells"] if row_event else []
-    if cells and not middles and int(cells[0][0]) < len(shown.path_evidence):
-        middle = shown.path_evidence[int(cells[0][0])].middle
+    row = ticked_row(row_event, len(shown.path_evidence))
+    if row is not None and not middles:
+        middle = shown.path_evidence[row].middle
         if pick_place("paths-table", middle):
             st.rerun()
         _cut_card(source, shown, middle)
