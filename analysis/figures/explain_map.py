@@ -9,8 +9,10 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.palette import Palette, rgb
 from analysis.geography import fit_camera
 from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
 
 MAP_SIZE = (520, 330)
+NARROWEST_PX = 270
 _PIXELS: Final[Any] = pdk.types.String("pixels")
 Positions = dict[int, list[float]]
 """Longitude and latitude in degrees by POI, five decimals."""
@@ -20,7 +22,7 @@ def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_sty
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     middles = [path.middle for path in explanation.path_evidence]
     shown = np.array([explanation.source, explanation.target, explanation.rival, *middles])
-    camera = fit_camera(opened.latitude[shown], opened.longitude[shown], width_px=MAP_SIZE[0], height_px=MAP_SIZE[1])
+    camera = fit_camera(opened.latitude[shown], opened.longitude[shown], width_px=NARROWEST_PX, height_px=MAP_SIZE[1])
     position = {int(poi): at for poi, at in zip(shown, _positions(opened, shown), strict=True)}
     marks = _marks(explanation, palette)
     return pdk.Deck(
@@ -86,7 +88,14 @@ def _place_layer(explanation: FullExplanation, marks: list[_Mark], position: Pos
         "ScatterplotLayer",
         id="places",
         data=[
-            {"at": position[mark.poi], "r": mark.radius, "fill": mark.fill, "line": mark.line, "tip": mark.name}
+            {
+                "at": position[mark.poi],
+                "r": mark.radius,
+                "fill": mark.fill,
+                "line": mark.line,
+                "tip": mark.name,
+                c.POI: mark.poi,
+            }
             for mark in (*dots, *marks)
         ],
         get_position="at",

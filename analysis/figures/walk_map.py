@@ -216,10 +216,11 @@ def _label_layer(
     show_truth: bool,
 ) -> pdk.Layer:
     """Names of the source, the truth and the best places, on the side where they cover no disc."""
-    source, target = int(prediction.case[c.SOURCE]), int(prediction.case[c.TARGET])
+    source = int(prediction.case[c.SOURCE])
     under = discs.loc[discs[c.POI] == source, "r"]
     wanted: dict[int, tuple[str, float]] = {source: (palette.ink, float(under.iloc[0]) + 2 if len(under) else 11.0)}
     if show_truth:
+        target = int(prediction.case[c.TARGET])
         mine = discs.loc[discs[c.POI] == target, "r"]
         wanted[target] = (palette.truth.text, float(mine.iloc[0]) + 6 if len(mine) else 18.0)
     for poi, radius in zip(discs[c.POI].head(NAMED_CANDIDATES), discs["r"], strict=False):

@@ -78,7 +78,7 @@ def _draw_walk_map(
         datasets.open_dataset(source),
         trajectory,
         prediction,
-        camera=walk_camera(source, trajectory),
+        camera=walk_camera(source, trajectory) if show_truth else _blind_camera(source, trajectory, prediction),
         map_style=ground,
         palette=palette_of(theme),
         show_truth=show_truth,
@@ -111,11 +111,18 @@ def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
     return fit_trajectory(datasets.open_dataset(source), trajectory, extra)
 
 
+def _blind_camera(source: Source, trajectory: Trajectory, prediction: CasePrediction) -> Camera:
+    """The camera while the truth is hidden: the stops so far and the best predictions, nothing that comes later."""
+    best = prediction.candidates[c.POI].head(5).to_numpy(np.int64)
+    return fit_trajectory(datasets.open_dataset(source), trajectory.until(int(prediction.case[c.CASE])), best)
+
+
 def walk_image(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool, *, exact: bool
 ) -> bytes:
     """The map of one case as a PNG, drawn when it is asked for; told coarsely and alone unless exact."""
-    opened, camera = datasets.open_dataset(source), walk_camera(source, trajectory)
+    opened = datasets.open_dataset(source)
+    camera = walk_camera(source, trajectory) if show_truth else _blind_camera(source, trajectory, prediction)
     if not exact:
         opened = told_places(opened, Generalisation()).opened(opened)
         trajectory, prediction = share_step(trajectory, prediction)
