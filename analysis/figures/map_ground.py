@@ -2,9 +2,11 @@
 
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.palette import Palette, mix
@@ -19,10 +21,17 @@ _LINES: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bri
 Pixel = tuple[float, float]
 
 
-def draw_ground(
-    opened: LoadedDataset, camera: Camera, palette: Palette, basemap: Mapping[str, Any] | None
-) -> tuple[Image.Image, ImageDraw.ImageDraw]:
+@dataclass(frozen=True)
+class Ground:
+    """What a flat map lies on: every place, and the city's own layers where it has some."""
+
+    opened: LoadedDataset
+    basemap: Mapping[str, Any] | None = None
+
+
+def draw_ground(ground: Ground, camera: Camera, palette: Palette) -> tuple[Image.Image, ImageDraw.ImageDraw]:
     """The city without anybody: its own layers where it has some, and every place as a faint dot."""
+    opened, basemap = ground.opened, ground.basemap
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     draw = ImageDraw.Draw(image)
     layers = {} if basemap is None else {name: basemap["layers"][name] for name in basemap["order"]}
@@ -101,13 +110,25 @@ def _project(camera: Camera, line: list[list[float]]) -> list[Pixel]:
 def pixels(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) -> list[Pixel]:
     """Where points lie on the picture."""
     x, y = screen_offsets(camera, latitude, longitude)
-    return [(float(a), float(b)) for a, b in zip(SCALE * (x + SIZE[0] / 2), SCALE * (y + SIZE[1] / 2), strict=True)]
+    return [on_picture(a, b) for a, b in zip(x, y, strict=True)]
 
 
-def draw_name(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, palette: Palette) -> None:
-    """A name on a plate of land."""
-    shown = text if len(text) <= 32 else text[:31] + "…"
+def on_picture(x: float, y: float) -> Pixel:
+    """The picture's pixel of an offset from the map's middle."""
+    return float(SCALE * (x + SIZE[0] / 2)), float(SCALE * (y + SIZE[1] / 2))
+
+
+def draw_text(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, size: int) -> None:
+    """Words in the middle of a point."""
+    draw.text(at, text, fill=colour, font=ImageFont.load_default(size), anchor="mm")
+
+
+def draw_names(draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette) -> None:
+    """Placed names on plates of land: ``x, y, text, shift, anchor`` and ``of``, which says the colour."""
     font = ImageFont.load_default(26)
-    box = draw.textbbox(at, shown, font=font, anchor="mm")
-    draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
-    draw.text(at, shown, fill=colour, font=font, anchor="mm")
+    for name in names.itertuples():
+        at = on_picture(name.x + name.shift[0], name.y + name.shift[1])
+        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name.anchor]
+        box = draw.textbbox(at, name.text, font=font, anchor=anchor)
+        draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
+        draw.text(at, name.text, fill=colours[name.of], font=font, anchor=anchor)

@@ -25,14 +25,20 @@ class CasePrediction:
             ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
             and ``part_<name>``.
+        num_best: how many rows are the best places; a row after them is there for the truth alone.
         target_rank: mean rank of the truth over ties.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
     """
 
     case: pd.Series
     candidates: pd.DataFrame
+    num_best: int
     target_rank: float
     paths: pd.DataFrame
+
+    def listed(self, *, show_truth: bool) -> pd.DataFrame:
+        """The places to show: while the truth is hidden, nothing that is there because it is the truth."""
+        return self.candidates if show_truth else self.candidates.iloc[: self.num_best]
 
 
 def predict_case(
@@ -81,7 +87,7 @@ def predict_case(
             **parts,
         }
     )
-    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place))
+    return CasePrediction(case, candidates, len(best_K), rank, _paths(opened, source, listed, paths_per_place))
 
 
 def _paths(opened: LoadedDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 import json
 from typing import Any, Final
 
-import numpy as np
 import pydeck as pdk
 import streamlit as st
 from streamlit import runtime
@@ -12,13 +11,15 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
+from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
-from analysis.geography import Camera
+from analysis.figures.walk_marks import WalkMarks, walk_marks
+from analysis.trajectories.cameras import fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Trajectory, fit_trajectory
-from app.cached import datasets, models
+from analysis.trajectories.trajectory import Trajectory
+from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.sources import Source
 from recap import columns as c
@@ -52,10 +53,11 @@ def walk_map(
     online: bool,
     show_truth: bool,
     show_paths: bool,
+    whole_walk: bool,
 ) -> DrawnDeck:
     """The map of one case; kept, since stepping to and fro shows the same maps again."""
     ground = _ground(source, theme, online=online)  # every run of a page asks for it, so it is not kept with the deck
-    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths)
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
@@ -67,18 +69,26 @@ def _draw_walk_map(
     theme: Theme,
     show_truth: bool,
     show_paths: bool,
+    whole_walk: bool,
 ) -> DrawnDeck:
-    deck = walk_deck(
-        datasets.open_dataset(source),
-        trajectory,
-        prediction,
-        camera=walk_camera(source, trajectory),
-        map_style=ground,
-        palette=palette_of(theme),
-        show_truth=show_truth,
-        show_paths=show_paths,
-    )
-    return DrawnDeck(deck)
+    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme)))
+
+
+def _walk_marks(
+    source: Source,
+    trajectory: Trajectory,
+    prediction: CasePrediction,
+    show_truth: bool,
+    show_paths: bool,
+    whole_walk: bool,
+) -> WalkMarks:
+    opened = datasets.open_dataset(source)
+    if whole_walk:
+        camera = fit_walk(opened, trajectory, prediction, show_truth=show_truth)
+    else:
+        camera = fit_prediction(opened, prediction, show_truth=show_truth)
+    return walk_marks(opened, trajectory, prediction, camera=camera, show_truth=show_truth, show_paths=show_paths)
 
 
 def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
@@ -90,31 +100,26 @@ def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, o
 
 def explain_image(source: Source, explanation: FullExplanation, theme: Theme) -> bytes:
     """The map of an explanation as a PNG, drawn when it is asked for."""
-    opened = datasets.open_dataset(source)
-    return draw_explain_image(explanation, opened, palette=palette_of(theme), basemap=read_basemap(source))
-
-
-@st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_CASE)
-def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
-    """The camera of a trajectory: its stops and the best predictions along it, the same at every step."""
-    best = models.best_places(source, trajectory.cases)
-    extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
-    return fit_trajectory(datasets.open_dataset(source), trajectory, extra)
+    return draw_explain_image(explanation, _flat_ground(source), palette=palette_of(theme))
 
 
 def walk_image(
-    source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool
+    source: Source,
+    trajectory: Trajectory,
+    prediction: CasePrediction,
+    theme: Theme,
+    *,
+    show_truth: bool,
+    show_paths: bool,
+    whole_walk: bool,
 ) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for."""
-    return draw_walk_image(
-        datasets.open_dataset(source),
-        trajectory,
-        prediction,
-        camera=walk_camera(source, trajectory),
-        palette=palette_of(theme),
-        basemap=read_basemap(source),
-        show_truth=show_truth,
-    )
+    """The map of one case as a PNG, drawn when it is asked for: the same marks as on the page."""
+    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+    return draw_walk_image(marks, _flat_ground(source), palette=palette_of(theme))
+
+
+def _flat_ground(source: Source) -> Ground:
+    return Ground(datasets.open_dataset(source), read_basemap(source))
 
 
 def read_basemap(source: Source) -> dict[str, Any] | None:

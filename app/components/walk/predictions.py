@@ -30,9 +30,7 @@ def show_predictions(
         st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")
         st.metric("Markov rank", ordinal(markov) if show_truth else "?", width="content")
         st.metric("Seen in training", times(int(case[c.TRANSITION_COUNT])) if show_truth else "?", width="content")
-    listed = prediction.candidates
-    if not show_truth:
-        listed = listed[~listed["truth"] | (listed[c.RANK] <= len(listed) - 1)]
+    listed = prediction.listed(show_truth=show_truth)
     event = st.dataframe(
         _shown(listed, show_truth),
         hide_index=True,
@@ -102,7 +100,7 @@ def _columns(listed: pd.DataFrame) -> dict:
 
 def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: bool) -> str:
     """One place's score as a sum: the picked one, else the truth, else the best."""
-    table = prediction.candidates
+    table = prediction.listed(show_truth=show_truth)
     rows = (
         table[table[c.POI] == picked] if picked is not None else table[table["truth"]] if show_truth else table.head(1)
     )

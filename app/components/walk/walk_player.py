@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from analysis.trajectories.predictions import CasePrediction
@@ -64,22 +65,30 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
                 st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
-            _stops_table(trajectory)
-            shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
-            shown["Stops"] = trajectory.stops
-            draw = partial(maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, show_truth)
+            _stops_table(_stops(trajectory, case, show_truth))
+            shown = {
+                "Predictions": prediction.listed(show_truth=show_truth),
+                "Stops": _stops(trajectory, case, show_truth),
+            }
+            shown["Two-hop paths"] = prediction.paths[prediction.paths[c.POI].isin(shown["Predictions"][c.POI])]
+            draw = partial(
+                maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, **_shown(show_truth)
+            )
             downloads(shown, key="walk", pictures={"Map": draw})
+
+
+def _shown(show_truth: bool) -> dict[str, bool]:
+    """What the map shows, by the toggles and the button below it."""
+    paths, whole = bool(st.session_state.get("paths", True)), bool(st.session_state.get("whole_walk"))
+    return {"show_truth": show_truth, "show_paths": paths, "whole_walk": whole}
 
 
 def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> int | None:
     """The map; returns the place whose disc was clicked."""
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
-    show_paths = bool(st.session_state.get("paths", True))
-    deck = maps.walk_map(
-        source, trajectory, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
-    )
-    names = ", ".join(prediction.candidates["name"].head(3))
+    deck = maps.walk_map(source, trajectory, prediction, palette.theme, online=online, **_shown(show_truth))
+    names = ", ".join(prediction.listed(show_truth=False)["name"].head(3))
     event = st.pydeck_chart(
         deck,
         height=MAP_HEIGHT,
@@ -138,6 +147,15 @@ def _controls(trajectory: Trajectory, case: int) -> None:
                 width=190,
                 on_change=lambda: state.set_case(st.session_state["step"]),
             )
+        whole = bool(st.session_state.get("whole_walk"))
+        st.button(
+            "Next places" if whole else "Whole walk",
+            icon=f":material/{'center_focus_strong' if whole else 'fit_screen'}:",
+            type="tertiary",
+            key="fit",
+            help="Show the place here and the first five predictions" if whole else "Show every stop up to now",
+            on_click=lambda: st.session_state.update(whole_walk=not whole),
+        )
         st.toggle("Truth", True, key="truth", bind="query-params")
         st.toggle("Paths", True, key="paths", bind="query-params")
 
@@ -173,9 +191,14 @@ def _advance(trajectory: Trajectory) -> None:
         st.session_state["playing"] = False
 
 
-def _stops_table(trajectory: Trajectory) -> None:
+def _stops(trajectory: Trajectory, case: int, show_truth: bool) -> pd.DataFrame:
+    """The stops of a walk; while the truth is hidden, those up to now."""
+    return trajectory.stops if show_truth else trajectory.stops.iloc[: trajectory.stop_of(case)]
+
+
+def _stops_table(stops: pd.DataFrame) -> None:
     with st.popover("Table of stops", icon=":material/table_rows:", type="tertiary"):
-        table = trajectory.stops[["stop", "local_time", "name", c.CASE]].copy()
+        table = stops[["stop", "local_time", "name", c.CASE]].copy()
         table[c.CASE] = ["" if case < 0 else str(case) for case in table[c.CASE]]
         st.dataframe(
             table,

@@ -1,0 +1,129 @@
+"""The few kinds of deck.gl layers that the maps are made of; sizes in pixels, rows in the form that pydeck writes."""
+
+from typing import Any, Final
+
+import pandas as pd
+import pydeck as pdk
+
+from analysis.figures.palette import Palette, rgb
+from analysis.geography import Camera
+
+_PIXELS: Final[Any] = pdk.types.String("pixels")
+_FONT: Final[Any] = pdk.types.String('"Source Sans", sans-serif')
+
+
+def deck(layers: list[pdk.Layer], camera: Camera, map_style: str) -> pdk.Deck:
+    """A deck with our tooltip that opens at a camera."""
+    return pdk.Deck(
+        layers=layers,
+        initial_view_state=pdk.ViewState(
+            latitude=round(camera.latitude, 6), longitude=round(camera.longitude, 6), zoom=round(camera.zoom, 3)
+        ),
+        map_provider="carto",
+        map_style=map_style,
+        tooltip={"text": "{tip}"},
+    )
+
+
+def discs(
+    name: str, data: pd.DataFrame, *, fill: list[int] | str | None, line: list[int] | str, line_px: float
+) -> pdk.Layer:
+    """Discs of radius ``r`` at ``at``; rings where ``fill`` is None. A colour may be a column's name."""
+    return pdk.Layer(
+        "ScatterplotLayer",
+        id=name,
+        data=rows(data),
+        get_position="at",
+        get_radius="r",
+        radius_units=_PIXELS,
+        filled=fill is not None,
+        get_fill_color=fill or [0, 0, 0, 0],
+        stroked=True,
+        get_line_color=line,
+        get_line_width=line_px,
+        line_width_units=_PIXELS,
+        pickable=True,
+    )
+
+
+def lines(name: str, data: pd.DataFrame, start: str, end: str, *, colour: list[int] | str, width: float) -> pdk.Layer:
+    """Straight lines between two columns of positions."""
+    return pdk.Layer(
+        "LineLayer",
+        id=name,
+        data=rows(data),
+        get_source_position=start,
+        get_target_position=end,
+        get_color=colour,
+        get_width=width,
+        width_units=_PIXELS,
+        pickable=False,
+    )
+
+
+def paths(name: str, data: pd.DataFrame, *, colour: list[int]) -> pdk.Layer:
+    """Lines through several positions, ``path``, of width ``w``."""
+    return pdk.Layer(
+        "PathLayer",
+        id=name,
+        data=rows(data),
+        get_path="path",
+        get_width="w",
+        width_units=_PIXELS,
+        get_color=colour,
+        pickable=True,
+        joint_rounded=True,
+        cap_rounded=True,
+    )
+
+
+def texts(
+    name: str, data: pd.DataFrame, column: str, colour: list[int], *, size: int, weight: int = 400, shift: bool = False
+) -> pdk.Layer:
+    """Words in the middle of ``at``, with ``shift`` moved by that column's pixels."""
+    options: dict[str, Any] = {"get_pixel_offset": "shift"} if shift else {}
+    return pdk.Layer(
+        "TextLayer",
+        id=name,
+        data=rows(data),
+        get_position="at",
+        get_text=column,
+        get_color=colour,
+        get_size=size,
+        font_family=_FONT,
+        font_weight=weight,
+        character_set=pdk.types.String("auto"),
+        get_text_anchor=pdk.types.String("middle"),
+        get_alignment_baseline=pdk.types.String("center"),
+        pickable=False,
+        **options,
+    )
+
+
+def names(data: pd.DataFrame, colours: dict[str, str], palette: Palette) -> pdk.Layer:
+    """Placed names on plates: ``at, text, shift, anchor`` and ``of``, which says the colour."""
+    return pdk.Layer(
+        "TextLayer",
+        id="names",
+        data=rows(data[["at", "text", "shift", "anchor"]].assign(colour=[rgb(colours[of]) for of in data["of"]])),
+        get_position="at",
+        get_text="text",
+        get_color="colour",
+        get_size=14,
+        get_pixel_offset="shift",
+        get_text_anchor="anchor",
+        get_alignment_baseline=pdk.types.String("center"),
+        font_family=_FONT,
+        font_weight=600,
+        character_set=pdk.types.String("auto"),
+        background=True,
+        get_background_color=rgb(palette.land, 225),
+        background_padding=[5, 2],
+        background_border_radius=4,
+        pickable=False,
+    )
+
+
+def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows in the form that pydeck writes out, whatever the version of pandas."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
