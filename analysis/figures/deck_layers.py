@@ -6,6 +6,7 @@ import pandas as pd
 import pydeck as pdk
 
 from analysis.figures.palette import Palette, rgb
+from analysis.figures.scale_bar import ScaleBar
 from analysis.geography import Camera
 
 _PIXELS: Final[Any] = pdk.types.String("pixels")
@@ -100,16 +101,22 @@ def texts(
     )
 
 
-def names(data: pd.DataFrame, colours: dict[str, str], palette: Palette) -> pdk.Layer:
+def names(
+    data: pd.DataFrame, colours: dict[str, str], palette: Palette, *, name: str = "names", size: int = 14
+) -> pdk.Layer:
     """Placed names on plates: ``at, text, shift, anchor`` and ``of``, which says the colour."""
     return pdk.Layer(
         "TextLayer",
-        id="names",
-        data=rows(data[["at", "text", "shift", "anchor"]].assign(colour=[rgb(colours[of]) for of in data["of"]])),
+        id=name,
+        data=rows(
+            data[["at", "text", "shift", "anchor"]].assign(
+                colour=data["of"].map({of: rgb(colour) for of, colour in colours.items()})
+            )
+        ),
         get_position="at",
         get_text="text",
         get_color="colour",
-        get_size=14,
+        get_size=size,
         get_pixel_offset="shift",
         get_text_anchor="anchor",
         get_alignment_baseline=pdk.types.String("center"),
@@ -122,6 +129,18 @@ def names(data: pd.DataFrame, colours: dict[str, str], palette: Palette) -> pdk.
         background_border_radius=4,
         pickable=False,
     )
+
+
+def scale(bar: ScaleBar, palette: Palette) -> list[pdk.Layer]:
+    """A scale bar, fixed to the ground so that it stays true at every zoom."""
+    ends = pd.DataFrame({"from": [bar.ends[0]], "to": [bar.ends[1]]})
+    words = pd.DataFrame(
+        {"at": [bar.ends[0]], "text": [bar.text], "shift": [[0, -11]], "anchor": ["start"], "of": ["scale"]}
+    )
+    return [
+        lines("scale", ends, "from", "to", colour=rgb(palette.quiet), width=3),
+        names(words, {"scale": palette.quiet}, palette, name="scale-text", size=12),
+    ]
 
 
 def rows(table: pd.DataFrame) -> list[dict[str, Any]]:

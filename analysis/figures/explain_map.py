@@ -7,6 +7,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures import deck_layers
 from analysis.figures.explain_marks import ExplainMarks, explain_marks
 from analysis.figures.palette import Palette, rgb
+from analysis.figures.scale_bar import scale_bar
 from analysis.records.loaded_dataset import LoadedDataset
 
 MAP_SIZE = (520, 330)
@@ -16,6 +17,7 @@ def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_sty
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     marks = explain_marks(explanation, opened, size=MAP_SIZE)
     layers = [
+        *deck_layers.scale(scale_bar(marks.camera, (MAP_SIZE[0] / 2, MAP_SIZE[1] / 2)), palette),
         deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 170)),
         deck_layers.lines(
             "leaders", marks.leaders[["at", "true_at"]], "at", "true_at", colour=rgb(palette.quiet), width=1.2

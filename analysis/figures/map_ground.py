@@ -10,12 +10,13 @@ import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.palette import Palette, mix
+from analysis.figures.scale_bar import scale_bar
 from analysis.geography import Camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 
 SIZE: Final = (760, 540)
 SCALE: Final = 2
-_FILLS: Final = ("district", "park", "airfield", "water", "quay")
+_FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
 _LINES: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
 
 Pixel = tuple[float, float]
@@ -36,10 +37,22 @@ def draw_ground(ground: Ground, camera: Camera, palette: Palette) -> tuple[Image
     draw = ImageDraw.Draw(image)
     layers = {} if basemap is None else {name: basemap["layers"][name] for name in basemap["order"]}
     for name, layer in layers.items():
-        _draw_layer(draw, name, layer, camera, palette)
+        _draw_layer(image, name, layer, camera, palette)
     for x, y in pixels(camera, opened.latitude, opened.longitude):
         draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
+    _draw_scale(draw, camera, palette)
+    credit = "" if basemap is None else str(basemap.get("attribution", ""))
+    if credit:
+        corner = SCALE * SIZE[0] - 12, SCALE * SIZE[1] - 10
+        _plate(draw, corner, credit, palette.quiet, ImageFont.load_default(20), palette, anchor="rb")
     return image, draw
+
+
+def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette) -> None:
+    bar = scale_bar(camera, (SIZE[0] / 2, SIZE[1] / 2))
+    left, right = (on_picture(x, bar.y) for x in bar.x)
+    draw.line([left, right], fill=palette.quiet, width=6)
+    _plate(draw, (left[0] + 4, left[1] - 12), bar.text, palette.quiet, ImageFont.load_default(22), palette, anchor="lb")
 
 
 def to_png(image: Image.Image) -> bytes:
@@ -57,9 +70,8 @@ def draw_disc(
     draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=width)
 
 
-def _draw_layer(
-    draw: ImageDraw.ImageDraw, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette
-) -> None:
+def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
+    draw = ImageDraw.Draw(image)
     colours = {
         "district": palette.district,
         "park": palette.park,
@@ -76,17 +88,23 @@ def _draw_layer(
     for feature in collection["features"]:
         for kind, lines in _parts(feature["geometry"]):
             if kind == "polygon" and name in _FILLS:
-                _fill(draw, [_project(camera, line) for line in lines], colours[name], palette, name)
+                colour = palette.density(feature["properties"]["level"]) if name == "density" else colours[name]
+                _fill(image, [_project(camera, line) for line in lines], colour)
             elif kind == "line" and name in _LINES:
                 for line in lines:
                     draw.line(_project(camera, line), fill=colours[name], width=_LINES[name] * SCALE)
 
 
-def _fill(draw: ImageDraw.ImageDraw, rings: list[list[Pixel]], colour: str, palette: Palette, name: str) -> None:
-    """The outer ring in its colour; islands in the sea are land again."""
-    draw.polygon(rings[0], fill=colour)
-    for hole in rings[1:]:
-        draw.polygon(hole, fill=palette.land if name == "water" else colour)
+def _fill(image: Image.Image, rings: list[list[Pixel]], colour: str) -> None:
+    """The outer ring in a colour; what lies in its holes stays as it is."""
+    if len(rings) == 1:
+        ImageDraw.Draw(image).polygon(rings[0], fill=colour)
+        return
+    mask = Image.new("1", image.size)
+    draw = ImageDraw.Draw(mask)
+    for index, ring in enumerate(rings):
+        draw.polygon(ring, fill=int(index == 0))
+    image.paste(colour, mask=mask)
 
 
 def _parts(geometry: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
@@ -129,6 +147,13 @@ def draw_names(draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[
     for name in names.itertuples():
         at = on_picture(name.x + name.shift[0], name.y + name.shift[1])
         anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name.anchor]
-        box = draw.textbbox(at, name.text, font=font, anchor=anchor)
-        draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
-        draw.text(at, name.text, fill=colours[name.of], font=font, anchor=anchor)
+        _plate(draw, at, name.text, colours[name.of], font, palette, anchor=anchor)
+
+
+def _plate(
+    draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, font: Any, palette: Palette, *, anchor: str
+) -> None:
+    """Words on a plate of land."""
+    box = draw.textbbox(at, text, font=font, anchor=anchor)
+    draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
+    draw.text(at, text, fill=colour, font=font, anchor=anchor)

@@ -220,11 +220,12 @@ def _two_hops(
 
 def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks) -> pd.DataFrame:
     """Names of the source, the truth and the best places, each where it covers no disc."""
+    here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])
     wanted = pd.concat(
         [
             marks.source.assign(text=opened.labels[int(prediction.case[c.SOURCE])], of="source"),
             marks.ring.assign(text=opened.labels[int(prediction.case[c.TARGET])], of="truth"),
-            marks.discs[~marks.discs["truth"]]
+            marks.discs[~(marks.discs["truth"] | here)]
             .head(NAMED_CANDIDATES)
             .rename(columns={"name": "text"})
             .assign(of="model"),

@@ -1,12 +1,14 @@
 """The maps that views show: the ground, sent to a browser once, and what lies on it, kept as it is sent."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
 import pydeck as pdk
 import streamlit as st
 from streamlit import runtime
 
+from analysis.basemap.document import Basemap
+from analysis.basemap.stored import find_basemap, last_change
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
@@ -122,15 +124,24 @@ def _flat_ground(source: Source) -> Ground:
     return Ground(datasets.open_dataset(source), read_basemap(source))
 
 
-def read_basemap(source: Source) -> dict[str, Any] | None:
-    """The bundle's own map layers, if it has any that can be read."""
-    if source.bundle is None:
-        return None
-    try:
-        basemap = json.loads((source.bundle / "basemap.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return basemap if isinstance(basemap, dict) and isinstance(basemap.get("layers"), dict) else None
+def read_basemap(source: Source) -> Basemap | None:
+    """The ground of a source's maps."""
+    return _read_basemap(source, last_change(source.dataset_hash))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _read_basemap(source: Source, changed: int) -> Basemap | None:
+    opened = datasets.open_dataset(source)
+    return find_basemap(
+        source.dataset_hash, source.bundle, opened.latitude, opened.longitude, synthetic=source.synthetic
+    )
+
+
+def attribution(source: Source, *, online: bool) -> str:
+    """Whose data the ground of a source's maps is; empty for an invented city."""
+    if online:
+        return "© OpenStreetMap contributors © CARTO"
+    return str((read_basemap(source) or {}).get("attribution", ""))
 
 
 def _ground(source: Source, theme: Theme, *, online: bool) -> str:
@@ -141,14 +152,14 @@ def _ground(source: Source, theme: Theme, *, online: bool) -> str:
     """
     if online:
         return ONLINE_STYLES[theme]
-    content = _ground_file(source, theme)
+    content = _ground_file(source, theme, last_change(source.dataset_hash))
     address = runtime.get_instance().media_file_mgr.add(content, _GROUND_TYPE, coordinates="map-ground")
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{address}" if base else address
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _ground_file(source: Source, theme: Theme) -> bytes:
+def _ground_file(source: Source, theme: Theme, changed: int) -> bytes:
     opened = datasets.open_dataset(source)
-    style = basemap_style(read_basemap(source), opened.latitude, opened.longitude, palette_of(theme))
+    style = basemap_style(_read_basemap(source, changed), opened.latitude, opened.longitude, palette_of(theme))
     return style.encode()

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from app.cli.app import commands as app_commands
+from app.cli.basemap import commands as basemap_commands
 from app.cli.causes import commands as causes_commands
 from app.cli.data import commands as data_commands
 from app.cli.demo import commands as demo_commands
@@ -29,6 +30,7 @@ app.add_typer(train_commands)
 app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
+app.add_typer(basemap_commands)
 app.add_typer(causes_commands)
 app.add_typer(sanity_commands)
 app.add_typer(demo_commands)

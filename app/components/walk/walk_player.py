@@ -57,7 +57,8 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     with grid.cell(column_span=3):
         picked = _map(source, trajectory, prediction, show_truth)
         _controls(trajectory, case)
-        legend(*LEGEND)
+        credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
+        legend(*LEGEND, *([f":gray[{markdown_text(credit)}]"] if credit else []))
     with grid.cell(column_span=2):
         show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
