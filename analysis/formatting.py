@@ -20,6 +20,15 @@ def ordinal(rank: float) -> str:
     return f"{number:,}{suffix}"
 
 
+def rank_word(rank: float) -> str:
+    """A rank, or that the place is in no list.
+
+    >>> rank_word(3.0), rank_word(float("nan"))
+    ('3rd', 'not in its list')
+    """
+    return "not in its list" if rank != rank else ordinal(rank)
+
+
 def points(value: float) -> str:
     """Score points: two decimals, a true minus, never minus zero.
 

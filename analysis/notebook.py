@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.report import html as html  # renders what a cell returns
+from analysis.sharing import page as page  # renders what a cell returns
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.predictor import Predictor

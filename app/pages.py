@@ -34,9 +34,10 @@ OVERVIEW: Final = View("overview", "Overview")
 WALK: Final = View("walk", "Walk")
 EXPLAIN: Final = View("explain", "Explain")
 LONG_TAIL: Final = View("long_tail", "Long tail")
+COMPARE: Final = View("compare", "Compare")
 RUNS: Final = View("runs", "Runs")
 
-PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, RUNS)
+PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, RUNS)
 
 
 def navigation_pages() -> list[st.Page]:

@@ -75,8 +75,10 @@ class CheckpointManifest(Config):
     num_users: int
     users_hash: str
     train: TrainConfig
-    best: EpochResult = Field(description="Best validation MRR among epochs with every enabled part active.")
-    best_overall: EpochResult = Field(description="Best validation MRR among all epochs.")
+    best: EpochResult = Field(
+        description="Best MRR over the validation cases of train.select_on among epochs with every enabled part active."
+    )
+    best_overall: EpochResult = Field(description="The same among all epochs.")
     versions: dict[str, str]
 
 

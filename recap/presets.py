@@ -36,10 +36,13 @@ def data_preset(name: str) -> DataConfig:
 
 
 def paper(name: str) -> TrainConfig:
-    """The paper's values (App. B.3); TKY switches the correction on at epoch 100, NYC and CA at 120."""
+    """The paper's values (App. B.3); TKY switches the correction on at epoch 100, NYC and CA at 120.
+
+    The kept epoch is chosen on the last case of each validation trajectory, the kind of case the paper reports.
+    """
     correction_epoch = 100 if name == "tky" else 120
     curriculum = Curriculum(correction_epoch=correction_epoch, warm_epoch=correction_epoch)
-    return TrainConfig(preset=name, curriculum=curriculum)
+    return TrainConfig(preset=name, curriculum=curriculum, select_on="trajectory_last")
 
 
 def quick() -> TrainConfig:

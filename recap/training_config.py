@@ -108,6 +108,10 @@ class TrainConfig(Config):
     )
     compile: bool = Field(False, description="Run the encoder through torch.compile.")
     validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
+    select_on: Literal["every_step", "trajectory_last"] = Field(
+        "every_step",
+        description="Validation cases whose MRR chooses the kept epoch; trajectory_last: as the paper's accuracies.",
+    )
     save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
     model: ModelConfig = Field(default_factory=lambda: ModelConfig(), description="Architecture.")
     curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")

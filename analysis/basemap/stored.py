@@ -1,4 +1,4 @@
-"""Which ground a dataset's maps have: the user's own, the bundle's or the package's shores, and its places' density."""
+"""Which ground a dataset's maps have: the user's own, the bundle's, the package's shores, or none."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap, read_basemap
 from analysis.basemap.shores import shores
 from recap.errors import RecapError
@@ -34,7 +33,12 @@ def find_basemap(
     found = next(filter(None, map(_readable, _paths(dataset_hash, bundle))), None)
     if found is None and not synthetic:
         found = shores(latitude, longitude)
-    return with_density(found, latitude, longitude)
+    return found
+
+
+def bundle_basemap(bundle: Path | None) -> Basemap | None:
+    """A bundle's own layers, if it has any that can be read."""
+    return None if bundle is None else _readable(bundle / BUNDLED)
 
 
 def last_change(dataset_hash: str) -> int:

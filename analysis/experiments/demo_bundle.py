@@ -9,11 +9,11 @@ from typing import Any, Final, TypedDict
 import pandas as pd
 import torch
 
+from analysis.compare.paired import ComparisonRow, compare_records, comparison_rows
 from analysis.experiments.templating import fill_template
 from analysis.explain.sanity import sanity_report
 from analysis.explain.sanity_table import sanity_markdown
 from analysis.explain.siblings import measure_siblings, seed_key, train_siblings
-from analysis.long_tail.comparison import ComparisonRow, compare_records, comparison_rows
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import LoadedDataset

@@ -14,7 +14,9 @@ from recap.training_config import TrainConfig
 
 SPECS: Final = data_path("analysis.experiments", "specs")
 
-Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "nearest", "evidence"]
+Baseline = Literal[
+    "popularity", "markov", "visit_count", "count_plus_markov", "nearest", "evidence", "evidence_sessions"
+]
 
 
 class Column(Config):

@@ -32,6 +32,13 @@ TERM_LABELS: Final = {
     "own_transitions": "Own steps from here",
     "own_pairs": "Own steps after the last two",
     "others_transitions": "Others' steps from here",
+    "in_burst": "Visits a moment ago",
+    "in_trajectory": "Visits on this walk",
+    "just_before": "The place before this one",
+    "own_transitions_at_hour": "Own steps from here at this hour",
+    "week_slot": "Visits on this weekday and hour",
+    "next_at_hour_on_day": "Next after this hour on such days",
+    "slow_transitions": "Own steps from here after a stay",
     "known_popularity": "Popularity, visited before",
     "known_distance": "Distance, visited before",
 }

@@ -63,7 +63,7 @@ class FullExplanation(CaseExplanation):
         return first, "model" if first == "truth" else "other"
 
     html_body: ClassVar[Callable[["FullExplanation"], str] | None] = None
-    """How a notebook shows an explanation; `analysis.report.html` sets it, since an explanation knows no renderer."""
+    """How a notebook shows an explanation; `analysis.sharing.page` sets it, since an explanation knows no renderer."""
 
     def _repr_html_(self) -> str | None:
         render = type(self).html_body

@@ -7,6 +7,7 @@ import pydeck as pdk
 
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import ScaleBar
+from analysis.figures.table_rows import rows
 from analysis.geography import Camera
 
 _PIXELS: Final[Any] = pdk.types.String("pixels")
@@ -141,8 +142,3 @@ def scale(bar: ScaleBar, palette: Palette) -> list[pdk.Layer]:
         lines("scale", ends, "from", "to", colour=rgb(palette.quiet), width=3),
         names(words, {"scale": palette.quiet}, palette, name="scale-text", size=12),
     ]
-
-
-def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows in the form that pydeck writes out, whatever the version of pandas."""
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -5,6 +5,7 @@ from analysis.figures.explain_map import mark_colours, name_colours
 from analysis.figures.explain_marks import explain_marks
 from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, draw_names, on_picture, to_png
 from analysis.figures.palette import Palette
+from analysis.figures.table_rows import rows
 
 
 def draw_explain_image(explanation: FullExplanation, ground: Ground, *, palette: Palette) -> bytes:
@@ -15,17 +16,17 @@ def draw_explain_image(explanation: FullExplanation, ground: Ground, *, palette:
     """
     marks = explain_marks(explanation, ground.opened, size=SIZE)
     image, draw = draw_ground(ground, marks.camera, palette)
-    for line in marks.two_hops.itertuples():
-        corners = [on_picture(x, y) for x, y in zip(line.x, line.y, strict=True)]
-        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line.w))
-    for middle in marks.middles.itertuples():
-        at = on_picture(middle.x, middle.y)
-        draw_disc(draw, at, SCALE * middle.r, fill=palette.paths.fill, outline=palette.land, width=3)
-    for place in marks.leaders.itertuples():
-        ends = [on_picture(place.x, place.y), on_picture(place.true_x, place.true_y)]
+    for line in rows(marks.two_hops):
+        corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]
+        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line["w"]))
+    for middle in rows(marks.middles):
+        at = on_picture(middle["x"], middle["y"])
+        draw_disc(draw, at, SCALE * middle["r"], fill=palette.paths.fill, outline=palette.land, width=3)
+    for place in rows(marks.leaders):
+        ends = [on_picture(place["x"], place["y"]), on_picture(place["true_x"], place["true_y"])]
         draw.line(ends, fill=palette.quiet, width=3)
-    for place in marks.places.iloc[::-1].itertuples():
-        fill, outline = mark_colours(place.of, palette)
-        draw_disc(draw, on_picture(place.x, place.y), SCALE * place.r, fill=fill, outline=outline, width=6)
+    for place in rows(marks.places.iloc[::-1]):
+        fill, outline = mark_colours(place["of"], palette)
+        draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
     draw_names(draw, marks.names, name_colours(palette), palette)
     return to_png(image)

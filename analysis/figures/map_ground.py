@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.palette import Palette, mix
 from analysis.figures.scale_bar import scale_bar
+from analysis.figures.table_rows import rows
 from analysis.geography import Camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 
@@ -144,10 +145,10 @@ def draw_text(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, size
 def draw_names(draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette) -> None:
     """Placed names on plates of land: ``x, y, text, shift, anchor`` and ``of``, which says the colour."""
     font = ImageFont.load_default(26)
-    for name in names.itertuples():
-        at = on_picture(name.x + name.shift[0], name.y + name.shift[1])
-        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name.anchor]
-        _plate(draw, at, name.text, colours[name.of], font, palette, anchor=anchor)
+    for name in rows(names):
+        at = on_picture(name["x"] + name["shift"][0], name["y"] + name["shift"][1])
+        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name["anchor"]]
+        _plate(draw, at, name["text"], colours[name["of"]], font, palette, anchor=anchor)
 
 
 def _plate(

@@ -6,6 +6,7 @@ from PIL import Image, ImageDraw
 
 from analysis.figures.map_ground import SCALE, Ground, draw_disc, draw_ground, draw_names, draw_text, on_picture, to_png
 from analysis.figures.palette import Palette, mix
+from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import name_colours, rank_ink, revisit_shift
 from analysis.figures.walk_marks import WalkMarks
 from recap import columns as c
@@ -17,14 +18,17 @@ def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> by
     Returns:
         A PNG of 1520 x 1080 pixels.
     """
-    return to_png(walk_picture(marks, ground, palette))
+    image, _ = draw_ground(ground, marks.camera, palette)
+    draw_marks(image, marks, palette)
+    return to_png(image)
 
 
-def walk_picture(marks: WalkMarks, ground: Ground, palette: Palette) -> Image.Image:
-    """The picture behind `draw_walk_image`."""
-    image, draw = draw_ground(ground, marks.camera, palette)
-    for line in marks.two_hops.itertuples():
-        draw.line([on_picture(x, y) for x, y in zip(line.x, line.y, strict=True)], palette.paths.fill, int(line.w))
+def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
+    """The marks on a ground that was drawn for their camera."""
+    draw = ImageDraw.Draw(image)
+    for line in rows(marks.two_hops):
+        corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]
+        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line["w"]))
     walked = [on_picture(x, y) for x, y in zip(marks.walked["x"], marks.walked["y"], strict=True)]
     for ends, strength in zip(pairwise(walked), marks.strength, strict=True):
         draw.line(ends, fill=mix(palette.ink, palette.land, 0.2 + 0.75 * strength), width=5)
@@ -32,25 +36,24 @@ def walk_picture(marks: WalkMarks, ground: Ground, palette: Palette) -> Image.Im
         (marks.middles, palette.paths.fill, palette.land),
         (marks.stops, palette.land, palette.ink),
     ):
-        for mark in table.itertuples():
-            draw_disc(draw, on_picture(mark.x, mark.y), SCALE * mark.r, fill=fill, outline=edge, width=3)
-    for stop in marks.stops.itertuples():
-        draw_text(draw, on_picture(stop.x, stop.y), stop.stop, palette.ink, 20)
+        for mark in rows(table):
+            draw_disc(draw, on_picture(mark["x"], mark["y"]), SCALE * mark["r"], fill=fill, outline=edge, width=3)
+    for stop in rows(marks.stops):
+        draw_text(draw, on_picture(stop["x"], stop["y"]), stop["stop"], palette.ink, 20)
     _draw_predictions(draw, marks, palette)
     source = marks.source.iloc[0]
     draw_disc(
         draw, on_picture(source["x"], source["y"]), SCALE * source["r"], fill=palette.ink, outline=palette.land, width=4
     )
     draw_names(draw, marks.names, name_colours(palette), palette)
-    return image
 
 
 def _draw_predictions(draw: ImageDraw.ImageDraw, marks: WalkMarks, palette: Palette) -> None:
-    for leader in marks.leaders.itertuples():
-        ends = [on_picture(leader.x, leader.y), on_picture(leader.true_x, leader.true_y)]
+    for leader in rows(marks.leaders):
+        ends = [on_picture(leader["x"], leader["y"]), on_picture(leader["true_x"], leader["true_y"])]
         draw.line(ends, fill=palette.quiet, width=3)
         draw_disc(draw, ends[1], 5, fill=palette.quiet, outline=palette.land, width=1)
-    for disc in marks.discs.iloc[::-1].to_dict("records"):
+    for disc in rows(marks.discs.iloc[::-1]):
         at, r = on_picture(disc["x"], disc["y"]), SCALE * disc["r"]
         draw_disc(draw, at, r, fill=palette.model.fill, outline=palette.land, width=3)
         draw_text(draw, at, disc[c.RANK], rank_ink(palette), 22)
@@ -58,6 +61,6 @@ def _draw_predictions(draw: ImageDraw.ImageDraw, marks: WalkMarks, palette: Pale
             right, down = revisit_shift(r)
             corner = at[0] + right, at[1] + down
             draw_disc(draw, corner, 9, fill=palette.revisits.fill, outline=palette.land, width=3)
-    for ring in marks.ring.itertuples():
-        at = on_picture(ring.x, ring.y)
-        draw_disc(draw, at, SCALE * ring.r, fill=None, outline=palette.truth.fill, width=6)
+    for ring in rows(marks.ring):
+        at = on_picture(ring["x"], ring["y"])
+        draw_disc(draw, at, SCALE * ring["r"], fill=None, outline=palette.truth.fill, width=6)

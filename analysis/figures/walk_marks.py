@@ -5,6 +5,7 @@ a free spot, with a line back to their place, and a name that would cover a disc
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,7 +119,7 @@ def _walked(opened: LoadedDataset, trajectory: Trajectory, case: int, camera: Ca
         f"Stop {stop}: {name}, {time:%H:%M}"
         for stop, name, time in zip(table["stop"], table["name"], table["local_time"], strict=True)
     ]
-    facts = {c.POI: table[c.POI].to_numpy(), "stop": table["stop"].astype(str).to_numpy(), "tip": tips}
+    facts: dict[str, Any] = {c.POI: table[c.POI].to_numpy(), "stop": table["stop"].astype(str).to_numpy(), "tip": tips}
     return _at(opened, table[c.POI].to_numpy(), camera).assign(**facts)
 
 
@@ -158,10 +159,10 @@ def _discs_and_ring(
     ring["r"] = ring["r"] + RING_PX
     ring["tip"] = f"True next place: {opened.labels[int(prediction.case[c.TARGET])]}, rank {prediction.target_rank:g}"
     whole = discs["r"].to_numpy() + RING_PX * truth
-    everything = [pd.concat([discs[name], ring[name]] if lone else [discs[name]]).to_numpy(float) for name in "xy"]
+    true_x, true_y = (pd.concat([discs[name], ring[name]] if lone else [discs[name]]).to_numpy(float) for name in "xy")
     radius = np.concatenate([whole, ring["r"]]) if lone else whole
     fixed = source[["x", "y", "r"]].to_numpy(float)
-    x, y = spread_discs(*everything, radius, fixed=fixed, half_size=HALF_SIZE)
+    x, y = spread_discs(true_x, true_y, radius, fixed=fixed, half_size=HALF_SIZE)
     discs = _moved(discs, x[: len(discs)], y[: len(discs)], camera)
     ring = _moved(ring, x[-1:], y[-1:], camera) if lone else _moved(ring, x[truth], y[truth], camera)
     return discs, ring
@@ -173,10 +174,10 @@ def _moved(table: pd.DataFrame, x: np.ndarray, y: np.ndarray, camera: Camera) ->
     latitude, longitude = from_screen(camera, x, y)
     moved = np.hypot(x - table["true_x"], y - table["true_y"]) > 0.5
     drawn = [a if far else b for a, b, far in zip(positions(longitude, latitude), table["true_at"], moved, strict=True)]
-    return table.assign(at=drawn, x=x, y=y, moved=moved)
+    return table.assign(at=pd.Series(drawn, dtype=object), x=x, y=y, moved=moved)
 
 
-def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, object]:
+def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
     has_probability = bool(listed["probability"].notna().all())
     weight = listed["probability"].to_numpy() if has_probability else 1.0 / listed[c.RANK].to_numpy()
     if has_probability:

@@ -4,28 +4,17 @@ Accuracies are over cases unless ``unit`` says distinct steps (unique source -> 
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, Unit, UserBootstrap, group_means, interval
+from analysis.records.case_groups import COHORTS, By, bin_of_cases, cohort_of_cases, count_bins
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
-
-By = Literal["transition_count", "destination_count"]
-
-STEP_BINS: Final = (*range(10), 10)
-"""Lower edges: 0, 1, ..., 9 and 10 or more (Fig. 10)."""
-
-PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
-"""Lower edges of the target's training check-ins (Fig. 2)."""
-
-COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
-"""(in history, within two hops), row by row of Fig. 7."""
 
 
 def accuracy_by_count(
@@ -55,12 +44,9 @@ def accuracy_by_count(
     Raises:
         ConfigError: unknown metric, unit or ``by``.
     """
-    edges = _edges(by)
-    groups = np.searchsorted(edges, records[by].to_numpy(np.int64), side="right") - 1
-    table = _grouped(records, groups, len(edges), metric, unit, reference, samples, seed)
-    high = [*(edge - 1 for edge in edges[1:]), -1]
-    names = [_bin_name(low, upper) for low, upper in zip(edges, high, strict=True)]
-    return pd.concat([pd.DataFrame({"bin": names, "low": edges, "high": high}), table], axis=1)
+    bins = count_bins(by)
+    table = _grouped(records, bin_of_cases(records, by), len(bins), metric, unit, reference, samples, seed)
+    return pd.concat([bins, table], axis=1)
 
 
 def accuracy_by_group(
@@ -130,11 +116,8 @@ def accuracy_by_evidence(
     Returns:
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
     """
-    history = records[c.IN_HISTORY].to_numpy(bool)
-    hops = records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
-    groups = np.where(records[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, cohort, -1)
-    table = _grouped(records, groups, len(COHORTS), metric, unit, reference, samples, seed)
+    cohorts = cohort_of_cases(records, eta)
+    table = _grouped(records, cohorts, len(COHORTS), metric, unit, reference, samples, seed)
     flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
 
@@ -205,15 +188,3 @@ def _pairs(records: pd.DataFrame, unit: Unit) -> np.ndarray | None:
 
 def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:
     return group_masks(records[c.TRANSITION_COUNT], eta)[group].to_numpy(bool)
-
-
-def _edges(by: By) -> tuple[int, ...]:
-    if by == c.TRANSITION_COUNT:
-        return STEP_BINS
-    if by == c.DESTINATION_COUNT:
-        return PLACE_BINS
-    raise ConfigError(f"unknown column {by!r}; choose transition_count or destination_count")
-
-
-def _bin_name(low: int, high: int) -> str:
-    return f"{low}+" if high < 0 else str(low) if low == high else f"{low}–{high}"

@@ -71,9 +71,9 @@ SOURCE_LABELS: Final[dict[str, str]] = {
     "clip": "the clip of the prior",
 }
 
-_OWN_VISITS: Final = frozenset({"known", "stay", "once", "recent_visits"})
-_CLOCK: Final = frozenset({"visits_at_hour", "visits_on_day", "next_at_hour"})
-_OWN_STEPS: Final = frozenset({"own_transitions", "own_pairs"})
+_OWN_VISITS: Final = frozenset({"known", "stay", "once", "recent_visits", "in_burst", "in_trajectory", "just_before"})
+_CLOCK: Final = frozenset({"visits_at_hour", "visits_on_day", "next_at_hour", "week_slot", "next_at_hour_on_day"})
+_OWN_STEPS: Final = frozenset({"own_transitions", "own_pairs", "own_transitions_at_hour", "slow_transitions"})
 _SINGLE: Final = {
     "others_transitions": "others_transitions",
     "others_two_hop": "two_hop_addends",

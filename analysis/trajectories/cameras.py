@@ -17,10 +17,23 @@ def fit_prediction(opened: LoadedDataset, prediction: CasePrediction, *, show_tr
     return _fit(opened, _ahead(prediction, show_truth))
 
 
+def fit_predictions(opened: LoadedDataset, predictions: list[CasePrediction], *, show_truth: bool = True) -> Camera:
+    """One camera for several predictions of one case, so that pictures side by side show the same stretch."""
+    return _fit(opened, np.concatenate([_ahead(prediction, show_truth) for prediction in predictions]))
+
+
 def fit_walk(opened: LoadedDataset, trajectory: Trajectory, prediction: CasePrediction, *, show_truth: bool) -> Camera:
     """The camera on every stop up to now too; later stops would give the truth away."""
     stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(prediction.case[c.CASE]))]
     return _fit(opened, np.concatenate([stops, _ahead(prediction, show_truth)]))
+
+
+def fit_steps(
+    opened: LoadedDataset, trajectory: Trajectory, predictions: list[CasePrediction], *, show_truth: bool
+) -> Camera:
+    """One camera for all steps of a walk, so that a film of them does not jump."""
+    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(predictions[-1].case[c.CASE]))]
+    return _fit(opened, np.concatenate([stops, *(_ahead(prediction, show_truth) for prediction in predictions)]))
 
 
 def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:

@@ -7,8 +7,9 @@ import pydeck as pdk
 import streamlit as st
 from streamlit import runtime
 
+from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap
-from analysis.basemap.stored import find_basemap, last_change
+from analysis.basemap.stored import bundle_basemap, find_basemap, last_change
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
@@ -18,13 +19,21 @@ from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.places import told_places
+from analysis.sharing.share import share_cases
+from analysis.sharing.slides import draw_case_image
+from analysis.sharing.walk_film import FilmChoice, draw_walk_film
+from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
-from app.cached import datasets
+from app.cached import datasets, models
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
+from app.fonts import slide_font
 from app.sources import Source
 from recap import columns as c
+from recap.privacy import Generalisation
 
 _GROUND_TYPE: Final = "application/json"
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
@@ -58,7 +67,9 @@ def walk_map(
     whole_walk: bool,
 ) -> DrawnDeck:
     """The map of one case; kept, since stepping to and fro shows the same maps again."""
-    ground = _ground(source, theme, online=online)  # every run of a page asks for it, so it is not kept with the deck
+    ground = ground_address(
+        source, theme, online=online
+    )  # every run of a page asks for it, so it is not kept with the deck
     return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk)
 
 
@@ -95,14 +106,18 @@ def _walk_marks(
 
 def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
     """The map of an explanation."""
-    ground = _ground(source, theme, online=online)
+    ground = ground_address(source, theme, online=online)
     opened = datasets.open_dataset(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 
 
-def explain_image(source: Source, explanation: FullExplanation, theme: Theme) -> bytes:
-    """The map of an explanation as a PNG, drawn when it is asked for."""
-    return draw_explain_image(explanation, _flat_ground(source), palette=palette_of(theme))
+def explain_image(source: Source, explanation: FullExplanation, theme: Theme, *, exact: bool) -> bytes:
+    """The map of an explanation as a PNG, drawn when it is asked for; told coarsely unless exact."""
+    opened = datasets.open_dataset(source)
+    if not exact:
+        page = share_cases([explanation], opened, basemap=bundled_basemap(source))
+        return draw_case_image(page, palette=palette_of(theme), font=slide_font())
+    return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
 
 
 def walk_image(
@@ -114,19 +129,50 @@ def walk_image(
     show_truth: bool,
     show_paths: bool,
     whole_walk: bool,
+    exact: bool,
 ) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for: the same marks as on the page."""
-    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
-    return draw_walk_image(marks, _flat_ground(source), palette=palette_of(theme))
+    """The map of one case as a PNG, drawn when it is asked for: the marks of the page; told coarsely unless exact."""
+    if exact:
+        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+        return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
+    told = told_places(datasets.open_dataset(source), Generalisation()).opened(datasets.open_dataset(source))
+    step, shared = share_step(trajectory, prediction)
+    camera = fit_prediction(told, shared, show_truth=show_truth)
+    marks = walk_marks(told, step, shared, camera=camera, show_truth=show_truth, show_paths=show_paths)
+    return draw_walk_image(marks, told_ground(source, told), palette=palette_of(theme))
 
 
-def _flat_ground(source: Source) -> Ground:
+def walk_film(
+    source: Source, trajectory: Trajectory, theme: Theme, *, show_truth: bool, show_paths: bool, exact: bool
+) -> bytes:
+    """The steps of a walk as a GIF, drawn when it is asked for; told coarsely unless exact."""
+    opened = datasets.open_dataset(source)
+    told = opened if exact else told_places(opened, Generalisation()).opened(opened)
+    ground = flat_ground(source) if exact else told_ground(source, told)
+    choice = FilmChoice(exact=exact, show_truth=show_truth, show_paths=show_paths)
+    model = models.open_model(source)
+    return draw_walk_film(opened, model, trajectory, ground, palette=palette_of(theme), choice=choice)
+
+
+def flat_ground(source: Source) -> Ground:
+    """What pictures with exact places lie on."""
     return Ground(datasets.open_dataset(source), read_basemap(source))
+
+
+def told_ground(source: Source, told: LoadedDataset) -> Ground:
+    """What pictures to be shared lie on: also the density is that of the places as they are told."""
+    basemap = _read_basemap(source, last_change(source.dataset_hash))
+    return Ground(told, with_density(basemap, told.latitude, told.longitude))
+
+
+def bundled_basemap(source: Source) -> Basemap | None:
+    """The bundle's own layers alone: a shared page tells no coordinates, so no true shore is on it."""
+    return bundle_basemap(source.bundle)
 
 
 def read_basemap(source: Source) -> Basemap | None:
     """The ground of a source's maps."""
-    return _read_basemap(source, last_change(source.dataset_hash))
+    return _with_density(source, last_change(source.dataset_hash))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
@@ -137,6 +183,12 @@ def _read_basemap(source: Source, changed: int) -> Basemap | None:
     )
 
 
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _with_density(source: Source, changed: int) -> Basemap | None:
+    opened = datasets.open_dataset(source)
+    return with_density(_read_basemap(source, changed), opened.latitude, opened.longitude)
+
+
 def attribution(source: Source, *, online: bool) -> str:
     """Whose data the ground of a source's maps is; empty for an invented city."""
     if online:
@@ -144,7 +196,7 @@ def attribution(source: Source, *, online: bool) -> str:
     return str((read_basemap(source) or {}).get("attribution", ""))
 
 
-def _ground(source: Source, theme: Theme, *, online: bool) -> str:
+def ground_address(source: Source, theme: Theme, *, online: bool) -> str:
     """The address of the map's ground: the app's own file, which browsers keep, or an online style.
 
     Inline in every deck it was nine tenths of what a step sent. The file is named after its content and lives in
@@ -161,5 +213,5 @@ def _ground(source: Source, theme: Theme, *, online: bool) -> str:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _ground_file(source: Source, theme: Theme, changed: int) -> bytes:
     opened = datasets.open_dataset(source)
-    style = basemap_style(_read_basemap(source, changed), opened.latitude, opened.longitude, palette_of(theme))
+    style = basemap_style(_with_density(source, changed), opened.latitude, opened.longitude, palette_of(theme))
     return style.encode()

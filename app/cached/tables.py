@@ -12,6 +12,7 @@ from analysis.long_tail.ablations import ablation_table
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.bootstrap import Unit
 from analysis.records.carriers import Carriers, find_carriers
+from analysis.records.case_groups import By
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import MODEL_LABELS
 from analysis.records.notable_cases import NotableCase, notable_cases
@@ -36,7 +37,7 @@ def by_count(source: Source, model: str | None, beside: str, by: str, metric: st
     """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
     records, reference = read_records(source, model), read_records(source, beside)
     return accuracy_tables.accuracy_by_count(
-        records, cast("accuracy_tables.By", by), metric, unit=cast("Unit", unit), reference=reference
+        records, cast("By", by), metric, unit=cast("Unit", unit), reference=reference
     )
 
 

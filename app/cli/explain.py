@@ -14,6 +14,7 @@ from analysis.explain.types import CaseExplanation
 from analysis.formatting import percent, points, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, share, write_shared
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
@@ -49,8 +50,6 @@ SetsOption = Annotated[
 ChecksFlag = Annotated[
     bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
 ]
-HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")]
-ExactFlag = Annotated[bool, typer.Option("--exact", help="With --html: exact times and this dataset's walker numbers.")]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,9 @@ def explain(
     sets: SetsOption = None,
     checks: ChecksFlag = False,
     html: HtmlOption = None,
+    slides: SlidesOption = None,
     exact: ExactFlag = False,
+    hide_places: HidePlacesFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
@@ -94,15 +95,18 @@ def explain(
         asked = _follow(link, predictor, asked)
     if not asked.numbers:
         raise CaseError("which case? give --case N, or --link")
-    whole = []
-    if full or html is not None:
-        whole = _explain_fully(
-            predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=html is not None
-        )
-    if html is not None:
-        from analysis.report.html import write_page
-
-        write_page(whole, html, exact=exact)
+    writes = html is not None or slides is not None
+    if (exact or hide_places) and not writes:
+        raise ConfigError("--exact and --hide-places are about written files; give --html FILE or --slides FILE")
+    if exact and hide_places:
+        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+    whole: list[FullExplanation] = []
+    if full or writes:
+        whole = _explain_fully(predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=writes)
+    written = []
+    if writes:
+        page = share(whole, predictor, data, exact=exact, hide_places=hide_places)
+        written = write_shared(page, html, slides)
     explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
@@ -112,8 +116,8 @@ def explain(
         _print_explanation(explanation)
         if full:
             _print_rest(whole[at])
-    if html is not None:
-        console.print(f"Wrote {html}: open it in any browser, also offline.", markup=False)
+    for line in written:
+        console.print(line, markup=False)
 
 
 def _explain_fully(
@@ -164,7 +168,10 @@ def misses(
     checkpoint: CheckpointArgument,
     data: DataOption,
     k: Annotated[int, typer.Option("-k", min=1, help="A case is missed where the target ranks below K.")] = 20,
-    out: Annotated[Path | None, typer.Option(help="Also write one row per test case as CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write one row per test case as CSV, without numbers of cases and places.")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With --out: as recorded, which the file says.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Why test cases are missed: exactly one label for each, by the removal that would have found it."""
@@ -179,6 +186,8 @@ def misses(
     from app.cli.causes import removals
     from recap.storage.atomic import new_file
 
+    if exact and out is None:
+        raise ConfigError("--exact is about the written table; give --out FILE")
     table = removals(checkpoint, data)
     opened = LoadedDataset.load(data)
     described = describe_misses(opened.dataset, opened.cases, table)
@@ -186,8 +195,10 @@ def misses(
     negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
+        from analysis.sharing.tables import share_table, to_csv
+
         with new_file(out) as temporary:
-            described.assign(miss=labels).to_csv(temporary, index=False)
+            temporary.write_bytes(to_csv(share_table(described.assign(miss=labels), opened, exact=exact)))
     missed = int(counts["n"].sum())
     if as_json:
         rows = counts.to_dict(orient="records")

@@ -1,15 +1,14 @@
 """Commands around many cases: overview, long-tail, cases. Their numbers are the app's, from the same functions."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from analysis.formatting import percent, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.frames import frame_table, plain_rows
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -60,7 +59,7 @@ def overview(
     payload = {
         "metric": metric,
         "eta": eta,
-        "groups": _rows(groups),
+        "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
         "notable": [case._asdict() for case in notable],
@@ -70,7 +69,7 @@ def overview(
     if as_json:
         print_json(payload)
         return
-    console.print(_table(f"{metric} over cases, 95 % interval over users", groups))
+    console.print(frame_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
         f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
         f"{percent(over_cases, 1)} of cases"
@@ -119,11 +118,11 @@ def long_tail(
         tables["lift"] = evidence_lift(opened)
     if as_json:
         facts = {"model": label, "reference": _label(reference), "metric": metric, "unit": unit, "eta": eta}
-        print_json(facts | {name: _rows(table) for name, table in tables.items()})
+        print_json(facts | {name: plain_rows(table) for name, table in tables.items()})
         return
     for name, table in tables.items():
         over = "" if name in ("distribution", "hops", "lift") else f", {metric} of {label} over {unit}"
-        console.print(_table(name.replace("_", " ") + over, table))
+        console.print(frame_table(name.replace("_", " ") + over, table))
 
 
 @commands.command()
@@ -187,28 +186,3 @@ def _label(name: str) -> str:
     if name not in MODEL_LABELS:
         raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
     return MODEL_LABELS[name]
-
-
-def _rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Plain rows; a missing number is null."""
-    rows = table.to_dict(orient="records")
-    return [
-        {str(key): None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in rows
-    ]
-
-
-def _table(title: str, table: "pd.DataFrame") -> Table:
-    shown = Table(title=title, title_justify="left")
-    for name in table.columns:
-        shown.add_column(str(name).replace("_", " "), justify="left" if table[name].dtype == object else "right")
-    for row in table.itertuples(index=False):
-        shown.add_row(*map(_cell, row))
-    return shown
-
-
-def _cell(value: Any) -> str:
-    """A number to four digits; "–" where there is none, such as the mean of no cases or the end of an open bin."""
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.4f}"
-    return "–" if isinstance(value, int) and value < 0 else escape(str(value))

@@ -13,8 +13,6 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role
-from analysis.report.html import render_page
-from analysis.report.sharing import shareable
 from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.save_case import save_control
@@ -25,8 +23,9 @@ from app.components.explain.counterfactual_search import show_counterfactual_sea
 from app.components.explain.does_it_hold import show_stamps
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
+from app.components.share import share_button
 from app.components.text import quiet
-from app.components.toolbar import File, downloads, source_picker
+from app.components.toolbar import downloads, source_picker
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -110,31 +109,20 @@ def _case_input(total: int) -> None:
 
 def _export(source: Source, shown: FullExplanation) -> None:
     tables = {
-        "Ledger": pd.json_normalize([entry.model_dump() for entry in shown.candidates]),
+        "Ledger": pd.json_normalize([entry.model_dump() for entry in (shown.contrast.a, shown.contrast.b)]),
         "Paths": pd.DataFrame([path.model_dump() for path in shown.paths], columns=list(PathTerms.model_fields)),
         "Without": pd.DataFrame(
             [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []],
             columns=[*EvidenceItem.model_fields, *Effect.model_fields],
         ),
     }
-    name = f"recap-case-{shown.case}"
 
-    def checked() -> FullExplanation:
-        return shown.model_copy(update={"checks": explanations.check(source, shown)})
+    def checked() -> list[FullExplanation]:
+        return [shown.model_copy(update={"checks": explanations.check(source, shown)})]
 
-    files = {
-        "Report, one page that opens offline": File(
-            f"{name}.html", "text/html", ":material/description:", lambda: render_page([checked()]).encode()
-        ),
-        "Everything as JSON": File(
-            f"{name}.json",
-            "application/json",
-            ":material/data_object:",
-            lambda: shareable(checked()).model_dump_json().encode(),
-        ),
-    }
+    share_button(source, checked, key="explain")
     draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)
-    downloads(tables, key="explain", pictures={"Map": draw}, files=files)
+    downloads(tables, source=source, key="explain", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
 def _answer(shown: FullExplanation, register: str) -> None:

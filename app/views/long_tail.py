@@ -16,6 +16,8 @@ from app.cached.figures import drawn
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
+from app.components.long_tail.miss_map import show_miss_map
+from app.components.long_tail.place_map import show_place_map
 from app.components.misses import show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, source_picker
@@ -130,6 +132,7 @@ def view() -> None:
                 "Sorted step counts": distribution,
                 "Evaluation records": tables.flat_records(source, model),
             },
+            source=source,
             key="long-tail",
         )
 
@@ -207,6 +210,11 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     if model is None:
         with halves.cell():
             show_misses(source)
+    with halves.cell():
+        show_miss_map(source, model)
+    if model is None:
+        with halves.cell():
+            show_place_map(source)
 
 
 @st.fragment

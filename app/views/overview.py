@@ -83,7 +83,7 @@ def view() -> None:
         chart_table({"Accuracy": groups}, "lollipops")
     show_notable(source)
     with data:
-        downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
+        downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, source=source, key="overview")
 
 
 def show_model(source: Source) -> None:

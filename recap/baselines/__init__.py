@@ -4,4 +4,5 @@ from typing import Final
 
 COUNTING_BASELINES: Final = ("popularity", "markov", "visit_count", "count_plus_markov", "nearest")
 EVIDENCE: Final = "evidence"
-BASELINES: Final = (*COUNTING_BASELINES, EVIDENCE)
+EVIDENCE_WITH_SESSIONS: Final = "evidence_sessions"
+BASELINES: Final = (*COUNTING_BASELINES, EVIDENCE, EVIDENCE_WITH_SESSIONS)

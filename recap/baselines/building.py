@@ -10,6 +10,7 @@ from recap.baselines.counting import CountPlusMarkov, Markov, Nearest, Popularit
 from recap.baselines.evidence import FORMAT_VERSION, EvidenceRanker, EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
+from recap.evidence.config import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.scores import Scorer
 from recap.storage.user_folder import user_subfolder
@@ -37,6 +38,8 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph) -> Score
             return Nearest(dataset)
         case "evidence":
             return cached_evidence_ranker(dataset, graph)
+        case "evidence_sessions":
+            return cached_evidence_ranker(dataset, graph, EvidenceRankerConfig(features=EvidenceConfig(sessions=True)))
         case _:
             raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
 

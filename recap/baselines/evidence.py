@@ -13,6 +13,7 @@ from pydantic import Field
 from torch import Tensor
 
 from recap import columns as c
+from recap.baselines import EVIDENCE, EVIDENCE_WITH_SESSIONS
 from recap.baselines.log_linear import RankingProblem, fit_log_linear
 from recap.config import Config
 from recap.data.cases import latest_cases
@@ -73,7 +74,9 @@ class EvidenceRanker:
     dataset_hash: str
     facts: FitFacts
 
-    name = "evidence"
+    @property
+    def name(self) -> str:
+        return EVIDENCE_WITH_SESSIONS if self.config.features.sessions else EVIDENCE
 
     @classmethod
     def fit(
@@ -136,7 +139,7 @@ class EvidenceRanker:
         }
         metadata = {
             "format_version": FORMAT_VERSION,
-            "model": self.name,
+            "model": EVIDENCE,
             "config": self.config.model_dump(mode="json"),
             "dense_features": list(self.dense_weights),
             "packed_features": list(self.packed_weights),
@@ -156,7 +159,7 @@ class EvidenceRanker:
             RecapError: fitted on another dataset.
         """
         tensors, metadata = load_tensors(path)
-        if metadata.get("model") != cls.name:
+        if metadata.get("model") != EVIDENCE:
             raise CheckpointError(f"{path} holds no evidence ranker; fit it again")
         if metadata["format_version"] != FORMAT_VERSION:
             raise FormatVersionError(

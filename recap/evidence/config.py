@@ -9,6 +9,17 @@ from recap.config import Config
 DENSE_FEATURES: Final = ("popularity", "distance")
 """Features that every POI has, given the source: log(1 + training check-ins), log(1 + km)."""
 
+SESSION_FEATURES: Final = (
+    "in_burst",
+    "in_trajectory",
+    "just_before",
+    "own_transitions_at_hour",
+    "week_slot",
+    "next_at_hour_on_day",
+    "slow_transitions",
+)
+"""What `EvidenceConfig.sessions` adds."""
+
 
 class EvidenceConfig(Config):
     """Scales of the evidence, chosen on NYC's validation cases."""
@@ -20,6 +31,10 @@ class EvidenceConfig(Config):
     memory_days: float = Field(60.0, gt=0, description="Decay length of habits (hour, day, transitions), in days.")
     hour_width: float = Field(1.0, gt=0, description="How far from an hour a visit still counts for it, in hours.")
     next_hour_width: float = Field(2.0, gt=0, description="The same for what was visited next after an hour.")
+    sessions: bool = Field(
+        False, description="Also what the user did in this burst of check-ins and trajectory, and habits of this hour."
+    )
+    burst_minutes: float = Field(10.0, gt=0, description="Longest gap inside a burst of check-ins, in minutes.")
     gain: float = Field(5.0, gt=0, description="Factor on decayed counts inside log(1 + gain x count).")
 
     @property
@@ -34,7 +49,17 @@ class EvidenceConfig(Config):
         ``recency_<days>_days``: exp(-days since the last visit / scale). ``others_transitions``: log(1 + others'
         training transitions from the source). ``known_popularity`` and ``known_distance``: the dense features again,
         where known.
+
+        With ``sessions`` also, without decay: ``in_burst`` and ``in_trajectory`` (visits before the source in its
+        burst, in its trajectory), ``just_before`` (it is the POI of the check-in before the source). With decay:
+        ``own_transitions_at_hour`` (right after one at the source at a close hour), ``week_slot`` (on this weekday at
+        a close hour), ``next_at_hour_on_day`` (right after a check-in at a close hour of such a day),
+        ``slow_transitions`` (right after one at the source, but no more in its burst).
         """
+        return (*self._lasting_features, *(SESSION_FEATURES if self.sessions else ()))
+
+    @property
+    def _lasting_features(self) -> tuple[str, ...]:
         return (
             "known",
             "stay",

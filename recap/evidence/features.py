@@ -117,11 +117,37 @@ class EvidenceFeatures:
             "own_transitions": follows_H,
             "own_pairs": follows_H * past.is_after_same_pair_H,
         }
+        if config.sessions:
+            counts |= self._session_counts(batch, past, habit_H)
         return {
             "known": known,
             "once": (visits_C == 1).double(),
             **{name: torch.log1p(config.gain * total(value_H)) for name, value_H in counts.items()},
             **{f"recency_{days:g}_days": known * torch.exp(-days_C / days) for days in config.recency_days},
+        }
+
+    def _session_counts(self, batch: CaseBatch, past: "PastRows", habit_H: Tensor) -> dict[str, Tensor]:
+        """What each past check-in adds to the `SESSION_FEATURES` of its POI."""
+        checkins, config, row_B = batch.checkins, self.config, batch.row_B
+        row_H, q_H, before_H = row_B[past.case_H], past.row_H, past.previous_H
+        pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[before_H]).double() > 60.0 * config.burst_minutes
+        pauses_H = torch.cumsum(pause_H, 0)
+        # Rows of a case lie together and end with its source: how many pauses come after a row, up to the source.
+        last_B = torch.cumsum(torch.bincount(past.case_H, minlength=len(row_B)), 0) - 1
+        is_past_H = q_H < row_H
+        same_day_H = _is_weekend(checkins, before_H) == _is_weekend(checkins, row_B)[past.case_H]
+        weekday_H = local_weekday(checkins.local_seconds_T[q_H]) == local_weekday(checkins.local_seconds_T[row_H])
+        width = config.next_hour_width
+        follows_H = past.is_after_source_H * habit_H
+        next_at_hour_H = habit_H * past.has_previous_H * _same_hour(checkins, before_H, row_H, width)
+        return {
+            "in_burst": (is_past_H & (pauses_H[last_B][past.case_H] == pauses_H)).double(),
+            "in_trajectory": (is_past_H & (checkins.trajectory_T[q_H] == checkins.trajectory_T[row_H])).double(),
+            "just_before": (q_H == row_H - 1).double(),
+            "own_transitions_at_hour": follows_H * _same_hour(checkins, before_H, row_H, width),
+            "week_slot": habit_H * weekday_H * _same_hour(checkins, q_H, row_H, config.hour_width),
+            "next_at_hour_on_day": next_at_hour_H * same_day_H,
+            "slow_transitions": follows_H * pause_H,
         }
 
 

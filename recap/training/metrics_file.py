@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 if TYPE_CHECKING:
-    from recap.evaluation.metrics import MetricsByGroup
+    from recap.evaluation.metrics import Metrics, MetricsByGroup
     from recap.model.config import StageValues
 
 METRICS: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
-    """One finished epoch; ``loss`` holds main and warm, ``val`` is there where the epoch was validated."""
+    """One finished epoch; ``loss`` holds main and warm, ``val`` is there where the epoch was validated.
+
+    ``selection`` are the metrics over the cases that choose the kept epoch, where those are not all of ``val``.
+    """
 
     epoch: int
     loss: dict[str, float]
@@ -21,6 +24,7 @@ class EpochLine(TypedDict):
     steps_per_second: float
     seconds: float
     val: NotRequired["MetricsByGroup"]
+    selection: NotRequired["Metrics"]
     validation_seconds: NotRequired[float]
 
 

@@ -19,7 +19,7 @@ from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group
+from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
@@ -116,6 +116,8 @@ class Trainer:
         self.validation = describe_cases(dataset, self.graph, c.VAL)
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
+        selecting = dataset.cases(c.VAL, config.select_on)
+        self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
         row_N = latest_cases(dataset.checkins, dataset.cases(c.TRAIN), config.latest_share)
         poi_T = dataset.checkins[c.POI].to_numpy()
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
@@ -197,12 +199,12 @@ class Trainer:
         if self.group.is_writer:
             save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
 
-    def validate(self, stage: Stage) -> MetricsByGroup:
-        """Validation metrics by group at a stage."""
+    def validate(self, stage: Stage) -> tuple[MetricsByGroup, Metrics]:
+        """Validation metrics by group at a stage, and those over the cases that choose the kept epoch."""
         scorer = RecapScorer(self.model, stage)
-        metrics = metrics_by_group(rank_cases(scorer, self.validation, self.checkins))
+        ranked = rank_cases(scorer, self.validation, self.checkins)
         self.model.train()
-        return metrics
+        return metrics_by_group(ranked), metrics_of(ranked[self.selects])
 
     def _start_evidence(self) -> None:
         """Let evidence weights begin where the log-linear ranker ends."""
@@ -276,10 +278,11 @@ class Trainer:
         }
         if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
             started = time.perf_counter()
-            metrics = self.validate(stage)
-            line["val"] = metrics
+            line["val"], selection = self.validate(stage)
+            if not self.selects.all():
+                line["selection"] = selection
             line["validation_seconds"] = time.perf_counter() - started
-            self._keep_best(stage, metrics["all"])
+            self._keep_best(stage, selection)
         # A process without a case in the last, short batch drew no masks for it.
         self.group.take_writers_random_state(self.device)
         progress.line = line

@@ -6,11 +6,12 @@ import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.evidence.config import EvidenceConfig
+from recap.evidence.config import SESSION_FEATURES, EvidenceConfig
 from recap.evidence.places import EARTH_RADIUS_KM
 
 TRAIN = c.TRAIN
 CONFIG = EvidenceConfig()
+WITH_SESSIONS = EvidenceConfig(sessions=True)
 Table = dict[int, dict[str, float]]
 Counts = dict[tuple[int, int], int]
 
@@ -22,7 +23,7 @@ def distance_km(one: tuple[float, float], other: tuple[float, float]) -> float:
     return 2 * EARTH_RADIUS_KM * np.arcsin(min(1.0, half**0.5))
 
 
-def evidence_by_loops(dataset: Dataset, row: int) -> Table:
+def evidence_by_loops(dataset: Dataset, row: int, config: EvidenceConfig = CONFIG) -> Table:
     """The definition of every feature, one check-in at a time."""
     table = dataset.checkins
     user, poi, walk = (table[name].tolist() for name in (c.USER, c.POI, c.TRAJECTORY))
@@ -41,12 +42,28 @@ def evidence_by_loops(dataset: Dataset, row: int) -> Table:
         hours = [(local[at] - local[at].normalize()).total_seconds() / 3600 for at in (q, row)]
         return exp((cos(2 * pi / 24 * (hours[0] - hours[1])) - 1) / (2 * pi / 24 * width) ** 2)
 
+    def kind_of_day(q: int) -> bool:
+        return bool(local[q].day_of_week >= 5)
+
+    def is_one_burst(first: int, last: int) -> bool:
+        return all(seconds[at + 1] - seconds[at] <= 600 for at in range(first, last))
+
+    def add_session_counts(totals: dict[str, float], q: int, habit: float) -> None:
+        totals["in_burst"] += q < row and is_one_burst(q, row)
+        totals["in_trajectory"] += q < row and walk[q] == walk[row]
+        totals["just_before"] += q == row - 1
+        totals["week_slot"] += habit * (local[q].day_of_week == local[row].day_of_week) * kernel(q, 1.0)
+        if q - 1 in mine:
+            totals["next_at_hour_on_day"] += habit * (kind_of_day(q - 1) == kind_of_day(row)) * kernel(q - 1, 2.0)
+            if walk[q - 1] == walk[q] and poi[q - 1] == source:
+                totals["own_transitions_at_hour"] += habit * kernel(q - 1, 2.0)
+                totals["slow_transitions"] += habit * (not is_one_burst(q - 1, q))
+
     found: Table = {}
     for d in sorted(set(others) | {poi[q] for q in mine}):
         visits = [q for q in mine if poi[q] == d]
-        totals = dict.fromkeys(
-            ["recent_visits", "visits_at_hour", "visits_on_day", "next_at_hour", "own_transitions", "own_pairs"], 0.0
-        )
+        names = ["recent_visits", "visits_at_hour", "visits_on_day", "next_at_hour", "own_transitions", "own_pairs"]
+        totals = dict.fromkeys([*names, *(SESSION_FEATURES if config.sessions else ())], 0.0)
         for q in visits:
             habit = exp(-(now - seconds[q]) / 86400 / CONFIG.memory_days)
             totals["recent_visits"] += exp(-(row - q) / CONFIG.memory_steps)
@@ -58,6 +75,8 @@ def evidence_by_loops(dataset: Dataset, row: int) -> Table:
                     totals["own_transitions"] += habit
                     pairs = [(a - 1 in mine and walk[a - 1] == walk[a]) for a in (q - 1, row)]
                     totals["own_pairs"] += habit * (all(pairs) and poi[q - 2] == poi[row - 1])
+            if config.sessions:
+                add_session_counts(totals, q, habit)
         days = (now - seconds[visits[-1]]) / 86400 if visits else 0.0
         known = float(bool(visits))
         found[d] = {

@@ -1,7 +1,7 @@
 """Evidence features: against plain loops, by hand, and what must not change them."""
 
 from functools import cache
-from math import exp, log, log1p, pi
+from math import cos, exp, log, log1p, pi
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
+from recap.evidence.config import DENSE_FEATURES, SESSION_FEATURES, EvidenceConfig
 from recap.evidence.features import EvidenceFeatures
 from recap.evidence.places import EARTH_RADIUS_KM, PlaceAttributes
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch
 from tests.checkins import raw_rows, small_dataset, split_dataset
-from tests.recap.reference_evidence import CONFIG, Table, distance_km, evidence_by_loops
+from tests.recap.reference_evidence import CONFIG, WITH_SESSIONS, Table, distance_km, evidence_by_loops
 from tests.worlds import all_cases, small_city
 
 TRAIN, TEST = c.TRAIN, c.TEST
@@ -89,6 +89,26 @@ def test_pairs_by_hand() -> None:
     assert {poi: found[poi]["own_transitions"] for poi in found} == pytest.approx(expected)
 
 
+def test_sessions_by_hand() -> None:
+    """One Monday, POIs 0 1 2 1 0 of one walk at 12:00, 12:05, 12:20, 12:25 and 12:30: the burst began at 12:20."""
+    dataset = split_dataset([(0, [(poi, TRAIN) for poi in (0, 1, 2, 1, 0, 2)])], num_pois=3)
+    minutes = [0, 5, 20, 25, 30, 60]
+    times = pd.Timestamp("2012-04-02 12:00", tz="UTC") + pd.to_timedelta(minutes, unit="min")
+    table = dataset.checkins.assign(**{c.TIME: times.astype(dataset.checkins[c.TIME].dtype)})
+    dataset = Dataset(checkins=table, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
+    found = evidence_of(features_of(dataset, WITH_SESSIONS), CheckinTensors.from_dataset(dataset), 4)
+    shown = {name: [found[poi][name] for poi in (0, 1, 2)] for name in SESSION_FEATURES}
+    once, twice = log1p(5), log1p(5 * 2)
+    assert shown["in_burst"] == pytest.approx([0, once, once])
+    assert shown["in_trajectory"] == pytest.approx([once, twice, once])
+    assert shown["just_before"] == pytest.approx([0, once, 0])
+    # The only step from 0, at 12:00 to 1, took five minutes: it is no slow one. Half past twelve is half an hour later.
+    assert shown["slow_transitions"] == [0, 0, 0]
+    near = exp((cos(2 * pi * 0.5 / 24) - 1) / (2 * pi * 2.0 / 24) ** 2)
+    faded = exp(-25 / 60 / 24 / 60)
+    assert shown["own_transitions_at_hour"] == pytest.approx([0, log1p(5 * near * faded), 0])
+
+
 def test_pairs_end_at_trajectories() -> None:
     """1 | 0 2 1 | ..., then 1 0: the first 0 followed 1 in another walk, so its 2 says nothing of the pair 1, 0."""
     walks = [(0, [(1, TRAIN)]), (0, [(0, TRAIN), (2, TRAIN)]), (0, [(1, TRAIN), (0, TRAIN), (3, TRAIN)])]
@@ -144,8 +164,10 @@ def test_equals_plain_loops(rows: list[tuple[str, str, float]], pick: int) -> No
     dataset = dataset_with_training(rows)
     cases = all_cases(dataset)
     row = int(cases[pick % len(cases)])
-    found = evidence_of(features_of(dataset), CheckinTensors.from_dataset(dataset), row)
-    assert_same_evidence(found, evidence_by_loops(dataset, row))
+    checkins = CheckinTensors.from_dataset(dataset)
+    for config in (CONFIG, WITH_SESSIONS):
+        found = evidence_of(features_of(dataset, config), checkins, row)
+        assert_same_evidence(found, evidence_by_loops(dataset, row, config))
 
 
 def dataset_with_training(rows: list[tuple[str, str, float]]) -> Dataset:
@@ -156,15 +178,19 @@ def dataset_with_training(rows: list[tuple[str, str, float]]) -> Dataset:
 def test_equals_plain_loops_in_a_city() -> None:
     """Test cases of a city with overlapping habits."""
     dataset = small_city()
-    features, checkins = features_of(dataset), CheckinTensors.from_dataset(dataset)
+    features, checkins = features_of(dataset, WITH_SESSIONS), CheckinTensors.from_dataset(dataset)
     for row in dataset.cases(TEST)[::3].tolist():
-        assert_same_evidence(evidence_of(features, checkins, row), evidence_by_loops(dataset, row))
+        assert_same_evidence(evidence_of(features, checkins, row), evidence_by_loops(dataset, row, WITH_SESSIONS))
 
 
 def test_batches_change_nothing() -> None:
     """All cases at once or one by one: bit-equal evidence."""
     dataset = small_city()
-    features, checkins, rows = features_of(dataset), CheckinTensors.from_dataset(dataset), all_cases(dataset)
+    features, checkins, rows = (
+        features_of(dataset, WITH_SESSIONS),
+        CheckinTensors.from_dataset(dataset),
+        all_cases(dataset),
+    )
     together = features.of(CaseBatch(checkins, rows))
     for case, row in enumerate(rows.tolist()):
         alone = features.of(CaseBatch(checkins, torch.tensor([row])))
@@ -179,7 +205,7 @@ def test_batches_change_nothing() -> None:
 def test_the_future_changes_no_evidence(pick: int, place: int) -> None:
     """Everything after the source moved to another place: the same features, targets included in the change."""
     dataset = small_city()
-    features, checkins = features_of(dataset), CheckinTensors.from_dataset(dataset)
+    features, checkins = features_of(dataset, WITH_SESSIONS), CheckinTensors.from_dataset(dataset)
     cases = all_cases(dataset)
     row = int(cases[pick % len(cases)])
     changed = dataset.checkins.copy()

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -72,10 +71,15 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
                 "Stops": _stops(trajectory, case, show_truth),
             }
             shown["Two-hop paths"] = prediction.paths[prediction.paths[c.POI].isin(shown["Predictions"][c.POI])]
-            draw = partial(
-                maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, **_shown(show_truth)
-            )
-            downloads(shown, key="walk", pictures={"Map": draw})
+            theme, marks = state.theme_palette().theme, _shown(show_truth)
+            seen = {name: marks[name] for name in ("show_truth", "show_paths")}
+            pictures: dict[str, Callable[[bool], bytes]] = {
+                "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact),
+                "Walk as GIF": lambda exact: maps.walk_film(source, trajectory, theme, **seen, exact=exact),
+            }
+            if not show_truth:  # the next step's picture is this step's truth
+                del pictures["Walk as GIF"]
+            downloads(shown, source=source, key="walk", pictures=pictures, kinds={"Walk as GIF": "gif"})
 
 
 def _shown(show_truth: bool) -> dict[str, bool]:

@@ -79,12 +79,14 @@ def describe_briefly(run: RunFolder) -> RunRow:
 
 
 def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:
-    """The finished epoch with the highest validation MRR, None before the first validation."""
+    """The finished epoch with the highest MRR over the cases that choose, None before the first validation."""
     validated = [(mrr, line) for line in metrics if (mrr := _validation_mrr(line)) is not None]
     return max(validated, key=lambda entry: entry[0])[1] if validated else None
 
 
 def _validation_mrr(line: EpochLine) -> float | None:
+    if "selection" in line:
+        return line["selection"]["mrr"]
     return line["val"]["all"]["mrr"] if line.get("val") else None
 
 

@@ -11,7 +11,7 @@ from analysis.explain.evidence_items import each_without, evidence_items
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
-from analysis.report.html import render_body
+from analysis.sharing.page import render_notebook
 from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
@@ -92,8 +92,8 @@ def test_sentences_are_true() -> None:
 
 def test_the_report_shows_the_evidence() -> None:
     """The ledger has its row; a model without evidence has none."""
-    assert "Evidence</th>" in render_body(explained(3))
-    assert "Evidence</th>" not in render_body(explain_fully(small_predictor(), 3))
+    assert "<td>Evidence" in render_notebook(explained(3))
+    assert "<td>Evidence" not in render_notebook(explain_fully(small_predictor(), 3))
 
 
 def test_json_speaks_of_evidence_only_where_there_is_some() -> None:

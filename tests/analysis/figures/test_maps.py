@@ -20,6 +20,7 @@ from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, contrast
 from analysis.figures.spread import spread_discs
+from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.geography import Camera, aggregate_points, fit_camera, from_screen, screen_offsets, unwrap_longitudes
@@ -181,8 +182,10 @@ def test_crowded_places_are_told_apart(show_truth: bool) -> None:
     ends = {tuple(at) for at in marks.leaders["true_at"]}
     assert ends >= {tuple(at) for at in marks.discs.loc[marks.discs["moved"], "true_at"]}
     assert len(marks.names) > 0
-    for name in marks.names.itertuples():
-        box = label_box(Label(0, name.text, *name.shift, name.anchor), name.x, name.y)
+    for name in rows(marks.names):
+        box = label_box(
+            Label(0, name["text"], name["shift"][0], name["shift"][1], name["anchor"]), name["x"], name["y"]
+        )
         for x, y, r in marks.round_marks:
             assert np.hypot(x - np.clip(x, box[0], box[2]), y - np.clip(y, box[1], box[3])) >= r
 

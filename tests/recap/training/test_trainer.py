@@ -9,8 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from recap import columns as c
 from recap.model.config import Stage
+from recap.runs.store.description import best_epoch
 from recap.storage.tensors import load_tensors
+from recap.training.metrics_file import read_metrics
 from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
 from tests.worlds import small_city, small_training
 
@@ -194,6 +197,24 @@ def test_a_part_that_is_off_counts_as_complete(tmp_path: Path) -> None:
     del mrr[1]
     assert trainer.progress.best is not None
     assert trainer.progress.best["epoch"] == max(mrr, key=mrr.__getitem__)
+
+
+def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_path: Path) -> None:
+    """The journal holds both: ``val`` over every step, ``selection`` over one case a trajectory, which chooses."""
+    city = small_city()
+    config = small_training(epochs=6, seed=0, select_on="trajectory_last", curriculum={"staged": False})
+    trainer = Trainer(city, config, tmp_path, CPU)
+    trainer.run()
+    lines = lines_of(tmp_path)
+    assert {line["val"]["all"]["n"] for line in lines} == {len(city.cases(c.VAL))}
+    assert {line["selection"]["n"] for line in lines} == {len(city.cases(c.VAL, "trajectory_last"))}
+    mrr = {line["epoch"]: line["selection"]["mrr"] for line in lines}
+    every_step = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines}
+    chosen = max(mrr, key=mrr.__getitem__)
+    assert chosen != max(every_step, key=every_step.__getitem__), "the world of this test: the two choose differently"
+    kept, shown = trainer.progress.best, best_epoch(read_metrics(tmp_path / "metrics.jsonl"))
+    assert kept is not None and shown is not None
+    assert (kept["epoch"], kept["val"]["mrr"], shown["epoch"]) == (chosen, mrr[chosen], chosen)
 
 
 def test_validates_every_second_epoch_and_at_the_end(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Two scorers on the same cases: paired differences by group with user-bootstrap intervals.
+"""Paired differences by group with user-bootstrap intervals, as experiments and the model card tell them.
 
 Shape suffixes: N cases.
 """
@@ -9,10 +9,10 @@ from typing import TypedDict, cast
 import numpy as np
 import pandas as pd
 
+from analysis.compare.side import check_same_cases
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from recap import columns as c
-from recap.errors import RecapError
 from recap.evaluation.metrics import GROUPS, METRICS, group_masks
 
 
@@ -65,13 +65,8 @@ def compare_means(
     Raises:
         RecapError: the records are not of the same cases.
     """
-    keys, first = [c.CASE, c.USER, c.SOURCE, c.TARGET], records[0]
-    for other in (*records[1:], *rival):
-        if len(first) != len(other) or not np.array_equal(first[keys].to_numpy(), other[keys].to_numpy()):
-            raise RecapError(
-                f"a paired comparison needs records of the same cases in the same order, got {len(first):,} and "
-                f"{len(other):,} cases that differ"
-            )
+    first = records[0]
+    check_same_cases(*records, *rival)
     bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
     masks = group_masks(first[c.TRANSITION_COUNT])
     rows = []
