@@ -122,7 +122,7 @@ _TERMS: Final = (
         "model_share",
         "Model share",
         "softmax probability",
-        "How the model shares one whole out among all places; nothing checks it against how often it is right.",
+        "How the model shares one whole out among all places; the model card says how often it is right.",
         "Softmax of the totals over all POIs, not calibrated.",
     ),
     Term(

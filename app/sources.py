@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from app.settings import AppSettings
-from recap.errors import RecapError
+from recap.errors import ConfigError, RecapError
+from recap.model.config import ModelConfig
+from recap.model.variant import variant_name
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -46,10 +48,11 @@ class Source:
         manifest = None if self.checkpoint_folder is None else _read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST)
         if manifest is None:
             return ""
-        train = manifest.get("train")
-        model = train.get("model") if isinstance(train, dict) else None
-        has_evidence = isinstance(model, dict) and model.get("evidence") is not None
-        return "RECAP with evidence terms" if has_evidence else "RECAP, the paper's model"
+        train: Any = manifest.get("train")
+        try:
+            return variant_name(ModelConfig.parse(train["model"]))
+        except (KeyError, TypeError, ConfigError):
+            return "RECAP"
 
     @property
     def without_checkpoint(self) -> "Source":

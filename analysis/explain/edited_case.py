@@ -172,14 +172,6 @@ class EditedCase:
             zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values.walks)[here_W].tolist(), strict=True)
         )
 
-    @property
-    def two_hop_addends_P(self) -> Tensor | None:
-        """What two-step walks add to the score of every place, (P,); None without evidence."""
-        if self._evidence is None:
-            return None
-        terms, values = self._evidence
-        return torch.zeros_like(self.total_P).index_add(0, values.walks.destination_W, terms.walk_terms(values.walks))
-
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""
         known = self.predictor.graph.count(np.array([source]), np.array([destination]))

@@ -100,7 +100,7 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
         ]
     if with_paths and edited_case.is_active("graph_token") and config.num_hops == 2:
         items += [
-            EvidenceItem(kind="path", key=path["middle"], label=f"Path via {path['name']}", poi=path["middle"])
+            EvidenceItem(kind="path", key=path.middle, label=f"Path via {path.name}", poi=path.middle)
             for path in two_hop_paths(edited_case, candidate)
         ]
     return items

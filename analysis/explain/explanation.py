@@ -1,11 +1,11 @@
 """The whole explanation of one case, as one typed object behind every rendering."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import ClassVar
 
-import pandas as pd
 from pydantic import Field
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks, check_case, choose_rival
 from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
@@ -84,7 +84,7 @@ def explain_fully(
     search: bool = False,
     sets_within: int | None = None,
     checks: bool = False,
-    seeds: Mapping[int, pd.DataFrame] | None = None,
+    tables: CheckTables | None = None,
 ) -> FullExplanation:
     """Explain one case in full.
 
@@ -97,7 +97,7 @@ def explain_fully(
         search: also look for the smallest edit that turns target and rival round, and measure faithfulness.
         sets_within: also find minimal evidence sets for this K.
         checks: also take every source away for all places, and stamp every row.
-        seeds: removal tables of sibling seeds, for the stamps.
+        tables: what the checks read, see `CheckTables.kept`.
 
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
@@ -113,7 +113,7 @@ def explain_fully(
         search=search,
         sets_within=sets_within,
         checks=checks,
-        seeds=seeds,
+        tables=tables,
     )
 
 
@@ -127,7 +127,7 @@ def explain_edited_case_fully(
     search: bool = False,
     sets_within: int | None = None,
     checks: bool = False,
-    seeds: Mapping[int, pd.DataFrame] | None = None,
+    tables: CheckTables | None = None,
 ) -> FullExplanation:
     """What `explain_fully` returns, of an edited case at hand."""
     target = edited_case.target
@@ -161,7 +161,7 @@ def explain_edited_case_fully(
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
         minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
         faithfulness=faithfulness(edited_case, target) if search else None,
-        checks=check_case(edited_case, split_up, seeds=seeds) if checks else None,
+        checks=check_case(edited_case, split_up, tables=tables) if checks else None,
     )
 
 
@@ -178,8 +178,8 @@ def _sentence_input(
         best = explanation.paths[0]
         strongest = PathTrips(
             path=best,
-            trips_in=count_trips(rows.of(source, best.middle), user),
-            trips_out=count_trips(rows.of(best.middle, target), user),
+            trips_in=count_trips(rows.users(source, best.middle), user),
+            trips_out=count_trips(rows.users(best.middle, target), user),
         )
     return SentenceInput(
         explanation=explanation,
@@ -188,7 +188,7 @@ def _sentence_input(
         revisit=revisit,
         inactive=edited_case.inactive,
         num_places=len(edited_case.total_P),
-        trips=count_trips(rows.of(source, target), user),
+        trips=count_trips(rows.users(source, target), user),
         edges_edited=bool(edited_case.variant.edges),
         strongest=strongest,
         rank_without_two_hops=rank_without_two_hops(edited_case, target),

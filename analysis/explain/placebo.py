@@ -45,6 +45,8 @@ class PlaceboTest(Config):
     points: float
     placebos: list[float]
     beaten: float = Field(description="Share of placebos with less on the row's side of 0.")
+    reached: int = Field(description="Placebos that reach as far as the row, on its side of 0.")
+    p_value: float = Field(description="(reached + 1) / (placebos + 1).")
     bar: float = Field(description="What 95 % of placebos stay within, on the row's side of 0.")
 
     @property
@@ -75,9 +77,18 @@ def placebo_tests(
 def _test(row: str, points_N: np.ndarray) -> PlaceboTest:
     own, others = float(points_N[0]), points_N[1:]
     side = -1.0 if own < 0 else 1.0
-    beaten = float((side * others < side * own - 1e-12).mean())
+    is_less = side * others < side * own - 1e-12
+    reached = int((~is_less).sum())
     bar = side * float(np.quantile(side * others, PLACEBO_LEVEL))
-    return PlaceboTest(row=row, points=own, placebos=others.tolist(), beaten=beaten, bar=bar)
+    return PlaceboTest(
+        row=row,
+        points=own,
+        placebos=others.tolist(),
+        beaten=float(is_less.mean()),
+        reached=reached,
+        p_value=(reached + 1) / (len(others) + 1),
+        bar=bar,
+    )
 
 
 def _elsewhere(edited_case: EditedCase, placebos: int, generator: np.random.Generator) -> list[Counterfactual]:
@@ -172,14 +183,20 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
         propagated_PE = predictor.model.propagate()
         assert propagated_PE is not None
         _PROPAGATED[predictor.model] = propagated_PE
-    batch, changes = predictor.pack([base] * len(contexts))
+    batch, changes = predictor.pack([base])
     assert changes.propagated_BE is not None
-    sources = [context.history.source for context in contexts[1:]]
-    filled_NE = torch.cat([changes.propagated_BE[:1], _PROPAGATED[predictor.model][sources]])
-    poi_N = torch.full((len(contexts),), poi)
-    _, with_NP = predictor.core_scores(batch, replace(changes, propagated_BE=filled_NE))
-    off_batch, off = predictor.pack([replace(base, off=base.off | {"graph_token"})])
-    _, without_1P = predictor.core_scores(off_batch, off)
-    others_P = edited_case.total_P - with_NP[0]
-    gained_N = log_probability(with_NP + others_P, poi_N) - log_probability(without_1P + others_P, poi_N[:1])
-    return {"graph_token": gained_N}
+    sources = torch.tensor([context.history.source for context in contexts[1:]])
+    places_U, drawn_N = torch.unique(sources, return_inverse=True)  # the token of a place drawn twice is the same
+    filled_UE = torch.cat([changes.propagated_BE, _PROPAGATED[predictor.model][places_U]])
+    copies = len(filled_UE)
+    repeated = Interventions(
+        propagated_BE=filled_UE,
+        graph_factor_B=None if changes.graph_factor_B is None else changes.graph_factor_B.expand(copies),
+        masked_BS=None if changes.masked_BS is None else changes.masked_BS.expand(copies, -1),
+    )
+    _, with_UP = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B.expand(copies)), repeated)
+    _, without_1P = predictor.core_scores(*predictor.pack([replace(base, off=base.off | {"graph_token"})]))
+    others_P = edited_case.total_P - with_UP[0]
+    at_U = torch.full((copies,), poi)
+    gained_U = log_probability(with_UP + others_P, at_U) - log_probability(without_1P + others_P, at_U[:1])
+    return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}

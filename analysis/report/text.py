@@ -8,6 +8,7 @@ from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
+from analysis.explain.row_checks import describe_checks
 from analysis.formatting import percent, signed, times
 from analysis.glossary import PART_NAMES
 from analysis.records.score_rows import SOURCE_LABELS
@@ -114,5 +115,6 @@ def _check_lines(checks: CaseChecks) -> Iterator[str]:
         yield f"Rank without, for all places: {', '.join(told)}"
     yield f"Explained exactly: {percent(checks.exact_share)} of the margin, the rest is opaque network"
     for stamp in checks.stamps:
-        points = "" if stamp.verdict == "not_explained" else f" {signed(stamp.points, 2)}"
+        points = "" if stamp.verdict == "not_explained" and not stamp.points else f" {signed(stamp.points, 2)}"
         yield f"  {stamp.label}{points}: {', '.join(stamp.words)}"
+        yield from (f"    {line}" for line in describe_checks(stamp))

@@ -14,9 +14,10 @@ from analysis.explain.links import CaseLink
 from analysis.explain.minimal_sets import describe_set
 from analysis.explain.paths import PathEvidence
 from analysis.explain.revisits import RevisitEvidence, Visit
+from analysis.explain.row_checks import describe_checks
+from analysis.explain.stamp_table import stamp_lines
 from analysis.explain.types import ScoreDecomposition
 from analysis.explain.what_if import RankChange
-from analysis.formatting import signed_points
 from analysis.sharing.reidentification import SharedPoint
 from analysis.sharing.shared_case import (
     SharedCase,
@@ -89,14 +90,7 @@ def share_case(explanation: FullExplanation, telling: Telling, number: int, note
         ],
         what_if=_what_if(e, telling),
         exact_share=None if e.checks is None else e.checks.exact_share,
-        stamps=[
-            SharedStamp(
-                label=stamp.label,
-                points="–" if stamp.verdict == "not_explained" else signed_points(stamp.points),
-                words=stamp.words,
-            )
-            for stamp in (e.checks.stamps if e.checks is not None else [])
-        ],
+        stamps=_stamps(e),
         minimal_sets=[
             describe_set(
                 found.model_copy(
@@ -237,6 +231,18 @@ def _link(e: FullExplanation) -> str:
         against=e.rival,
         edits=e.edits,
     ).query
+
+
+def _stamps(e: FullExplanation) -> list[SharedStamp]:
+    if e.checks is None:
+        return []
+    lines = stamp_lines(e.checks, e.target_rank, [path.name for path in e.path_evidence])
+    return [  # lines of paths, which follow those of the rows, name places
+        SharedStamp(
+            label=line.label, points=line.points, rank=line.rank, words=line.chips, checked=describe_checks(stamp)
+        )
+        for line, stamp in zip(lines, e.checks.stamps, strict=False)
+    ]
 
 
 def _capital(text: str) -> str:

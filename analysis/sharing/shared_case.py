@@ -105,11 +105,13 @@ class SharedWhatIf(Config):
 
 
 class SharedStamp(Config):
-    """A stamp of one row."""
+    """A stamp of one row, as the Explain view has it, and how it was checked."""
 
     label: str
     points: str
+    rank: str = Field("–", description="Rank with and without the row's evidence, for all places.")
     words: list[str]
+    checked: list[str] = Field(default_factory=list, description="Seeds, placebos and people, in words.")
 
 
 class SharedCase(Config):

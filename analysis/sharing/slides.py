@@ -154,7 +154,7 @@ def _draw(slide: Slide, page: SharedPage, palette: Palette, letters: Letters, fo
         )
         image.paste(picture, _MAP[:2])
     left = _MAP[0] + _MAP[2] + 70 if drawn is not None or (slide.lines and slide.numbers) else _MARGIN
-    y = 340
+    y: float = 340
     for label, value in slide.numbers:
         y = letters.paragraph(draw, (left, y), label, size=34, colour=palette.quiet, width=SIZE[0] - left - 60, most=2)
         y = letters.paragraph(

@@ -53,11 +53,9 @@ def share_table(
         return table.assign(**{PRIVACY: EXACT})
     rule = rule or Generalisation()
     told = told_places(opened, rule)
-    shared = pd.DataFrame(index=range(len(table)))
-    for name in table.columns:
-        column = _share_column(str(name), table, told, rule)
-        if column is not None:
-            shared[name] = column
+    columns = {str(name): _share_column(str(name), table, told, rule) for name in table.columns}
+    kept = {name: list(column) for name, column in columns.items() if column is not None}
+    shared = pd.DataFrame(kept, index=range(len(table)))
     if set(_OF_CASES) & set(table.columns):
         order = np.random.default_rng(int(rule.digest("rows", "")[:12], 16)).permutation(len(shared))
         shared = shared.iloc[order].reset_index(drop=True)

@@ -3,12 +3,12 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks, check_case
 from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.explain.siblings import seed_tables
 from analysis.long_tail.misses import describe_misses, label_misses
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
@@ -53,23 +53,27 @@ def search(source: Source, case: int, about: int, against: int, edits: str, sets
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def _check(source: Source, case: int, about: int, against: int, edits: str, seeds: tuple[int, ...]) -> CaseChecks:
+def _check(
+    source: Source, case: int, about: int, against: int, edits: str, known: tuple[bool, tuple[int, ...]]
+) -> CaseChecks:
     edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
-    tables = {seed: table for seed, table in _seeds(source).items() if seed in seeds}
-    return check_case(edited_case, contrast(edited_case, about, against, search=False), seeds=tables)
+    split_up = contrast(edited_case, about, against, search=False)
+    return check_case(edited_case, split_up, tables=_check_tables(source))
 
 
 def check(source: Source, shown: FullExplanation) -> CaseChecks:
     """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
-    return _check(source, shown.case, shown.target, shown.rival, shown.edits, tuple(_seeds(source)))
+    tables = _check_tables(source)
+    known = tables.removals is not None, tuple(tables.seeds)
+    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known)
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
-def _seeds(source: Source) -> dict[int, pd.DataFrame]:
-    """Tables of sibling seeds, shipped or made with `recap sanity`; looked for anew after two minutes."""
+def _check_tables(source: Source) -> CheckTables:
+    """Tables of removals and sibling seeds, shipped or made before; looked for anew after two minutes."""
     assert source.checkpoint_hash is not None
     rows = len(datasets.open_dataset(source).cases)
-    return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+    return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:

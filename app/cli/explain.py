@@ -102,7 +102,16 @@ def explain(
         raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
     whole: list[FullExplanation] = []
     if full or writes:
-        whole = _explain_fully(predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=writes)
+        whole = _explain_fully(
+            predictor,
+            asked,
+            top=top,
+            search=search,
+            sets=sets,
+            checks=checks,
+            is_page=writes,
+            bundle=data.parent,
+        )
     written = []
     if writes:
         page = share(whole, predictor, data, exact=exact, hide_places=hide_places)
@@ -121,14 +130,22 @@ def explain(
 
 
 def _explain_fully(
-    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool, is_page: bool
+    predictor: "Predictor",
+    asked: _Asked,
+    *,
+    top: int,
+    search: bool,
+    sets: int | None,
+    checks: bool,
+    is_page: bool,
+    bundle: Path,
 ) -> "list[FullExplanation]":
     """One explanation a case; on a page or among several, a case without evidence sets does not cost the others."""
+    from analysis.explain.check_tables import CheckTables
     from analysis.explain.explanation import explain_fully
-    from analysis.explain.siblings import seed_tables
 
-    rows = len(predictor.cases)
-    seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
+    digests = predictor.dataset.hash, predictor.checkpoint.hash
+    tables = CheckTables.kept(*digests, rows=len(predictor.cases), bundle=bundle) if checks else None
     explain_one = partial(
         explain_fully,
         predictor,
@@ -139,7 +156,7 @@ def _explain_fully(
         split=asked.split,
         search=search,
         checks=checks,
-        seeds=seeds,
+        tables=tables,
     )
     found = []
     for number in asked.numbers:

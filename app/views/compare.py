@@ -66,7 +66,7 @@ def view() -> None:
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases of the list"] = comparisons.cell_cases(source, a, b, k, cell)
-        downloads(tables, key="compare")
+        downloads(tables, source=source, key="compare")
 
 
 def _metric_and_k() -> tuple[str, int]:

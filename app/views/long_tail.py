@@ -14,6 +14,7 @@ from app import state
 from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.components.chart_table import chart_table
+from app.components.cohort_causes import show_cohort_causes
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.long_tail.miss_map import show_miss_map
@@ -167,6 +168,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             open_cases(source, CaseSelection.of_cohort(*evidence, eta))
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
+        if model is None:
+            show_cohort_causes(source, eta)
     with halves.cell():
         section("What one more hop buys")
         hops = tables.hops(source)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
 from analysis.records.carriers import describe_carriers, find_carriers
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import recovered_by, removal_table, removals_key
@@ -13,6 +14,7 @@ from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap.evaluation.records import write_records
+from recap.model.variant import variant_name
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -118,7 +120,8 @@ def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Pred
     """Not measured is said; with a kept table the numbers are the library's."""
     app = open_view("overview")
     said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
-    assert said.replace("\\", "") == "Shown is RECAP, the paper's model. What carries it is not measured yet."
+    name = variant_name(predictor.checkpoint.manifest.train.model)
+    assert said.replace("\\", "") == f"Shown is {name}. What carries it is not measured yet."
     removals = removals_of(predictor)
     keep(predictor, removals)
     app = open_view("overview")
@@ -138,3 +141,16 @@ def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predic
     opened = LoadedDataset.of(predictor.dataset)
     evaluation_records(opened, "evidence", lambda: NamedScorer.of_baseline("evidence", opened))
     assert models()[:2] == ["RECAP", "Evidence"]
+
+
+def test_cohorts_say_what_finds_their_cases(predictor: Predictor) -> None:
+    """Not measured is said; with a kept table the cells are the library's."""
+    app = open_view("long_tail")
+    assert "not measured yet" in texts(app)
+    removals = removals_of(predictor)
+    keep(predictor, removals)
+    app = open_view("long_tail")
+    check_calm(app)
+    table = next(frame.value for frame in app.dataframe if "True place" in frame.value.columns)
+    expected = cohort_cells(causes_by_evidence(predictor.cases, removals, 20))
+    assert table.to_numpy().tolist() == expected.to_numpy().tolist() and list(table) == list(expected)

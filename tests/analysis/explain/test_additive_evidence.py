@@ -52,14 +52,14 @@ def test_paths_are_exact_addends() -> None:
             assert term == pytest.approx(sum(addends.values()), abs=1e-12)
         for path in two_hop_paths(edited_case, edited_case.target):
             cut = replace(
-                edited_case.variant, cuts=((path["middle"], edited_case.target),), off=frozenset({"graph_token"})
+                edited_case.variant, cuts=((path.middle, edited_case.target),), off=frozenset({"graph_token"})
             )
             whole = replace(edited_case.variant, off=frozenset({"graph_token"}))
             before, after = (
                 float(total_P[edited_case.target]) for total_P in predictor().score_counterfactuals([whole, cut])
             )
-            assert before - after == pytest.approx(path["addend"], abs=1e-9)
-            checked += path["addend"] != 0
+            assert before - after == pytest.approx(path.addend, abs=1e-9)
+            checked += path.addend != 0
     assert checked > 5
 
 
