@@ -52,6 +52,27 @@ _TERMS: Final = (
         "A user's check-ins without a gap of more than 24 h.",
     ),
     Term("user", "Walker", "user", "A person, shown by number only.", "A user of the dataset, named by index."),
+    Term(
+        "cell",
+        "Cell",
+        "",
+        "A square of the map that stands for places in it that few people visited.",
+        "The smallest square of a grid of 0.02°, 0.04°, … in which k users were at places of fewer than k users.",
+    ),
+    Term(
+        "fitting_walkers",
+        "Walkers that fit",
+        "",
+        "How many people were at all places a shared case shows, at such times.",
+        "Users with check-ins at every point as told: place or cell, weekday and part of the day.",
+    ),
+    Term(
+        "unicity",
+        "Unicity",
+        "unicity",
+        "How many of all people are alone in having been at a few drawn places and times of theirs.",
+        "Share of users unique given p points drawn from their own trace (de Montjoye et al. 2013).",
+    ),
     Term("head", "Head", "head", "Steps seen more than once.", "Cases whose m_sd is above η in training."),
     Term("tail", "Tail", "tail", "Steps seen at most once.", "Cases whose m_sd is at most η in training."),
     Term("unseen", "Unseen", "unseen", "Steps that nobody took in training.", "Cases whose m_sd is 0 in training."),
@@ -224,6 +245,34 @@ _TERMS: Final = (
         "The first place and the target share a category.",
     ),
     Term("other", "Other", "", "None of these reasons.", "A miss without any of the labels before."),
+    Term(
+        "mcnemar_p",
+        "McNemar p",
+        "",
+        "How often chance alone would split so unevenly the cases that only one of two models finds.",
+        "Exact two-sided McNemar test over the cases that one side alone finds within K.",
+    ),
+    Term(
+        "sign_flip_p",
+        "Sign-flip p",
+        "",
+        "How often the difference would be as large if the models' names were exchanged by chance, walker by walker.",
+        "Two-sided permutation test over users: all 2^U sign flips up to 12 users that differ, else 9,999 drawn ones.",
+    ),
+    Term(
+        "too_close",
+        "Too close to tell",
+        "",
+        "The numbers do not say which of the two is better.",
+        "The 95 % user-bootstrap interval holds 0, or the larger of the two p is .05 or more.",
+    ),
+    Term(
+        "seed_band",
+        "Band of seeds",
+        "",
+        "How far two trainings of one model differ when nothing but chance differs.",
+        "t of 95 % times √2 times the pooled standard deviation of a group's mean over seeds.",
+    ),
 )
 TERMS: Final = {term.key: term for term in _TERMS}
 

@@ -3,8 +3,9 @@
 Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
@@ -135,6 +136,12 @@ class Comparison:
     seeds: pd.DataFrame | None
     lower_bound: bool
     unmeasured_seeds: tuple[str, ...]
+    html_body: ClassVar[Callable[["Comparison"], str] | None] = None
+    """How a notebook shows it; the report's own rendering, once it is imported."""
+
+    def _repr_html_(self) -> str | None:
+        render = type(self).html_body
+        return None if render is None else render(self)
 
     def row(self, group: str) -> pd.Series:
         """One group's row."""

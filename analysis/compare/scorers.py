@@ -35,7 +35,7 @@ class OpenedScorer:
     def side(self, siblings: "Sequence[OpenedScorer]" = ()) -> Side:
         """One side of a comparison; with siblings, the model under several seeds."""
         several = (self, *siblings)
-        label = f"{self.label}, {len(several)} seeds" if siblings else self.label
+        label = f"{self.label} ({len(several)} seeds)" if siblings else self.label
         tables = tuple(item.records() for item in several)
         return Side(".".join(item.key for item in several), label, tables, trained=self.checkpoint is not None)
 

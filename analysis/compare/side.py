@@ -91,7 +91,7 @@ def with_ranked_seeds(side: Side, cases: pd.DataFrame, seeds: Mapping[int, pd.Da
     if not seeds:
         return side
     tables = (*side.tables, *(table_of_ranks(cases, table) for table in seeds.values()))
-    return Side(f"{side.key}{SEEDS_MARK}", f"{side.label}, {len(tables)} seeds", tables, trained=True)
+    return Side(f"{side.key}{SEEDS_MARK}", f"{side.label} ({len(tables)} seeds)", tables, trained=True)
 
 
 def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:

@@ -175,7 +175,7 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
 
 
 def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
-    """What the token, filled from each context's place, adds to the log probability; prior and correction stay."""
+    """What the token, filled from each context's place, adds to the log probability; core and correction follow it."""
     predictor, base = edited_case.predictor, edited_case.variant
     if not edited_case.is_active("graph_token"):
         return {}
@@ -193,10 +193,22 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
         propagated_BE=filled_UE,
         graph_factor_B=None if changes.graph_factor_B is None else changes.graph_factor_B.expand(copies),
         masked_BS=None if changes.masked_BS is None else changes.masked_BS.expand(copies, -1),
+        factor_B4=None if changes.factor_B4 is None else changes.factor_B4.expand(copies, -1),
     )
-    _, with_UP = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B.expand(copies)), repeated)
-    _, without_1P = predictor.core_scores(*predictor.pack([replace(base, off=base.off | {"graph_token"})]))
-    others_P = edited_case.total_P - with_UP[0]
+    with_UP = _without_evidence(predictor, CaseBatch(batch.checkins, batch.row_B.expand(copies)), repeated)
+    without_1P = _without_evidence(predictor, *predictor.pack([replace(base, off=base.off | {"graph_token"})]))
+    evidence_P = edited_case.total_P - with_UP[0]
     at_U = torch.full((copies,), poi)
-    gained_U = log_probability(with_UP + others_P, at_U) - log_probability(without_1P + others_P, at_U[:1])
+    gained_U = log_probability(with_UP + evidence_P, at_U) - log_probability(without_1P + evidence_P, at_U[:1])
     return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}
+
+
+def _without_evidence(predictor: Predictor, batch: CaseBatch, changes: Interventions) -> Tensor:
+    """Core, prior and correction of every place, (B, P)."""
+    state_BD, core_BP = predictor.core_scores(batch, changes)
+    revisit = predictor.revisit_parts(batch, state_BD, changes)
+    if revisit is None:
+        return core_BP
+    value_C = revisit.terms.prior_C if revisit.correction_C is None else revisit.terms.prior_C + revisit.correction_C
+    index_C = revisit.candidates.case_C * core_BP.shape[1] + revisit.candidates.poi_C
+    return core_BP.reshape(-1).index_add(0, index_C, value_C).view_as(core_BP)

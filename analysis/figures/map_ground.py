@@ -31,8 +31,14 @@ class Ground:
     basemap: Mapping[str, Any] | None = None
 
 
-def draw_ground(ground: Ground, camera: Camera, palette: Palette) -> tuple[Image.Image, ImageDraw.ImageDraw]:
-    """The city without anybody: its own layers where it has some, and every place as a faint dot."""
+def draw_ground(
+    ground: Ground, camera: Camera, palette: Palette, *, height: int = SIZE[1]
+) -> tuple[Image.Image, ImageDraw.ImageDraw]:
+    """The city without anybody: its own layers where it has some, and every place as a faint dot.
+
+    Args:
+        height: of the band around the middle that will be looked at; scale bar and credit stand in it.
+    """
     opened, basemap = ground.opened, ground.basemap
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     draw = ImageDraw.Draw(image)
@@ -41,16 +47,16 @@ def draw_ground(ground: Ground, camera: Camera, palette: Palette) -> tuple[Image
         _draw_layer(image, name, layer, camera, palette)
     for x, y in pixels(camera, opened.latitude, opened.longitude):
         draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
-    _draw_scale(draw, camera, palette)
+    _draw_scale(draw, camera, palette, height)
     credit = "" if basemap is None else str(basemap.get("attribution", ""))
     if credit:
-        corner = SCALE * SIZE[0] - 12, SCALE * SIZE[1] - 10
+        corner = SCALE * SIZE[0] - 12, SCALE * (SIZE[1] + height) / 2 - 10
         _plate(draw, corner, credit, palette.quiet, ImageFont.load_default(20), palette, anchor="rb")
     return image, draw
 
 
-def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette) -> None:
-    bar = scale_bar(camera, (SIZE[0] / 2, SIZE[1] / 2))
+def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, height: int) -> None:
+    bar = scale_bar(camera, (SIZE[0] / 2, height / 2))
     left, right = (on_picture(x, bar.y) for x in bar.x)
     draw.line([left, right], fill=palette.quiet, width=6)
     _plate(draw, (left[0] + 4, left[1] - 12), bar.text, palette.quiet, ImageFont.load_default(22), palette, anchor="lb")

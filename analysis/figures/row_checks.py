@@ -43,7 +43,7 @@ def plot_seeds(stamp: RowStamp, palette: Palette) -> go.Figure:
                 hoverinfo="text",
                 cliponaxis=False,
             )
-    styled(figure, palette, height=60 + 26 * len(checks), margin={"t": 4, "b": 24, "l": 40, "r": 0})
+    styled(figure, palette, height=60 + 26 * len(checks), margin={"t": 4, "b": 24, "l": 40, "r": 36})
     figure.add_vline(x=LISTED, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     figure.add_annotation(
         x=math.log10(LISTED),

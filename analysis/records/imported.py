@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.records.loaded_dataset import MODEL_LABELS
 from recap.baselines import BASELINES
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.records import read_records, write_records
@@ -59,7 +60,7 @@ def shown_name(text: str) -> str:
         ConfigError: nothing is left of it, or it is a baseline's.
     """
     name = " ".join(one_line(text).split())[:40].strip()
-    if not name or name in BASELINES:
+    if not name or name in BASELINES or name in MODEL_LABELS.values():
         raise ConfigError(
             f"--name should be a name of its own, got {text[:40]!r}; baselines are {', '.join(BASELINES)}"
         )

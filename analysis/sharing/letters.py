@@ -8,6 +8,8 @@ from typing import Final
 
 from PIL import ImageDraw, ImageFont
 
+from recap.printable import one_line
+
 _PLAIN: Final = {"−": "-", "→": "->", "×": "x", "–": "-", "·": "-", "≥": ">=", "…": "..."}
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -29,6 +31,7 @@ class Letters:
 
     def fit(self, text: str) -> str:
         """The text in letters that the font knows."""
+        text = one_line(text)
         if self._path is not None:
             return text
         decomposed = unicodedata.normalize("NFKD", "".join(_PLAIN.get(letter, letter) for letter in text))

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from analysis import formatting
@@ -115,6 +115,11 @@ def _signed_part(entry: Any, part: str) -> float:
 def _shown(value: Any) -> Any:
     """Control characters of names as text; what was escaped already is ours."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def template(name: str) -> Template:
+    """One of our templates; what it is given is escaped."""
+    return _environment().get_template(name)
 
 
 @cache

@@ -16,9 +16,12 @@ from analysis.sharing.cells import Cells, codes_of
 from analysis.sharing.traces import Traces, traces_of
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.printable import one_line
 from recap.privacy import Generalisation, users_per_group
 
 _NOWHERE: Final = "a place"
+_LONGEST: Final = 60
+"""Characters of a category at most, whatever the data says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ class ToldPlaces:
             latitude=opened.latitude,
             longitude=opened.longitude,
             name=dict(enumerate(opened.labels)),
-            category={poi: str(text) for poi, text in enumerate(opened.dataset.pois[c.CATEGORY])},
+            category={poi: one_line(str(text))[:_LONGEST] for poi, text in enumerate(opened.dataset.pois[c.CATEGORY])},
             is_cell=np.zeros(number, dtype=bool),
             cells=None,
             point=np.arange(number, dtype=np.int64),

@@ -174,9 +174,10 @@ class Reidentification(Config):
     @property
     def sentence(self) -> str:
         """The number that matters, in words."""
-        people = "walker fits" if self.fitting_walkers == 1 else "walkers fit"
+        if self.fitting_walkers == 1:
+            return "One walker alone fits the places and times of a case."
         recorded = "one" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,}"
-        return f"At least {self.fitting_walkers:,} {people} each case; as recorded, each fits {recorded}."
+        return f"At least {self.fitting_walkers:,} walkers fit each case; as recorded, each fits {recorded}."
 
 
 class SharedPage(Config):

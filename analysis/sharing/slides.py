@@ -154,7 +154,7 @@ def _draw(slide: Slide, page: SharedPage, palette: Palette, letters: Letters, fo
         )
         image.paste(picture, _MAP[:2])
     left = _MAP[0] + _MAP[2] + 70 if drawn is not None or (slide.lines and slide.numbers) else _MARGIN
-    y: float = 340
+    y = 340.0
     for label, value in slide.numbers:
         y = letters.paragraph(draw, (left, y), label, size=34, colour=palette.quiet, width=SIZE[0] - left - 60, most=2)
         y = letters.paragraph(
@@ -167,7 +167,7 @@ def _draw(slide: Slide, page: SharedPage, palette: Palette, letters: Letters, fo
             bold=True,
         )
         y += 50
-    y = 340
+    y = 340.0
     for line in slide.lines:
         room = (left - _MARGIN - 60) if slide.numbers else wide
         y = letters.paragraph(draw, (_MARGIN, y), line, size=36, colour=palette.ink, width=room, most=3) + 16

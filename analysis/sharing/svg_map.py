@@ -12,6 +12,7 @@ from recap.config import Config
 
 WIDTH_PX: Final = 760.0
 """Marks and letters have the size they have on a picture so wide."""
+_LONGEST: Final = 44
 _RADIUS: Final = {"source": 8.0, "target": 10.0, "rival": 9.0, "middle": 5.0}
 
 
@@ -107,7 +108,8 @@ def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
     for label in placed:
         mark = marks[label.index]
         at = mark.at[0] + label.shift_x * unit, mark.at[1] + label.shift_y * unit
-        wide = (7.4 * len(label.text) + 8) * unit
+        text = mark.name if len(mark.name) <= _LONGEST else f"{mark.name[: _LONGEST - 1]}…"
+        wide = (7.4 * len(text) + 8) * unit
         left = at[0] - {"start": 4 * unit, "middle": wide / 2, "end": wide - 4 * unit}[label.anchor]
         plate = (round(left, 2), round(at[1] - 10 * unit, 2), round(wide, 2), round(20 * unit, 2))
         names.append(
@@ -115,7 +117,7 @@ def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
                 x=round(at[0], 2),
                 y=round(at[1] + 4.5 * unit, 2),
                 anchor=label.anchor,
-                text=label.text,
+                text=text,
                 side="source" if mark.kind == "source" else str(mark.role),
                 plate=plate,
             )

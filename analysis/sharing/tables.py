@@ -5,7 +5,6 @@ than k people become cells, times weekday and part of the day; numbers of cases,
 rows about cases are put into another order, since their place in the table would tell which case they are.
 """
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -71,7 +70,9 @@ def to_csv(table: pd.DataFrame) -> bytes:
     return safe.to_csv(index=False).encode("utf-8")
 
 
-def _share_column(name: str, table: pd.DataFrame, told: ToldPlaces, rule: Generalisation) -> Iterable[Any] | None:
+def _share_column(
+    name: str, table: pd.DataFrame, told: ToldPlaces, rule: Generalisation
+) -> list[Any] | np.ndarray | None:
     """The column as told; None where it is left out."""
     column, owner = table[name], next((place for place in (c.POI, "middle") if place in table.columns), None)
     if name in _DROPPED or (name == c.POI and "kind" in table.columns):
@@ -98,7 +99,7 @@ def _share_column(name: str, table: pd.DataFrame, told: ToldPlaces, rule: Genera
         if "stop" in table.columns:
             return None  # a day's places with their times would be the trace itself
         return ["" if pd.isna(moment) else rule.part_of_week(moment.weekday(), moment.hour) for moment in column]
-    return column.to_numpy()
+    return np.asarray(column)
 
 
 def _item_label(kind: str, label: str, poi: Any, told: ToldPlaces) -> str:

@@ -67,25 +67,32 @@ def side_options(source: Source) -> dict[str, Option]:
         label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
         options.append(Option(item.token, label, (item,)))
         if _kept_seeds(item):
-            several = f"{label}, {len(_kept_seeds(item)) + 1} seeds"
+            several = f"{label} ({len(_kept_seeds(item)) + 1} seeds)"
             options.append(Option(f"{item.token}{SEEDS_MARK}", several, (item,), kept_seeds=True))
     for group in _siblings(mine):
         token = ".".join(item.token for item in group)
-        options.append(Option(token, f"{_model_name(group[0])}, {len(group)} seeds", tuple(group)))
+        options.append(Option(token, f"{_model_name(group[0])} ({len(group)} seeds)", tuple(group)))
     options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
     options += [Option(item.key, item.name, imported=item) for item in find_predictions(source.dataset_hash)]
     return {option.token: option for option in options}
 
 
 def default_pair(source: Source, options: dict[str, Option]) -> tuple[str, str]:
-    """A: another model whose records are there, else counting. B: the source's own model, else `evidence`."""
+    """A: another model whose records are there, else counting. B: the source's own model, else `evidence`.
+
+    Models stand with their kept seeds where there are any.
+    """
+
+    def with_seeds(token: str) -> str:
+        return f"{token}{SEEDS_MARK}" if f"{token}{SEEDS_MARK}" in options else token
+
     b = source.token if source.token in options else BASELINES[-1]
     for option in options.values():
-        if option.source is not None and option.token not in (b, f"{b}{SEEDS_MARK}"):
-            key = records_key(source.dataset_hash, str(option.source.checkpoint_hash))
+        if len(option.checkpoints) == 1 and not option.kept_seeds and option.token != b:
+            key = records_key(source.dataset_hash, str(option.checkpoints[0].checkpoint_hash))
             if key.is_kept(source.bundle):
-                return option.token, b
-    return DEFAULT_A, b
+                return with_seeds(option.token), with_seeds(b)
+    return DEFAULT_A, with_seeds(b)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)

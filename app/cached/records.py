@@ -7,10 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.evaluation_records import evaluation_records
+from analysis.records.imported import PREFIX
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
 from app.settings import AppSettings
 from app.sources import Source
+from recap.errors import RecapError
 
 if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
@@ -32,6 +34,11 @@ def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
 @st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model", hash_funcs=BY_MODEL)
 def _records(source: Source, baseline: str | None) -> pd.DataFrame:
     opened = datasets.open_dataset(source)
+    if baseline is not None and baseline.startswith(PREFIX):
+        found = datasets.imported(source).get(baseline)
+        if found is None:
+            raise RecapError(f"the imported predictions {baseline} are gone; import them again")
+        return found.read(len(opened.cases))
     bar = st.empty()
 
     def show(done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Commands around many cases: overview, long-tail, cases. Their numbers are the app's, from the same functions."""
+"""Commands around many cases: overview, long-tail. Their numbers are the app's, from the same functions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from analysis.formatting import percent, times
+from analysis.formatting import percent
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.frames import frame_table, plain_rows
 from recap import columns as c
@@ -43,7 +43,7 @@ def overview(
     from recap.baselines import COUNTING_BASELINES, EVIDENCE
     from recap.checkpoint import Checkpoint
 
-    opened, label, records, records_of = _open(data, checkpoint, baseline)
+    opened, label, records, records_of = open_records(data, checkpoint, baseline)
     rivals = [name for name in COUNTING_BASELINES if name != baseline]
     if records_key(opened.dataset.hash, EVIDENCE).is_kept(data.parent) and baseline != EVIDENCE:
         rivals.append(EVIDENCE)  # fitting it takes a while: only where its records are kept, as in the app
@@ -104,7 +104,7 @@ def long_tail(
     from analysis.long_tail.lift import evidence_lift
     from recap.dataset_statistics import hop_statistics
 
-    opened, label, records, records_of = _open(data, checkpoint, baseline)
+    opened, label, records, records_of = open_records(data, checkpoint, baseline)
     beside = records_of(reference)
     options: Any = {"unit": unit, "reference": beside}
     tables = {
@@ -125,37 +125,7 @@ def long_tail(
         console.print(frame_table(name.replace("_", " ") + over, table))
 
 
-@commands.command()
-def cases(
-    data: DataOption,
-    checkpoint: CheckpointArgument = None,
-    baseline: BaselineOption = None,
-    show: Annotated[str, typer.Option(help="tail, unseen, missed, history, hops; several with commas.")] = "",
-    k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
-    eta: EtaOption = 1,
-    limit: Annotated[int, typer.Option(min=1, help="Cases to print; --json has them all.")] = 50,
-    as_json: JsonFlag = False,
-) -> None:
-    """List test cases by what they show, as the filters of Walk do."""
-    from analysis.records.case_filters import CAUSES, filter_cases
-    from app.cli.causes import removals
-
-    opened, _, records, records_of = _open(data, checkpoint, baseline)
-    names = [name.strip() for name in show.split(",") if name.strip()]
-    removed = removals(checkpoint, data) if checkpoint is not None and set(names) & set(CAUSES) else None
-    found = filter_cases(records, records_of("markov"), names, k=k, eta=eta, removals=removed)
-    if as_json:
-        print_json({"show": names, "k": k, "eta": eta, "n": len(found), "of": len(records), "cases": found.tolist()})
-        return
-    shortened = f"; the first {limit:,}, more with --limit" if len(found) > limit else ""
-    console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
-    for case in found[:limit].tolist():
-        row = records.iloc[case]
-        places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {times(row[c.TRANSITION_COUNT])}")
-
-
-def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
+def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
     """The opened dataset, the model's label and records, and a function that gives a baseline's records by name."""
     from analysis.records.evaluation_records import evaluation_records
     from analysis.records.loaded_dataset import LoadedDataset

@@ -7,6 +7,7 @@ import typer
 
 from app.cli.app import commands as app_commands
 from app.cli.basemap import commands as basemap_commands
+from app.cli.cases import cases as cases_group
 from app.cli.causes import commands as causes_commands
 from app.cli.compare import commands as compare_commands
 from app.cli.data import commands as data_commands
@@ -36,6 +37,7 @@ app.add_typer(explain_commands)
 app.add_typer(basemap_commands)
 app.add_typer(walk_commands)
 app.add_typer(causes_commands)
+app.add_typer(cases_group, name="cases")
 app.add_typer(compare_commands)
 app.add_typer(import_commands)
 app.add_typer(sanity_commands)

@@ -71,7 +71,7 @@ def downloads(
         kinds: of pictures that are not png: gif.
     """
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
-        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner.")
+        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
         exact = False
         if pictures or any(map(is_personal, tables.values())):
             exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and walkers' numbers.")

@@ -11,10 +11,11 @@ from analysis.explain.effects import Effect
 from analysis.explain.evidence_items import EvidenceItem
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
-from analysis.explain.sentences import Sentence
+from analysis.explain.sentences import Register, Sentence
 from analysis.explain.types import PathTerms, Role
 from app import state
 from app.cached import datasets, explanations, maps
+from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
@@ -69,7 +70,9 @@ def view() -> None:
     edits = write_edits(sequence.done)
     shown = explanations.explain(source, case, about=about, against=before.rival, edits=edits) if edits else before
     with exports:
-        save_control(source, shown, about, against)
+        present_button(case, edits=edits)
+        words: Register = "researcher" if register == "researcher" else "stakeholder"
+        save_control(source, shown, about, against, words)
         _export(source, shown)
     _answer(shown, register or "stakeholder")
     grid = st.grid(3, min_column_width=380)

@@ -56,12 +56,12 @@ def view() -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
-        models = [None, *(name for name in BASELINES if name != own)]
+        models = [None, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)]
         model = st.selectbox(
             "Model",
             models,
             key="model",
-            format_func=lambda name: datasets.model_label(source) if name is None else MODEL_LABELS[name],
+            format_func=lambda name: datasets.model_label(source, name),
             bind="query-params",
             label_visibility="collapsed",
             width=125,

@@ -16,6 +16,7 @@ from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.cached.removals import kept_causes
 from app.components.card import model_card
+from app.components.cases.present_button import present_button
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
@@ -136,6 +137,8 @@ def show_card(source: Source, notable: NotableCase) -> None:
         label = filter_labels(causes=notable.rank_without is not None) | {"missed": "Still missed"}
         st.markdown(f":{BADGE_COLOURS[notable.kind]}-badge[{label[notable.kind]}]", width="content")
         st.space("stretch")
+        if source.checkpoint_folder is not None:
+            present_button(notable.case, key=f"present-{notable.kind}")
         if st.button(
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):

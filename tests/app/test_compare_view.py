@@ -136,6 +136,15 @@ def test_imported_predictions_stand_on_a_side(
     assert "theirs" in app.title[0].value
     refused = open_view("compare", a=told["key"], b="visit_count")
     assert "shortest list holds 6 places" in refused.error[0].value
+    overview = open_view("overview", metric="HR@1")
+    check_calm(overview)
+    led = table_of(overview, "lead_lower")
+    theirs = led[led["model"] == "theirs"].set_index("group")
+    markov = led[led["model"] == "Markov"].set_index("group")
+    assert theirs["value"].tolist() == pytest.approx(markov["value"].tolist(), abs=0.05)  # ties are cut elsewhere
+    assert "theirs" not in table_of(open_view("overview"), "lead_lower")["model"].tolist()  # HR@20 is not known
+    long_tail = open_view("long_tail", model="theirs", metric="HR@1")
+    check_calm(long_tail)
     assert_refused(
         recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "holds 6 places"
     )

@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from analysis.cases.library import saved_cases
+from analysis.cases.library import Library
+from analysis.cases.saved_case import SavedCase
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
@@ -34,6 +37,14 @@ def expected(predictor: Predictor, case: int, edits: str = "") -> FullExplanatio
     from analysis.explain.edits import parse_edits
 
     return explain_fully(predictor, case, edits=parse_edits(edits))
+
+
+def library_cases(predictor: Predictor) -> list[SavedCase]:
+    return [stored.value for stored in Library.of_user().read().of(predictor.dataset.hash, predictor.checkpoint.hash)]
+
+
+def note_of(app: AppTest) -> Any:
+    return next(field for field in app.text_input if str(field.key).startswith("case_note"))
 
 
 def described_misses(predictor: Predictor) -> pd.DataFrame:
@@ -94,10 +105,10 @@ def test_a_case_is_saved_with_its_note_and_opened_again(
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
     app = open_view("explain", case="3", edits="off:prior", about=str(usual.rival))
-    app.text_input(key="case_note").set_value("looks *odd*")
+    note_of(app).set_value("looks *odd*")
     app.button(key="save").click().run()
     check_calm(app)
-    (saved,) = saved_cases(predictor.checkpoint.hash)
+    (saved,) = library_cases(predictor)
     assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.rival, "off:prior")
     assert saved.note == "looks *odd*"
     app = open_view("explain", case="1")
@@ -107,7 +118,7 @@ def test_a_case_is_saved_with_its_note_and_opened_again(
     opened = {name: app.query_params[name] for name in ("case", "about", "edits")}
     assert opened == {"case": "3", "about": str(usual.rival), "edits": "off:prior"}
     app.button(key=f"remove-{saved.name}").click().run()
-    assert saved_cases(predictor.checkpoint.hash) == []
+    assert library_cases(predictor) == []
 
 
 def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -119,7 +130,7 @@ def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest
     app = open_view("explain", case="3")
     monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
     app.button(key="save").click().run()
-    assert saved_cases(predictor.checkpoint.hash) == [] and "read-only" in app.warning[0].value.replace("\\", "")
+    assert library_cases(predictor) == [] and "read-only" in app.warning[0].value.replace("\\", "")
 
 
 def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:

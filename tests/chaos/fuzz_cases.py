@@ -154,7 +154,7 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
         ["explain", *both, "--case", "0", "--json"],
         ["overview", *both],
         ["misses", *both, "--out", str(place / "m.csv")],
-        ["cases", *both],
+        ["cases", "find", *both],
         ["stats", str(place / "data")],
     )
     return Case("hostile names through the explanations", commands[int(rng.integers(0, len(commands)))])

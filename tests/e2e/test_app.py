@@ -12,7 +12,7 @@ expect = playwright_api.expect
 Open = Callable[..., Page]
 
 
-VIEWS = ["/", "/walk", "/explain", "/long_tail", "/runs"]
+VIEWS = ["/", "/walk", "/explain", "/long_tail", "/compare", "/runs"]
 
 
 @pytest.mark.parametrize("path", VIEWS)

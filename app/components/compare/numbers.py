@@ -6,12 +6,13 @@ import streamlit as st
 from analysis.compare.comparison import GROUP_LABELS, Comparison
 from analysis.compare.headline import p_value
 from analysis.formatting import share, signed
+from analysis.glossary import tooltip
 from app.components.text import section
 
 
 def show_numbers(found: Comparison) -> None:
     """One row for each group, with interval and both tests."""
-    section("The same in numbers")
+    section("The same in numbers", help=tooltip("mcnemar_p", "sign_flip_p", "too_close"))
     table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:]}
     st.dataframe(

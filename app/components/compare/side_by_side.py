@@ -63,7 +63,8 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
     for name, option in (("a", a), ("b", b)):
         with halves.cell():
             rank = comparisons.read_side(source, option).ranks()[case]
-            of = " (the median over seeds)" if len(option.checkpoints) > 1 or option.kept_seeds else ""
+            several = len(option.checkpoints) > 1 or option.kept_seeds
+            of = " (the median over seeds; below, its first seed)" if several else ""
             colour = "blue" if name == "b" else "gray"
             st.markdown(f"**:{colour}[{markdown_text(option.label)}]** ranks it {rank_word(rank)}{of}.")
             if shown == "Explain":

@@ -10,6 +10,7 @@ from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import datasets, maps, models
+from app.components.cases.present_button import present_button
 from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend
 from app.components.walk.predictions import show_predictions
@@ -65,6 +66,8 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
                 st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
+            if source.checkpoint_folder is not None:
+                present_button(case)
             _stops_table(_stops(trajectory, case, show_truth))
             shown = {
                 "Predictions": prediction.listed(show_truth=show_truth),

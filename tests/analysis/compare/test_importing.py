@@ -169,7 +169,7 @@ def test_kept_by_dataset_and_found_by_name(
     assert find_predictions("0" * 64) == []
     with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of"):
         open_scorer("theirs", city)
-    for name in ("markov", " \n "):
+    for name in ("markov", "Markov", " \n "):
         with pytest.raises(ConfigError, match="a name of its own"):
             shown_name(name)
     kept.path.write_bytes(b"PAR1 nothing")

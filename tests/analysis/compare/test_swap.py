@@ -72,6 +72,6 @@ def test_further_seeds_join_their_side(city: LoadedDataset, city_checkpoint: Pat
     model, other = (of_checkpoint(Checkpoint.load(folder), city) for folder in (city_checkpoint, sibling))
     counter = open_scorer("visit_count", city)
     several, alone = with_seeds([model, counter], [other])
-    assert several.label == "RECAP, 2 seeds" and len(several.tables) == 2 and len(alone.tables) == 1
+    assert several.label == "RECAP (2 seeds)" and len(several.tables) == 2 and len(alone.tables) == 1
     with pytest.raises(ConfigError, match="no further seed of A or B"):
         with_seeds([counter, counter], [other])
