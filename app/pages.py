@@ -71,4 +71,8 @@ def choose_page() -> tuple[st.Page, bool]:
 
 
 def _navigate(*, presents: bool) -> st.Page:
-    return st.navigation(navigation_pages(), position="hidden" if presents else "top")
+    pages = navigation_pages()
+    page = st.navigation(pages, position="hidden" if presents else "top")
+    if page.url_path == PAGES[0].name:  # the first page by its own name: its tab is marked at its other address
+        st.switch_page(pages[0], query_params=st.query_params.to_dict())
+    return page

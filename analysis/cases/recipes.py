@@ -128,8 +128,8 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
     records = tables.records
     mask, order, meaning, unavailable = _SEARCHES[name](tables)
     numbers = records[c.CASE].to_numpy(np.int64)
-    table = pd.DataFrame({"row": np.arange(len(records)), "order": order, "case": numbers})[mask]
-    rows = table.sort_values(["order", "case"], kind="stable")["row"].to_numpy()
+    table = pd.DataFrame({c.ROW: np.arange(len(records)), "order": order, c.CASE: numbers})[mask]
+    rows = table.sort_values(["order", c.CASE], kind="stable")[c.ROW].to_numpy()
     user, source, target = (records[column].to_numpy(np.int64)[rows] for column in (c.USER, c.SOURCE, c.TARGET))
     rows = rows[diverse_order(user, source, target, first)]
     is_cause = name in COINCIDENCE_LABELS and tables.removals is not None

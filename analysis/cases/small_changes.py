@@ -79,8 +79,8 @@ def try_small_changes(edited_case: EditedCase, k: int = MISSED_ABOVE) -> Tried:
         return Tried(None, 0)
     variants = [apply_edit(edited_case, edit).variant for _, edit, _ in candidates]
     total_BP = edited_case.predictor.score_counterfactuals(variants)
-    ranks = rank_and_probability(total_BP, edited_case.truth)[2].tolist()
-    before = rank_of(edited_case.total_P, edited_case.truth)
+    ranks = rank_and_probability(total_BP, edited_case.case.target)[2].tolist()
+    before = rank_of(edited_case.total_P, edited_case.case.target)
     changes = [
         SmallChange(kind, edit, clause, before, float(rank), isinstance(edit, SetEdge))
         for (kind, edit, clause), rank in zip(candidates, ranks, strict=True)
@@ -117,7 +117,7 @@ def _candidates(edited_case: EditedCase) -> Iterator[tuple[Kind, Edit, str]]:
             other_day = SetWeekday(weekday=weekday)
             yield "clock", other_day, _clause(edited_case, other_day)
     day_before = datetime(1970, 1, 1) + timedelta(seconds=local - SECONDS_PER_DAY)
-    visit = AddVisit(poi=edited_case.truth, local_time=day_before)
+    visit = AddVisit(poi=edited_case.case.target, local_time=day_before)
     yield "visit", visit, f"{_clause(edited_case, visit)} the day before"
 
 
@@ -125,7 +125,7 @@ def _removals(edited_case: EditedCase) -> Iterator[Edit]:
     """The latest visits to the true and to the first place, and the edges of their strongest two-hop paths."""
     history, source = edited_case.variant.history, edited_case.source
     now = len(history) - 2
-    both = dict.fromkeys((edited_case.truth, int(edited_case.total_P.argmax())))
+    both = dict.fromkeys((edited_case.case.target, int(edited_case.total_P.argmax())))
     for poi in both if now > 0 else ():
         positions = np.flatnonzero(history.poi_H[:now] == poi)[-_VISITS:]
         yield from (RemoveVisit(visit=int(edited_case.visit_H[at])) for at in positions[::-1].tolist())

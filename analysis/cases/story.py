@@ -97,7 +97,7 @@ def _stop(opened: LoadedDataset, case: int) -> int:
 def _findings(edited_case: EditedCase, opened: LoadedDataset) -> CaseFindings:
     """All numbers that screens are made of."""
     total_P = edited_case.total_P
-    source, truth, user = edited_case.source, edited_case.truth, edited_case.case.user
+    source, truth, user = edited_case.source, edited_case.case.target, edited_case.case.user
     first = int(total_P.argmax())
     share_P = torch.softmax(total_P.double(), 0)
     rows = training_rows(edited_case.predictor)

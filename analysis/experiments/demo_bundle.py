@@ -18,6 +18,7 @@ from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
+from analysis.records.reliability import keep_reliability, reliability_key
 from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
@@ -137,6 +138,8 @@ def ship_sanity(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: i
     permuted = train_on_permuted_labels(trained, dataset, torch.device("cpu"), log) if seeds > 1 else None
     log("Checking explanations")
     report = sanity_report(Predictor(trained, dataset), seeds=tables, permuted_labels=permuted)
+    key = reliability_key(dataset.hash, trained.hash)
+    keep_reliability(report.reliability, key.shipped_in(bundle), key)
     head = "## Do the explanations hold?"
     return sanity_markdown(report).replace(head, f"{head} {variant_name(trained.manifest.train.model)}", 1)
 

@@ -55,7 +55,7 @@ def removals_of_case(edited_case: EditedCase, table: pd.DataFrame | None = None)
     number = edited_case.case.number
     if table is not None and edited_case.split == c.TEST:
         kept = table.iloc[number]
-        if kept[c.RANK] == rank_of(edited_case.total_P, edited_case.truth):
+        if kept[c.RANK] == rank_of(edited_case.total_P, edited_case.target):
             return kept
     cases = edited_case.predictor.cases_of(edited_case.split).iloc[[number]]
     return describe_removals(edited_case.predictor, cases).iloc[0]

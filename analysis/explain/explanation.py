@@ -30,8 +30,9 @@ class FullExplanation(CaseExplanation):
     """`CaseExplanation` with everything that can be asked of a case; parts that were not asked for are None."""
 
     split: str
-    truth: int = Field(
-        description="The true next place; `target` is the place that is explained, the truth if not asked."
+    truth: int | None = Field(
+        description="The true next place, None where it is hidden; `target` is the place that is explained, the truth "
+        "if not asked, the best place where it is hidden."
     )
     truth_name: str
     num_places: int
@@ -85,6 +86,7 @@ def explain_fully(
     sets_within: int | None = None,
     checks: bool = False,
     tables: CheckTables | None = None,
+    hide_truth: bool = False,
 ) -> FullExplanation:
     """Explain one case in full.
 
@@ -98,6 +100,7 @@ def explain_fully(
         sets_within: also find minimal evidence sets for this K.
         checks: also take every source away for all places, and stamp every row.
         tables: what the checks read, see `CheckTables.kept`.
+        hide_truth: nothing depends on which place is the true one; the best place is explained by default.
 
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
@@ -105,6 +108,8 @@ def explain_fully(
     edited_case = build_edited_case(predictor, number, edits, split)
     if about is not None:
         edited_case = edited_case.explaining(about)
+    if hide_truth:
+        edited_case = edited_case.hiding_truth()
     return explain_edited_case_fully(
         edited_case,
         top=top,
@@ -144,7 +149,7 @@ def explain_edited_case_fully(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[edited_case.split],
         truth=edited_case.truth,
-        truth_name=edited_case.predictor.dataset.poi_labels[edited_case.truth],
+        truth_name="" if edited_case.truth is None else edited_case.predictor.dataset.poi_labels[edited_case.truth],
         num_places=len(edited_case.total_P),
         num_hops=None if graph_token is None else graph_token.num_hops,
         max_prior=edited_case.config.prior.max_prior,

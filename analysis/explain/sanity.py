@@ -93,8 +93,8 @@ def sanity_report(
     stamps, shares = list[list[RowStamp]](), list[float]()
     for done, number in enumerate(numbers, start=1):
         edited_case = build_edited_case(predictor, number)
-        stamps.append(stamp_rows(edited_case, edited_case.truth, seeds=seeds, seed=seed, placebos=placebos))
-        shares.append(exact_share(*decompose_scores(edited_case, [edited_case.truth, choose_rival(edited_case)])))
+        stamps.append(stamp_rows(edited_case, edited_case.target, seeds=seeds, seed=seed, placebos=placebos))
+        shares.append(exact_share(*decompose_scores(edited_case, [edited_case.target, choose_rival(edited_case)])))
         if progress is not None:
             progress(done, size)
     cases = predictor.cases.iloc[numbers]

@@ -9,13 +9,15 @@ from analysis.figures.explain_marks import ExplainMarks, explain_marks
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
 from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
 
 MAP_SIZE = (520, 330)
+NARROWEST_PX = 270
 
 
 def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
-    marks = explain_marks(explanation, opened, size=MAP_SIZE)
+    marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, (MAP_SIZE[0] / 2, MAP_SIZE[1] / 2)), palette),
         deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 170)),
@@ -53,6 +55,7 @@ def _places(marks: ExplainMarks, palette: Palette) -> pdk.Layer:
     colours = [mark_colours(of, palette) for of in marks.places["of"]]
     table = pd.DataFrame(
         {
+            c.POI: marks.places[c.POI],
             "at": marks.places["at"],
             "r": marks.places["r"],
             "tip": marks.places["tip"],

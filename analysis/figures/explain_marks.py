@@ -11,6 +11,7 @@ from analysis.figures.spread import spread_discs
 from analysis.figures.walk_marks import positions
 from analysis.geography import Camera, fit_camera, from_screen, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
 
 RADIUS = {"source": 8.0, "truth": 11.0, "model": 9.0, "other": 9.0}
 MIDDLE_PX = 5.0
@@ -40,14 +41,20 @@ class ExplainMarks:
         return self.places[self.places["moved"]]
 
 
-def explain_marks(explanation: FullExplanation, opened: LoadedDataset, *, size: tuple[int, int]) -> ExplainMarks:
+def explain_marks(
+    explanation: FullExplanation, opened: LoadedDataset, *, size: tuple[int, int], narrowest: int = 10_000
+) -> ExplainMarks:
     """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
     paths = explanation.path_evidence
     poi = np.array([explanation.source, explanation.target, explanation.rival, *(path.middle for path in paths)])
-    camera = fit_camera(opened.latitude[poi], opened.longitude[poi], width_px=size[0], height_px=size[1])
+    camera = fit_camera(
+        opened.latitude[poi], opened.longitude[poi], width_px=min(size[0], narrowest), height_px=size[1]
+    )
     x, y = screen_offsets(camera, opened.latitude[poi], opened.longitude[poi])
     at = positions(opened.longitude[poi], opened.latitude[poi])
-    middles = pd.DataFrame({"at": at[3:], "x": x[3:], "y": y[3:], "r": MIDDLE_PX, "tip": [path.name for path in paths]})
+    middles = pd.DataFrame(
+        {"at": at[3:], "x": x[3:], "y": y[3:], "r": MIDDLE_PX, "tip": [path.name for path in paths], c.POI: poi[3:]}
+    )
     two_hops = pd.DataFrame(
         {
             "path": [[at[0], middle, at[1]] for middle in at[3:]],
@@ -76,6 +83,7 @@ def _places(
     drawn = [a if far else b for a, b, far in zip(positions(longitude, latitude), at, moved, strict=True)]
     return pd.DataFrame(
         {
+            c.POI: [explanation.source, explanation.target, explanation.rival],
             "of": of,
             "name": names,
             "tip": names,

@@ -10,7 +10,7 @@ from analysis.records.reliability import Reliability
 def plot_reliability(reliability: Reliability, palette: Palette) -> go.Figure:
     """Bars reach to how often the first place is right; on the diagonal a share would be a probability."""
     figure = go.Figure()
-    shown = [entry for entry in reliability.at(1.0) if entry.n and entry.right is not None]
+    shown = [entry for entry in reliability.as_shown if entry.n and entry.right is not None]
     figure.add_bar(
         x=[(entry.low + entry.high) / 2 for entry in shown],
         y=[entry.right for entry in shown],

@@ -149,7 +149,7 @@ def _discs_and_ring(
     opened: LoadedDataset, prediction: CasePrediction, camera: Camera, source: pd.DataFrame, show_truth: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Listed places and the truth's ring, spread together."""
-    listed = prediction.listed(show_truth=False)
+    listed = prediction.candidates.head(prediction.num_best)
     discs = _at(opened, listed[c.POI].to_numpy(), camera).assign(**_disc_facts(listed, show_truth))
     truth = discs["truth"].to_numpy()
     lone = show_truth and not truth.any()
@@ -157,7 +157,11 @@ def _discs_and_ring(
     if lone:
         ring = _at(opened, np.array([int(prediction.case[c.TARGET])]), camera).assign(r=LONE_RING_PX - RING_PX)
     ring["r"] = ring["r"] + RING_PX
-    ring["tip"] = f"True next place: {opened.labels[int(prediction.case[c.TARGET])]}, rank {prediction.target_rank:g}"
+    if show_truth:
+        target = opened.labels[int(prediction.case[c.TARGET])]
+        ring["tip"] = f"True next place: {target}, rank {prediction.target_rank:g}"
+    else:
+        ring["tip"] = ""
     whole = discs["r"].to_numpy() + RING_PX * truth
     true_x, true_y = (pd.concat([discs[name], ring[name]] if lone else [discs[name]]).to_numpy(float) for name in "xy")
     radius = np.concatenate([whole, ring["r"]]) if lone else whole
@@ -200,7 +204,7 @@ def _two_hops(
     opened: LoadedDataset, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Source -> middle -> place, wider where the product of transition probabilities is larger."""
-    wanted = set(prediction.listed(show_truth=False)[c.POI].head(5)) if show_paths else set()
+    wanted = set(prediction.candidates.head(prediction.num_best)[c.POI].head(5)) if show_paths else set()
     wanted |= {int(prediction.case[c.TARGET])} if to_truth else set()
     paths = prediction.paths[prediction.paths[c.POI].isin(wanted)]
     source = _at(opened, np.array([int(prediction.case[c.SOURCE])]), camera).iloc[0]
@@ -221,11 +225,12 @@ def _two_hops(
 
 def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks) -> pd.DataFrame:
     """Names of the source, the truth and the best places, each where it covers no disc."""
+    truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])
     wanted = pd.concat(
         [
             marks.source.assign(text=opened.labels[int(prediction.case[c.SOURCE])], of="source"),
-            marks.ring.assign(text=opened.labels[int(prediction.case[c.TARGET])], of="truth"),
+            marks.ring.assign(text=truth, of="truth"),
             marks.discs[~(marks.discs["truth"] | here)]
             .head(NAMED_CANDIDATES)
             .rename(columns={"name": "text"})

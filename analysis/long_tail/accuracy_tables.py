@@ -3,7 +3,9 @@
 Accuracies are over cases unless ``unit`` says distinct steps (unique source -> target pairs); every table carries n.
 """
 
+import math
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,9 @@ from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
+
+ENOUGH_CASES: Final = 20
+"""Bins with fewer cases say nothing about a trend."""
 
 
 def accuracy_by_count(
@@ -47,6 +52,47 @@ def accuracy_by_count(
     bins = count_bins(by)
     table = _grouped(records, bin_of_cases(records, by), len(bins), metric, unit, reference, samples, seed)
     return pd.concat([bins, table], axis=1)
+
+
+def accuracy_rises(
+    records: pd.DataFrame, metric: str, *, unit: Unit = "cases", samples: int = SAMPLES, seed: int = 0
+) -> pd.DataFrame:
+    """How much accuracy rises from the rarest to the most frequent bin, over steps, over places, and the difference.
+
+    The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three are drawn together, so that
+    the difference is paired; it is the step's rise less the place's, the latter turned to its own direction.
+
+    Returns:
+        Rows ``step, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
+        difference), ``rise, lower, upper`` (95 % interval over users); NaN where a panel has no two such bins.
+    """
+    values, pairs = metric_values(records, metric), _pairs(records, unit)
+    bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
+    rises: dict[str, tuple[float, float, np.ndarray]] = {}
+    for name, by in (("step", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
+        groups, bins = bin_of_cases(records, by), len(count_bins(by))
+        count, mean = group_means(values, groups, bins, pairs)
+        known = np.flatnonzero(count >= ENOUGH_CASES)
+        if len(known) < 2:
+            rises[name] = math.nan, math.nan, np.full(samples, math.nan)
+            continue
+        drawn = bootstrap.means(values, groups, bins, pairs)
+        first, last = int(known[0]), int(known[-1])
+        rises[name] = float(mean[first]), float(mean[last]), drawn[:, last] - drawn[:, first]
+    (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["step"], rises["place"]
+    turn = -1.0 if place_last < place_first else 1.0
+    lower, upper = interval(np.column_stack([step_B, place_B, step_B - turn * place_B]))
+    step, place = step_last - step_first, place_last - place_first
+    return pd.DataFrame(
+        {
+            "over": ["step", "place", "difference"],
+            "first": [step_first, place_first, math.nan],
+            "last": [step_last, place_last, math.nan],
+            "rise": [step, place, step - turn * place],
+            "lower": lower,
+            "upper": upper,
+        }
+    )
 
 
 def accuracy_by_group(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.long_tail.accuracy_tables import COHORTS
 from analysis.records.causes import causes_of
+from analysis.registers import Words
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
@@ -66,12 +67,14 @@ def causes_by_evidence(
     return pd.DataFrame(rows)
 
 
-def cohort_cells(table: pd.DataFrame) -> pd.DataFrame:
+def cohort_cells(table: pd.DataFrame, words: Words | None = None) -> pd.DataFrame:
     """`causes_by_evidence` as it is shown: words for the cohorts, headings that say what was taken away."""
+    words = words or Words()
     flags = zip(table[c.IN_HISTORY].astype(bool), table[c.WITHIN_TWO_HOPS].astype(bool), strict=True)
-    shown = pd.DataFrame({"True place": [COHORT_LABELS[key] for key in flags]})
+    shown = pd.DataFrame({"True place": [words.hops(COHORT_LABELS[key]) for key in flags]})
     shown["Cases"], shown["Found"] = table["n"], table["found"]
     for column in table.columns:
         if str(column).startswith("lost_"):
-            shown[f"Without {TOLD_SOURCES[str(column).removeprefix('lost_')]}"] = table[column]
+            source = str(column).removeprefix("lost_")
+            shown[f"Without {words.source(source, TOLD_SOURCES[source])}"] = table[column]
     return shown

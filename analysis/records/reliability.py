@@ -7,6 +7,7 @@ Shape suffixes: B cases, P POIs, N all cases.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -16,9 +17,11 @@ from pydantic import Field
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
+from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.config import Config
 from recap.device import one_thread
+from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 
 NUM_BINS: Final = 10
@@ -26,6 +29,8 @@ NUM_BINS: Final = 10
 VALIDATION_CASES: Final = 2000
 """At most so many validation cases, drawn at random, fit the temperature."""
 _CASES_PER_BATCH: Final = 128
+_KIND: Final = "reliability"
+_FORMAT: Final = "1"
 _LARGEST_LOG_TEMPERATURE: Final = 3.0
 
 
@@ -47,19 +52,42 @@ class Reliability(Config):
     temperature: float = Field(description="Fitted on validation cases.")
     bins: list[ReliabilityBin] = Field(description="Those at temperature 1, then those at the fitted one.")
 
-    def at(self, temperature: float) -> list[ReliabilityBin]:
-        """The bins of one of the two temperatures."""
-        return [entry for entry in self.bins if entry.temperature == temperature]
+    @property
+    def as_shown(self) -> list[ReliabilityBin]:
+        """The bins of the shares as they are shown."""
+        return self.bins[:NUM_BINS]
 
     @property
     def ece(self) -> float:
         """Expected calibration error of the shares as they are shown."""
-        return calibration_error(self.bins[:NUM_BINS])
+        return calibration_error(self.as_shown)
 
     @property
     def ece_fitted(self) -> float:
         """The same at the fitted temperature."""
         return calibration_error(self.bins[NUM_BINS:])
+
+
+def reliability_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
+    """What names the kept bins of a checkpoint."""
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], _KIND, _FORMAT)
+
+
+def keep_reliability(reliability: Reliability, path: Path, key: TableKey) -> None:
+    """Write the bins as a table."""
+    write_records(pd.DataFrame([entry.model_dump() for entry in reliability.bins]), path, key.metadata)
+
+
+def kept_reliability(dataset_hash: str, checkpoint_hash: str, *, bundle: Path | None = None) -> Reliability | None:
+    """What a bundle ships or the user's cache keeps; None where it was not measured."""
+    key = reliability_key(dataset_hash, checkpoint_hash)
+    table = kept_table(key, pd.DataFrame, rows=2 * NUM_BINS, keep=False, bundle=bundle)
+    if "temperature" not in table:
+        return None
+    rows = table.astype(object).where(table.notna(), None).to_dict(orient="records")
+    bins = [ReliabilityBin.parse({str(name): value for name, value in row.items()}) for row in rows]
+    n = sum(entry.n for entry in bins[:NUM_BINS])
+    return Reliability(n=n, temperature=bins[-1].temperature, bins=bins)
 
 
 def calibration_error(bins: Sequence[ReliabilityBin]) -> float:

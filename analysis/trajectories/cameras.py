@@ -37,7 +37,7 @@ def fit_steps(
 
 
 def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
-    best = prediction.listed(show_truth=False)[c.POI].to_numpy()[:FITTED_PREDICTIONS]
+    best = prediction.candidates.head(prediction.num_best)[c.POI].to_numpy()[:FITTED_PREDICTIONS]
     truth = [int(prediction.case[c.TARGET])] if show_truth else []
     return np.array([int(prediction.case[c.SOURCE]), *best, *truth], dtype=np.int64)
 

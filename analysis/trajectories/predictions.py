@@ -1,5 +1,6 @@
 """What a model predicts for one case: the best places with score, probability, distance and evidence, and the truth."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,20 +26,23 @@ class CasePrediction:
             ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
             and ``part_<name>``.
-        num_best: how many rows are the best places; a row after them is there for the truth alone.
         target_rank: mean rank of the truth over ties.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
+        num_best: how many rows of ``candidates`` are the best places.
     """
 
     case: pd.Series
     candidates: pd.DataFrame
-    num_best: int
     target_rank: float
     paths: pd.DataFrame
+    num_best: int
 
-    def listed(self, *, show_truth: bool) -> pd.DataFrame:
-        """The places to show: while the truth is hidden, nothing that is there because it is the truth."""
-        return self.candidates if show_truth else self.candidates.iloc[: self.num_best]
+    def without_truth(self) -> "CasePrediction":
+        """The same as a guesser may see it: nothing in it depends on the true next place; its rank is NaN."""
+        best = self.candidates.head(self.num_best).assign(truth=False)
+        known = self.case[[c.CASE, c.ROW, c.USER, c.TRAJECTORY, c.SOURCE]]
+        paths = self.paths[self.paths[c.POI].isin(best[c.POI])]
+        return CasePrediction(known, best, math.nan, paths.reset_index(drop=True), self.num_best)
 
 
 def predict_case(
@@ -68,7 +72,7 @@ def predict_case(
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
     probability = probability_C if model.probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
-    return CasePrediction(case, candidates, len(best_K), rank, _paths(opened, source, listed, paths_per_place))
+    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
 
 
 def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
@@ -89,7 +93,7 @@ def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: in
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
     candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
-    return CasePrediction(case, candidates, len(best_K), rank, _paths(opened, int(case[c.SOURCE]), [], 0))
+    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0), len(best_K))
 
 
 def _candidates(

@@ -33,6 +33,10 @@ class Trajectory:
         """The stop (from 1) at which a case starts."""
         return int(self.stops.loc[self.stops[c.CASE] == case, "stop"].iloc[0])
 
+    def until(self, case: int) -> "Trajectory":
+        """The stops up to the one where a case starts: what is known before its next place."""
+        return Trajectory(self.user, self.number, self.stops.head(self.stop_of(case)))
+
 
 def read_trajectory(opened: LoadedDataset, case: int) -> Trajectory:
     """The trajectory of a case.

@@ -33,13 +33,28 @@ def explain(
     about: int | None = None,
     against: int | None = None,
     edits: str = "",
+    hide_truth: bool = False,
 ) -> FullExplanation:
     """One case in full, as edited; of the truth against the best other place, or of any two places."""
-    return explain_fully(open_predictor(source), case, about=about, against=against, edits=parse_edits(edits))
+    return explain_fully(
+        open_predictor(source),
+        case,
+        about=about,
+        against=against,
+        edits=parse_edits(edits),
+        hide_truth=hide_truth,
+    )
+
+
+def best_place(source: Source, case: int) -> int:
+    """The model's first place, whom a page is about that hides the truth."""
+    return explain(source, case, hide_truth=True).target
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def search(source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None) -> FullExplanation:
+def search(
+    source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None, hide_truth: bool
+) -> FullExplanation:
     """The same with the smallest turning edit, faithfulness and, for a K, minimal evidence sets."""
     return explain_fully(
         open_predictor(source),
@@ -49,14 +64,23 @@ def search(source: Source, case: int, about: int, against: int, edits: str, sets
         edits=parse_edits(edits),
         search=True,
         sets_within=sets_within,
+        hide_truth=hide_truth,
     )
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def _check(
-    source: Source, case: int, about: int, against: int, edits: str, known: tuple[bool, tuple[int, ...]]
+    source: Source,
+    case: int,
+    about: int,
+    against: int,
+    edits: str,
+    known: tuple[bool, tuple[int, ...]],
+    hide_truth: bool,
 ) -> CaseChecks:
     edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
+    if hide_truth:
+        edited_case = edited_case.hiding_truth()
     split_up = contrast(edited_case, about, against, search=False)
     return check_case(edited_case, split_up, tables=_check_tables(source))
 
@@ -65,7 +89,7 @@ def check(source: Source, shown: FullExplanation) -> CaseChecks:
     """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
     tables = _check_tables(source)
     known = tables.removals is not None, tuple(tables.seeds)
-    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known)
+    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known, shown.truth is None)
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)

@@ -41,6 +41,12 @@ def by_count(source: Source, model: str | None, beside: str, by: str, metric: st
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def rises(source: Source, model: str | None, metric: str, unit: str) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
+    return accuracy_tables.accuracy_rises(read_records(source, model), metric, unit=cast("Unit", unit))
+
+
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def by_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_evidence`."""
     records, reference = read_records(source, model), read_records(source, beside)

@@ -9,10 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import times
+from analysis.formatting import rank_number, times
 from app.cli.app import start_app
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import BaselineOption, CheckpointArgument, DataOption, EtaOption, open_records
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, write_shared
+from app.cli.sharing import share as share_page
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
@@ -82,7 +84,7 @@ def find(
     for case in found[:limit].tolist():
         row = records.iloc[case]
         places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {times(row[c.TRANSITION_COUNT])}")
+        console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}, seen {times(row[c.TRANSITION_COUNT])}")
 
 
 @cases.command()
@@ -122,7 +124,7 @@ def recipes(
         for case in entry.cases[:limit].tolist() if recipe is not None else []:
             row = tables.records.iloc[case]
             places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-            console.print(f"  {case}: {places}, rank {row[c.RANK]:g}", highlight=False)
+            console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}", highlight=False)
 
 
 @cases.command("list")
@@ -191,7 +193,7 @@ def save(
     value = SavedCase.parse(
         {
             "link": link.model_dump() | full,
-            "title": title or f"{labels[edited.source]} → {labels[edited.truth]}"[:300],
+            "title": title or f"{labels[edited.source]} → {labels[edited.case.target]}"[:300],
             "note": note,
             "tags": tuple(tag or ()),
             "audience": audience,
@@ -254,6 +256,62 @@ def take_in(
         print_json(vars(done))
         return
     console.print(escape(done.sentence), highlight=False)
+
+
+@cases.command()
+def share(
+    data: DataOption,
+    checkpoint: Annotated[Path, typer.Option(help="The checkpoint folder the cases were saved with.")],
+    names: NamesArgument = None,
+    collection: CollectionOption = None,
+    html: HtmlOption = None,
+    slides: SlidesOption = None,
+    exact: ExactFlag = False,
+    hide_places: HidePlacesFlag = False,
+) -> None:
+    """Write saved cases or a collection as one page or a deck of PNGs, told coarsely unless --exact."""
+    from analysis.explain.edits import parse_edits
+    from analysis.explain.explanation import explain_fully
+    from recap.predictor import Predictor
+
+    if html is None and slides is None:
+        raise ConfigError("nothing to write; give --html FILE or --slides FILE")
+    if exact and hide_places:
+        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+    shelf = _shelf()
+    chosen = None if collection is None else _collection(shelf, collection)
+    missing = [name for name in names or [] if name not in shelf.cases]
+    if missing:
+        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases list` prints their names")
+    stored = [shelf.cases[name] for name in names or []] or (shelf.in_order(chosen.value) if chosen else [])
+    if not stored:
+        raise CaseError("which cases? give names of saved cases, or --collection TITLE of one that holds some")
+    predictor = Predictor.load(checkpoint, data)
+    explained = []
+    for kept in stored:
+        link = kept.value.link
+        link.check(predictor)
+        explained.append(
+            explain_fully(
+                predictor,
+                link.case,
+                about=link.about,
+                against=link.against,
+                edits=parse_edits(link.edits),
+                split=link.split,
+            )
+        )
+    page = share_page(
+        explained,
+        predictor,
+        data,
+        exact=exact,
+        hide_places=hide_places,
+        title=chosen.value.title if chosen else "",
+        notes=[kept.value.note for kept in stored],
+    )
+    for line in write_shared(page, html, slides):
+        console.print(line, markup=False)
 
 
 @cases.command()

@@ -9,6 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from analysis.formatting import rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from recap import columns as c
 from recap.errors import CaseError
@@ -58,10 +59,10 @@ def causes(
         if as_json:
             print_json({"case": case, "rank": float(row[c.RANK]), "without": without})
             return
-        console.print(f"Case {case}: rank {row[c.RANK]:g}")
+        console.print(f"Case {case}: rank {rank_number(row[c.RANK])}")
         for name, rank in without.items():
             if rank is not None:
-                console.print(f"  without {SOURCE_LABELS[name]}: {rank:g}")
+                console.print(f"  without {SOURCE_LABELS[name]}: {rank_number(rank)}")
         return
     if source is not None:
         found = table.loc[recovered_by(table, source, k), c.CASE].astype(int).tolist()

@@ -11,10 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
-from analysis.formatting import percent, points, signed, times
+from analysis.formatting import percent, points, rank_number, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
-from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, share, write_shared
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, TitleOption, share, write_shared
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
@@ -82,6 +82,7 @@ def explain(
     slides: SlidesOption = None,
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
+    title: TitleOption = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
@@ -96,8 +97,10 @@ def explain(
     if not asked.numbers:
         raise CaseError("which case? give --case N, or --link")
     writes = html is not None or slides is not None
-    if (exact or hide_places) and not writes:
-        raise ConfigError("--exact and --hide-places are about written files; give --html FILE or --slides FILE")
+    if (exact or hide_places or title) and not writes:
+        raise ConfigError(
+            "--exact, --hide-places and --title are about written files; give --html FILE or --slides FILE"
+        )
     if exact and hide_places:
         raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
     whole: list[FullExplanation] = []
@@ -114,7 +117,7 @@ def explain(
         )
     written = []
     if writes:
-        page = share(whole, predictor, data, exact=exact, hide_places=hide_places)
+        page = share(whole, predictor, data, exact=exact, hide_places=hide_places, title=title)
         written = write_shared(page, html, slides)
     explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
@@ -288,7 +291,7 @@ def _print_rest(explanation: "FullExplanation") -> None:
 def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(
         f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {explanation.target_rank:g}, seen {times(explanation.transition_count)} in training",
+        f"rank {rank_number(explanation.target_rank)}, seen {times(explanation.transition_count)} in training",
         style="bold",
     )
     if explanation.inactive:
@@ -326,7 +329,7 @@ def _candidate_table(explanation: CaseExplanation) -> Table:
     for entry in explanation.candidates:
         marker = "◎ " if entry.poi == explanation.target else ""
         table.add_row(
-            f"{entry.rank:g}",
+            rank_number(entry.rank),
             marker + escape(entry.name),
             percent(entry.probability, 1),
             *map(points, (entry.core, entry.count, entry.recency, entry.window)),

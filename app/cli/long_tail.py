@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from analysis.formatting import percent
+from analysis.formatting import percent, rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.frames import frame_table, plain_rows
 from recap import columns as c
@@ -36,6 +36,7 @@ def overview(
 ) -> None:
     """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
+    from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers
     from analysis.records.causes import kept_removals
     from analysis.records.evaluation_records import records_key
@@ -59,6 +60,7 @@ def overview(
     payload = {
         "metric": metric,
         "eta": eta,
+        "finding": overview_finding(groups, metric),
         "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
@@ -69,6 +71,7 @@ def overview(
     if as_json:
         print_json(payload)
         return
+    console.print(payload["finding"], markup=False, soft_wrap=True)
     console.print(frame_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
         f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
@@ -77,7 +80,8 @@ def overview(
     if removed is not None:
         console.print(describe_carriers(find_carriers(removed)))
     for case in notable:
-        console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+        ranks = f"rank {rank_number(case.rank)}, Markov {rank_number(case.markov_rank)}"
+        console.print(f"Case {case.case}: {ranks}. {escape(case.reason)}")
     absent = describe_absent(notable, causes=removed is not None)
     if absent:
         console.print(absent)

@@ -1,5 +1,6 @@
 """`recap sanity`: do explanations depend on what was learned, and would other seeds or placebos say the same?"""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,7 @@ def sanity(
         table_rows,
     )
     from analysis.explain.siblings import measure_siblings, train_on_permuted_labels, train_siblings
+    from analysis.records.reliability import keep_reliability, reliability_key
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device
@@ -55,6 +57,9 @@ def sanity(
         result = sanity_report(
             predictor, seeds=seeds, permuted_labels=permuted, sample=cases, seed=seed, progress=report
         )
+    key = reliability_key(dataset.hash, opened.hash)
+    with suppress(RecapError):  # a cache that cannot be written is done without
+        keep_reliability(result.reliability, key.cached(), key)
     if out is not None:
         try:
             out.write_text(sanity_markdown(result), encoding="utf-8")

@@ -26,6 +26,8 @@ HidePlacesFlag = Annotated[
     bool, typer.Option("--hide-places", help="In written files: the walker's own places as cells too.")
 ]
 
+TitleOption = Annotated[str, typer.Option("--title", help="In written files: a title above several cases.")]
+
 
 def share(
     explanations: "Sequence[FullExplanation]",

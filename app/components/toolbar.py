@@ -49,11 +49,38 @@ def metric_control() -> str:
     return chosen or "hr20"
 
 
+def register_control() -> None:
+    """Whose words the page speaks; `state.words` reads it, also where it is drawn further down."""
+    st.segmented_control(
+        "Words",
+        list(state.REGISTER_LABELS),
+        default="stakeholder",
+        required=True,
+        format_func=state.REGISTER_LABELS.__getitem__,
+        key="register",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+
+
 def legend(*items: str) -> None:
     """Small words under a figure that say what its marks mean; Markdown without data in it."""
     with st.container(horizontal=True, gap="medium"):
         for item in items:
             st.markdown(f":small[{item}]", width="content")
+
+
+def truth_toggle() -> bool:
+    """Whether the true next place is shown; drawn before all that depends on it, since a link may hide it."""
+    return st.toggle(
+        "Truth",
+        True,
+        key="truth",
+        bind="query-params",
+        persist_state="session",  # whoever hides it on one page does not meet it on the next
+        help="Off: nothing on the page tells it.",
+    )
 
 
 def downloads(

@@ -11,6 +11,7 @@ from app.cached import datasets
 from app.components.cases.card_grid import PAGE, Entry, chosen_entry, show_cards
 from app.components.cases.chosen_case import show_chosen
 from app.components.cases.exchange import exchange_control
+from app.components.cases.share_cases import share_shown
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
@@ -61,6 +62,8 @@ def view() -> None:
         _present_button(source, collection, entries, chosen_recipe)
         saved_names = [entry.saved.name for entry in entries if entry.saved]
         exchange_control(shelf, saved_names, collection if chosen_recipe is None else None)
+        kept = collection.value.title if collection else "Saved cases"
+        share_shown(source, entries, kept if chosen_recipe is None else found[chosen_recipe].label)
     title = st.container()
     _recipe_pills(found)
     with title:

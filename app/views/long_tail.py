@@ -21,12 +21,13 @@ from app.components.long_tail.miss_map import show_miss_map
 from app.components.long_tail.place_map import show_place_map
 from app.components.misses import show_misses
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, legend, metric_control, source_picker
+from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 
+OWN = "own"  # the source's model; None as an option would read "Choose an option"
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
 LIFT_RIVALS = {
     "unseen": "Rivals are places that, like the truth, training never reached from the same source",
@@ -56,16 +57,16 @@ def view() -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
-        models = [None, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)]
-        model = st.selectbox(
+        chosen = st.selectbox(
             "Model",
-            models,
+            [OWN, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)],
             key="model",
-            format_func=lambda name: datasets.model_label(source, name),
+            format_func=lambda name: datasets.model_label(source, None if name == OWN else name),
             bind="query-params",
             label_visibility="collapsed",
-            width=125,
+            width=160,
         )
+        model = None if chosen == OWN else chosen
         beside = st.selectbox(
             "Baseline beside it",
             COUNTING_BASELINES,
@@ -76,6 +77,7 @@ def view() -> None:
             label_visibility="collapsed",
             width=170,
         )
+        register_control()
         st.space("stretch")
         data = st.container(width="content")
     if opened.cases.empty:
@@ -83,10 +85,11 @@ def view() -> None:
         return
     by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
     by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)
-    st.title(headlines.long_tail_finding(by_step, by_place), anchor=False)
+    rises = tables.rises(source, model, metric, unit)
+    st.title(headlines.long_tail_finding(rises), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     label = datasets.model_label(source, model)
-    trends = [headlines.trend_words(table) for table in (by_step, by_place)]
+    trends = [headlines.trend_words(row) for row in rises.to_dict(orient="records")[:2]]
     figure = drawn(
         plot_accuracy_by_count,
         by_step,
@@ -128,6 +131,7 @@ def view() -> None:
             {
                 "Accuracy by step count": by_step,
                 "Accuracy by place count": by_place,
+                "Rises over both": rises,
                 "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, unit, eta),
                 "Hop sweep": tables.hops(source),
                 "Sorted step counts": distribution,
@@ -142,17 +146,24 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     """Cohorts beside the hop sweep, sorted counts beside lift, ablations beside reasons of misses."""
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
-    halves = st.grid(2, min_column_width=480, gap="medium")
+    words = state.words()
+    halves = st.grid(2, min_column_width=410, gap="medium")
     with halves.cell():
         section("Which evidence a tail step has")
         event = st.plotly_chart(
-            drawn(plot_cohorts, cohorts, reference=MODEL_LABELS["visit_count"]),
+            drawn(
+                plot_cohorts,
+                cohorts,
+                reference=MODEL_LABELS["visit_count"],
+                within=words.say("within_two_hops"),
+                beyond=words.say("beyond_two_hops"),
+            ),
             theme=None,
             config=PLOT_CONFIG,
             key="cohorts",
             on_select="rerun",
             selection_mode="points",
-            alt="Tail accuracy by whether the target was visited before and lies within two hops",
+            alt=words.say("cohorts_alt"),
         )
         open_selected(source, event, eta)
         over = "cases" if unit == "cases" else "distinct steps"
@@ -171,16 +182,16 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         if model is None:
             show_cohort_causes(source, eta)
     with halves.cell():
-        section("What one more hop buys")
+        section(words.say("hops_title"))
         hops = tables.hops(source)
         st.plotly_chart(
-            drawn(plot_hops, hops),
+            drawn(plot_hops, hops, axis=words.say("hops_axis")),
             theme=None,
             config=PLOT_CONFIG,
             key="hops",
-            alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
+            alt=words.say("hops_alt"),
         )
-        quiet(headlines.hop_finding(hops))
+        quiet(words.hops(headlines.hop_finding(hops)))
         chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
@@ -197,8 +208,9 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         show_lift(source)
     ablations = tables.ablations(source, metric)
     if ablations is not None:
+        ablations = ablations.assign(name=[words.variant(str(name)) for name in ablations["name"]])
         with halves.cell():
-            section("What each part adds")
+            section(headlines.ablation_finding(ablations))
             st.plotly_chart(
                 drawn(plot_ablations, ablations, metric_label=tables.metric_label(metric)),
                 theme=None,
@@ -237,7 +249,7 @@ def show_lift(source: Source) -> None:
     group = group or "unseen"
     lift = tables.lift(source, group)
     st.plotly_chart(
-        drawn(plot_lift, lift),
+        drawn(plot_lift, lift, two_hops=state.words().say("lift_two_hops")),
         theme=None,
         config=PLOT_CONFIG,
         key="lift",
@@ -250,7 +262,7 @@ def show_lift(source: Source) -> None:
         "● :gray[given own visits]",
         "▲ :gray[new to the walker, given popularity and distance]",
     )
-    quiet(headlines.lift_finding(lift))
+    quiet(state.words().hops(headlines.lift_finding(lift)))
     quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
     chart_table({"Lift": lift}, "lift")
 
@@ -271,7 +283,7 @@ def open_cases(source: Source, chosen: CaseSelection) -> None:
     opened = datasets.open_dataset(source)
     cases = opened.cases[c.CASE].to_numpy()[chosen.mask(opened.cases)]
     if len(cases):
-        st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(cases[0])})
+        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(cases[0])))
     st.toast("There is no case in this bin.")
 
 

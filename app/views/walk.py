@@ -21,9 +21,9 @@ from app.cached.removals import read_removals
 from app.cached.selections import Selection
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
+from app.components.misses import ANY_REASON, chosen_reason, missed_because, why_control
 from app.components.text import quiet
-from app.components.toolbar import source_picker
+from app.components.toolbar import register_control, source_picker
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
@@ -58,11 +58,12 @@ def view() -> None:
         pick_trajectory(source, trajectory, numbers)
     with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
+    show_walk_player(source, trajectory)
+    # Below, so that a filter never moves the map and the list.
     if len(numbers) == 0:
-        st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
+        st.info(f"No case passes these filters. Above is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
         quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
-    show_walk_player(source, trajectory)
 
 
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
@@ -116,7 +117,7 @@ def clear_times() -> None:
 
 def clear_reason() -> None:
     """Take the reason away."""
-    st.session_state["why"] = None
+    st.session_state["why"] = ANY_REASON
     filters_changed()
 
 
@@ -164,7 +165,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 def filter_controls(source: Source, selection: Selection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
-    labels = filter_labels(causes=source.checkpoint_hash is not None)
+    labels = filter_labels(causes=source.checkpoint_hash is not None, words=state.words())
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
     if any(
@@ -192,7 +193,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
     why = chosen_reason(source)
     if why is not None:
         st.button(
-            f"Missed: {WHY_LABELS[why]}",
+            f"Missed: {state.words().term(why)}",
             icon=":material/close:",
             icon_position="right",
             on_click=clear_reason,
@@ -233,6 +234,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             key="typed_case",
             on_change=lambda: state.set_case(int(st.session_state["typed_case"])),
         )
+        register_control()
         st.toggle(
             "Online map tiles",
             key="tiles",
@@ -259,27 +261,26 @@ def time_controls() -> None:
 def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
     """How many cases pass, and the way to the one before and after."""
     before, after = numbers[numbers < case], numbers[numbers > case]
-    if len(numbers) < total:
-        st.button(
-            "Previous case",
-            icon=":material/keyboard_double_arrow_left:",
-            type="tertiary",
-            shortcut="Shift+Left",
-            disabled=len(before) == 0,
-            key="jump-back",
-            on_click=state.set_case,
-            args=(int(before[-1]) if len(before) else case,),
-        )
-        st.button(
-            "Next case",
-            icon=":material/keyboard_double_arrow_right:",
-            type="tertiary",
-            shortcut="Shift+Right",
-            disabled=len(after) == 0,
-            key="jump-on",
-            on_click=state.set_case,
-            args=(int(after[0]) if len(after) else case,),
-        )
+    st.button(  # there without filters too: what comes and goes would move the page
+        "Previous case",
+        icon=":material/keyboard_double_arrow_left:",
+        type="tertiary",
+        shortcut="Shift+Left",
+        disabled=len(before) == 0,
+        key="jump-back",
+        on_click=state.set_case,
+        args=(int(before[-1]) if len(before) else case,),
+    )
+    st.button(
+        "Next case",
+        icon=":material/keyboard_double_arrow_right:",
+        type="tertiary",
+        shortcut="Shift+Right",
+        disabled=len(after) == 0,
+        key="jump-on",
+        on_click=state.set_case,
+        args=(int(after[0]) if len(after) else case,),
+    )
     quiet(f"{len(numbers):,} of {total:,} cases", width="content")
 
 

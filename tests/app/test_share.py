@@ -43,3 +43,12 @@ def test_tables_are_told_coarsely_until_asked(city: None) -> None:
         toggle.set_value(True).run()
         check_calm(app)
         assert "for you alone" in texts(app)
+
+
+def test_a_recipe_is_shared_from_cases(city: None) -> None:
+    """The dialog of Cases tells of all cases shown, under the recipe's name."""
+    app = open_view("cases")
+    check_calm(app)
+    app.button(key="cases-share").click().run()
+    check_calm(app)
+    assert "Counted on 8 walkers" in texts(app)

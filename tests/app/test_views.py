@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import evaluation_records
@@ -57,14 +58,15 @@ def test_overview_shows_the_finding_and_its_numbers(city: LoadedDataset) -> None
     assert app.title[0].value.startswith("RECAP finds")
     assert f"{len(city.cases):,} test cases" in texts(app)
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    labels = [note["text"] for note in charts[0]["layout"]["annotations"]]
+    panels = [spec for spec in charts if any("the best" in note["text"] for note in spec["layout"]["annotations"])]
+    labels = [note["text"] for spec in panels for note in spec["layout"]["annotations"]]
     assert any(f"n = {len(city.cases):,}" in label for label in labels)
     groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
     mine = groups.dropna(subset="lead").set_index("group").loc[["all", "head", "tail"]]
-    leads = [label.replace("−", "-") for label in labels if "the best" in label]
+    leads = [label for label in labels if "the best" in label]
     for label, (_, lead) in zip(leads, mine.iterrows(), strict=True):
-        assert label.startswith(f"{lead['lead']:+.3f}")
-        assert label.endswith(f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]")
+        assert label.startswith(signed(lead["lead"]))
+        assert label.endswith(f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]")
 
 
 def test_overview_metric_in_the_link(city: LoadedDataset) -> None:

@@ -32,6 +32,7 @@ def test_every_view_has_an_address(open_page: Open) -> None:
     heading = open_page("/").locator("h1").inner_text()
     page = open_page("/overview")
     expect(page.locator("h1")).to_have_text(heading)
+    expect(page.get_by_role("link", name="Overview")).to_have_attribute("aria-current", "page")
     assert page.get_by_text("Page not found").count() == 0
     expect(open_page("/overview?metric=MRR").locator("h1")).to_contain_text("MRR")
 

@@ -1,12 +1,9 @@
 """What leaves this machine: nothing that names a person, a second or a house number, unless asked for and said."""
 
-import os
-import stat
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +12,7 @@ from recap.data.inspection import inspect_checkins
 from recap.data.inspection_page import inspection_page
 from recap.data.parsing.options import ReadOptions
 from recap.privacy import EXACT_NOTE, Generalisation, users_per_group
-from tests.checkins import small_dataset, write_foursquare
+from tests.checkins import write_foursquare
 
 RULE = Generalisation(salt="pepper")
 ROWS = [(user, poi, float(hour) + 0.31) for user in ("ann-773", "bob-41") for hour, poi in enumerate("abcabcabca")]
@@ -58,14 +55,3 @@ def test_an_inspection_to_share_names_nobody(tmp_path: Path) -> None:
     for secret in ("ann-773", ":18:36", "2012-04-02"):
         assert secret not in page and secret in exact, secret
     assert EXACT_NOTE in exact and EXACT_NOTE not in page and "moved by whole weeks" in page
-
-
-@pytest.mark.parametrize(("mask", "folder_mode", "file_mode"), [(0o077, 0o700, 0o600), (0o022, 0o755, 0o644)])
-def test_folders_honour_the_umask(mask: int, folder_mode: int, file_mode: int, tmp_path: Path) -> None:
-    before = os.umask(mask)
-    try:
-        small_dataset(ROWS).save(tmp_path / "data")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == folder_mode
-    assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "data").iterdir()} == {file_mode}

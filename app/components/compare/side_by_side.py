@@ -4,8 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis.explain.headline import headline
-from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.explain import describe_score_parts, plot_score_parts
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_marks import walk_marks
@@ -17,6 +15,7 @@ from app import state
 from app.cached import comparisons, datasets, explanations, maps
 from app.cached.comparisons import BY_OPTION, Option
 from app.components.compare.case_list import CHIPS
+from app.components.explain.score_panels import show_score_panels
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -114,13 +113,7 @@ def _explain(option: Option, name: str, case: int) -> None:
         return
     shown = explanations.explain(option.source, case)
     st.markdown(markdown_text(headline(shown).text))
-    st.plotly_chart(
-        plot_score_parts(shown, state.theme_palette()),
-        theme=None,
-        config=PLOT_CONFIG,
-        key=f"beside-parts-{name}",
-        alt=describe_score_parts(shown),
-    )
+    show_score_panels(shown, f"beside-parts-{name}")
     _open_button("Open in Explain", EXPLAIN.path, option, name, case)
 
 

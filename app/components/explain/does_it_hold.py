@@ -12,6 +12,7 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.exact_share import plot_exact_share
 from analysis.figures.row_checks import describe_seed_chart, plot_placebos, plot_seeds
 from analysis.formatting import percent
+from analysis.records.score_rows import ROW_LABELS
 from app import state
 from app.components.text import quiet, section
 from recap.printable import markdown_text
@@ -27,7 +28,11 @@ _TABLE, _CHOSEN = "stamps", "checked_row"
 def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
     """The bar, the finding that the stamps hold, the table, and the checks of one row."""
     section("Does it hold?", help=HELP)
-    share = percent(checks.exact_share)
+    share, words = percent(checks.exact_share), state.words()
+    renamed = {label: words.row(key, label) for key, label in ROW_LABELS.items()}
+    finding = stamp_finding(checks)
+    for label, name in renamed.items():
+        finding = finding.replace(f"hold: {label},", f"hold: {name},")
     st.plotly_chart(
         plot_exact_share(checks.exact_share, state.theme_palette()),
         theme=None,
@@ -35,11 +40,11 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         key="exact-share",
         alt=f"Explained exactly: {share} of the margin; the rest is opaque network",
     )
-    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {stamp_finding(checks)}")
+    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {finding}")
     names = [path.name for path in shown.path_evidence]
     lines = stamp_lines(checks, shown.target_rank, names)
     table = pd.DataFrame(
-        [(line.label, line.points, line.rank, line.chips) for line in lines],
+        [(renamed.get(line.label, line.label), line.points, line.rank, line.chips) for line in lines],
         columns=["Row", "Points", "Rank without", "Does it hold?"],
     )
     options = sorted({chip for line in lines for chip in line.chips})
@@ -81,7 +86,7 @@ def _how_it_was_checked(checks: CaseChecks, path_names: list[str]) -> None:
         "How it was checked",
         list(by_row),
         key=_CHOSEN,
-        format_func=lambda row: by_row[row].label,
+        format_func=lambda row: state.words().row(row, by_row[row].label),
         width=260,
         help="A row of the table above; a click there chooses it too.",
     )

@@ -110,7 +110,9 @@ def _show_time_machine(run: RunFolder) -> None:
                 on = part == "core" or moment[f"{part}_on"]
                 shown = signed(moment[c.part_column(part)], 2) if on else "inactive"
                 st.metric(part.capitalize(), shown, width="content")
-        st.line_chart(history, x="epoch", y=[c.part_column(part) for part in PARTS])
+        lines = {c.part_column(part): part.capitalize() for part in PARTS}
+        drawn = history.rename(columns={"epoch": "Epoch"} | lines)
+        st.line_chart(drawn, x="Epoch", y=list(lines.values()), y_label="Points")
 
 
 def _number(value: float | None) -> str:

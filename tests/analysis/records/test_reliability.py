@@ -1,5 +1,7 @@
 """Shares against how often they are right: bins by hand, temperature by law, a table a reader can redo."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,8 +12,11 @@ from analysis.records.reliability import (
     NUM_BINS,
     Reliability,
     calibration_error,
+    keep_reliability,
+    kept_reliability,
     measure_reliability,
     reliability_bins,
+    reliability_key,
     top_share,
 )
 from recap import columns as c
@@ -41,9 +46,9 @@ def test_a_model_is_measured_over_its_test_cases() -> None:
     measured = measure_reliability(predictor)
     total = predictor.score(predictor.batch(predictor.cases[c.ROW].tolist())).total
     right = (total.argmax(1).numpy() == predictor.cases[c.TARGET].to_numpy()).mean()
-    assert measured.n == len(predictor.cases) == sum(entry.n for entry in measured.at(1.0))
-    assert sum(entry.n * (entry.right or 0) for entry in measured.at(1.0)) / measured.n == pytest.approx(right)
-    mean_share = sum(entry.n * (entry.share or 0) for entry in measured.at(1.0)) / measured.n
+    assert measured.n == len(predictor.cases) == sum(entry.n for entry in measured.as_shown)
+    assert sum(entry.n * (entry.right or 0) for entry in measured.as_shown) / measured.n == pytest.approx(right)
+    mean_share = sum(entry.n * (entry.share or 0) for entry in measured.as_shown) / measured.n
     assert mean_share == pytest.approx(float(torch.softmax(total, 1).max(1).values.mean()))
     validation = predictor.cases_of(c.VAL)
     scores = predictor.score(predictor.batch(validation[c.ROW].tolist())).total
@@ -62,3 +67,15 @@ def test_the_plot_shows_the_bins_that_hold_cases() -> None:
     figure = plot_reliability(Reliability(n=3, temperature=1.0, bins=[*bins, *bins]), LIGHT)
     assert list(figure.data[0].y)[:2] == [0.5, 1.0] and list(figure.data[0].text)[:2] == ["2", "1"]
     assert list(figure.data[1].x) == list(figure.data[1].y) == [0, 1]
+
+
+def test_kept_bins_are_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the bundle or the cache, empty bins too; None where nothing was measured."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    bins = reliability_bins(np.array([0.15, 0.17, 1.0]), np.array([True, False, True]), 1.0)
+    warmer = reliability_bins(np.array([0.1, 0.1, 0.9]), np.array([True, False, True]), 1.5)
+    measured = Reliability(n=3, temperature=1.5, bins=[*bins, *warmer])
+    key = reliability_key("d" * 64, "c" * 64)
+    assert kept_reliability("d" * 64, "c" * 64, bundle=tmp_path) is None
+    keep_reliability(measured, key.shipped_in(tmp_path), key)
+    assert kept_reliability("d" * 64, "c" * 64, bundle=tmp_path) == measured

@@ -103,13 +103,17 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     again = wait_for(lambda: runner_process(store), "a command to bring a runner back")
     assert again != killed
 
-    assert recap_json(home, "runs", "stop", "1") == {"id": "1", "state": "stopping"}
+    assert recap_json(home, "runs", "stop", "1") == {"id": "1", "state": "stopping"} | {
+        "runs": [{"id": "1", "state": "stopping"}]
+    }
     assert wait_until_over(run) == "stopped"
     done = recap_json(home, "runs", "show", "1")
     assert 1 <= done["epoch"] < 5 and done["checkpoint"] is None
     lines = recap_json(home, "runs", "logs", "1")["lines"]
     assert any(line.startswith("epoch 1 of 5") for line in lines)
-    assert recap_json(home, "runs", "resume", "1") == {"id": "1", "state": "queued"}
+    assert recap_json(home, "runs", "resume", "1") == {"id": "1", "state": "queued"} | {
+        "runs": [{"id": "1", "state": "queued"}]
+    }
     followed = recap(home, "runs", "logs", "-f", "1")
     assert followed.returncode == 0 and "epoch 5 of 5" in followed.stdout, followed.stdout + followed.stderr
     finished = recap_json(home, "runs", "show", "1")
@@ -122,7 +126,9 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     recap_json(home, "runs", "stop", "2")
     assert wait_until_over(store.get("2")) == "stopped"
     assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]
-    assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"}
+    assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"} | {
+        "runs": [{"id": "2", "state": "removed"}]
+    }
     assert [row["id"] for row in recap_json(home, "runs", "list")["runs"]] == ["1"]
 
 

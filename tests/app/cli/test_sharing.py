@@ -22,9 +22,10 @@ def explain(checkpoint: Path, data: Path, *options: object) -> str:
 def test_a_page_and_a_deck(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Two cases: a page without dates, four slides each and a last one, all of one size."""
     page, deck = tmp_path / "new" / "page.html", tmp_path / "deck.zip"
-    told = explain(city_checkpoint, city_folder, "--html", page, "--slides", deck)
+    told = explain(city_checkpoint, city_folder, "--html", page, "--slides", deck, "--title", "Two <b>cases")
     assert "fits the places and times" in told or "walkers fit each case" in told
     text = page.read_text()
+    assert "<h1>Two &lt;b&gt;cases</h1>" in text
     assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
     with zipfile.ZipFile(deck) as archive:
         assert archive.namelist() == [f"{number:02d}.png" for number in range(1, 10)]
@@ -71,7 +72,7 @@ def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tm
 
 
 @pytest.mark.parametrize(
-    "options", [("--exact",), ("--hide-places",), ("--html", "p.html", "--exact", "--hide-places")]
+    "options", [("--exact",), ("--hide-places",), ("--title", "Two"), ("--html", "p.html", "--exact", "--hide-places")]
 )
 def test_options_that_mean_nothing_are_refused(
     options: tuple[str, ...],
@@ -95,3 +96,26 @@ def test_misses_leave_numbers_out(city_checkpoint: Path, city_folder: Path, tmp_
     assert "exact: as recorded" in exact.read_text() and "exact: as recorded" not in shared.read_text()
     refused = recap_here("misses", city_checkpoint, "--data", city_folder, "--exact")
     assert refused.returncode == 2 and "--out" in refused.stderr
+
+
+def test_a_collection_is_one_page(
+    city_checkpoint: Path, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its order, with its title and notes; without files, names or cases it refuses."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    both = ("--data", city_folder, "--checkpoint", city_checkpoint)
+    for case in (5, 3):
+        saved = recap_here("cases", "save", case, *both, "--note", f"note {case}", "--collection", "Tuesday")
+        assert saved.returncode == 0, saved.stderr
+    page = tmp_path / "tuesday.html"
+    assert recap_here("cases", "share", *both, "--collection", "Tuesday", "--html", page).returncode == 0
+    text = page.read_text()
+    assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
+    assert text.index("note 5") < text.index("note 3") and "2012-" not in text
+    for options, part in (
+        (("--collection", "Tuesday"), "nothing to write"),
+        (("--html", tmp_path / "x.html"), "which cases"),
+        (("nobody", "--html", tmp_path / "x.html"), "no saved case"),
+    ):
+        refused = recap_here("cases", "share", *options, *both)
+        assert refused.returncode == 2 and part in refused.stderr and not (tmp_path / "x.html").exists()
