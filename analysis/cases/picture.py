@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.labels import CHARACTER_PX, place_labels
-from analysis.figures.map_ground import SCALE, SIZE, draw_disc, draw_ground, pixels
+from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
@@ -120,7 +120,7 @@ def _ground(
         padding_px=padding,
         max_zoom=14.0,
     )
-    image, draw = draw_ground(opened, camera, palette, _near(basemap, camera))
+    image, draw = draw_ground(Ground(opened, _near(basemap, camera)), camera, palette, height=height)
     return camera, image, draw, SCALE * (SIZE[1] - height) // 2
 
 
@@ -212,7 +212,7 @@ def _draw_truth(
 def _draw_names(
     draw: ImageDraw.ImageDraw, opened: LoadedDataset, marks: Marks, camera: Camera, palette: Palette
 ) -> None:
-    """Names on plates, where they cover least; those of truth, source and first place always stand there."""
+    """Names on plates, truth, source and first place first; one that would cover a mark is left out."""
     first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
     named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}
     named |= {marks.source: palette.ink}
@@ -226,9 +226,7 @@ def _draw_names(
         [[(px - SCALE * SIZE[0] / 2) / unit, (py - SCALE * SIZE[1] / 2) / unit, 14.0] for px, py in at.values()]
     )
     half_size = (ROOM_PX[0] / 2 / unit - 4, ROOM_PX[1] / 2 / unit - 4)
-    labels = place_labels(
-        texts, x, y, np.full(len(texts), 17.0), obstacles=obstacles, keep=len(first) + 2, half_size=half_size
-    )
+    labels = place_labels(texts, x, y, np.full(len(texts), 17.0), obstacles=obstacles, half_size=half_size)
     font = ImageFont.load_default(_ROOM_NAME_PX)
     for label in labels:
         poi = list(named)[label.index]

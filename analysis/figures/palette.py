@@ -62,6 +62,10 @@ class Palette:
     road_casing: str
     shore: str
 
+    def density(self, level: int) -> str:
+        """The ground where places lie densely, from level 1 to 3: a little darker, or lighter in the dark theme."""
+        return mix(self.quiet, self.land, 0.055 * level)
+
     def of_role(self, role: Role) -> Hue:
         """The colour of a place in a comparison of two."""
         if role == "other":

@@ -95,7 +95,7 @@ def svg_map(drawn: CaseMap) -> SvgMap:
 
 
 def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
-    """Names of the source and the two places, where they cover least; see `analysis.figures.labels`."""
+    """Names of the source and the two places, where they cover no mark; see `analysis.figures.labels`."""
     marks = [mark for mark in drawn.marks if mark.kind != "middle"][::-1]  # the place explained comes first
     x, y = (np.array([(mark.at[i] - middle[i]) / unit for mark in marks]) for i in (0, 1))
     obstacles = np.array(
@@ -103,7 +103,7 @@ def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
     )
     half = WIDTH_PX / 2, WIDTH_PX * drawn.frame[3] / drawn.frame[2] / 2
     gap = np.array([_RADIUS[mark.kind] + 8 for mark in marks])
-    placed = place_labels([m.name for m in marks], x, y, gap, obstacles=obstacles, keep=len(marks), half_size=half)
+    placed = place_labels([m.name for m in marks], x, y, gap, obstacles=obstacles, half_size=half)
     names = []
     for label in placed:
         mark = marks[label.index]

@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from analysis.geography import Camera, fit_camera
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 
@@ -91,17 +90,3 @@ def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.D
 def users_of(opened: LoadedDataset, cases: np.ndarray) -> list[int]:
     """The users of chosen cases, ascending."""
     return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
-
-
-def fit_trajectory(
-    opened: LoadedDataset, trajectory: Trajectory, extra: np.ndarray | None = None, height_px: int = 540
-) -> Camera:
-    """The camera of a whole trajectory: the same at every transition, so that the map never jumps.
-
-    Args:
-        extra: further POIs to show, such as the best predictions along the way.
-    """
-    poi = trajectory.stops[c.POI].to_numpy()
-    if extra is not None:
-        poi = np.concatenate([poi, extra])
-    return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=height_px)

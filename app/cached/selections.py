@@ -6,6 +6,7 @@ from analysis.compare.cells import HitSelection
 from analysis.records.case_selection import CaseSelection
 from app.cached import comparisons, datasets
 from app.sources import Source
+from recap.printable import markdown_text
 
 Selection = CaseSelection | HitSelection
 
@@ -32,4 +33,9 @@ def mask(source: Source, selection: Selection) -> np.ndarray:
 
 def label(source: Source, selection: Selection) -> str:
     """What the cases have in common, in words."""
-    return comparisons.hit_label(source, selection) if isinstance(selection, HitSelection) else selection.label
+    if isinstance(selection, HitSelection):
+        return comparisons.hit_label(source, selection)
+    labels = datasets.open_dataset(source).labels
+    if selection.kind == "poi" and selection.numbers[0] < len(labels):
+        return f"From or to {markdown_text(labels[selection.numbers[0]])}"
+    return selection.label

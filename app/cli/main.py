@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from app.cli.app import commands as app_commands
+from app.cli.basemap import commands as basemap_commands
 from app.cli.cases import cases as cases_group
 from app.cli.causes import commands as causes_commands
 from app.cli.compare import commands as compare_commands
@@ -19,6 +20,7 @@ from app.cli.machine import commands as machine_commands
 from app.cli.runs import commands as runs_commands
 from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
+from app.cli.walk import commands as walk_commands
 from recap.errors import RecapError
 from recap.printable import one_line
 
@@ -32,6 +34,8 @@ app.add_typer(train_commands)
 app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
+app.add_typer(basemap_commands)
+app.add_typer(walk_commands)
 app.add_typer(causes_commands)
 app.add_typer(cases_group, name="cases")
 app.add_typer(compare_commands)

@@ -21,6 +21,8 @@ from app.components.chart_table import chart_table
 from app.components.cohort_causes import show_cohort_causes
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
+from app.components.long_tail.miss_map import show_miss_map
+from app.components.long_tail.place_map import show_place_map
 from app.components.misses import CASES, MISS_K, show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
@@ -229,6 +231,11 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     if model is None:
         with halves.cell():
             show_misses(source)
+    with halves.cell():
+        show_miss_map(source, model)
+    if model is None:
+        with halves.cell():
+            show_place_map(source)
 
 
 def show_cases(source: Source) -> None:

@@ -12,6 +12,7 @@ from analysis.records.case_filters import (
     filter_labels,
     resolve_filter,
 )
+from analysis.trajectories.day_parts import DAYS, LABELS, cases_at_time
 from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
 from app import state
 from app.cached import datasets, selections
@@ -78,6 +79,9 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
+    parts, days = st.session_state.get("day_part") or [], st.session_state.get("days") or []
+    if parts or days:
+        numbers = np.intersect1d(numbers, cases_at_time(opened, parts, days))
     search = st.session_state["find"]
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
 
@@ -104,6 +108,12 @@ def filters_changed() -> None:
 def clear_selection() -> None:
     """Take the bar or cell away."""
     st.session_state["selection"] = None
+    filters_changed()
+
+
+def clear_times() -> None:
+    """Take parts of the day and days away."""
+    st.session_state["day_part"], st.session_state["days"] = [], []
     filters_changed()
 
 
@@ -191,6 +201,16 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             on_click=clear_reason,
             help="Show cases whatever the reason",
         )
+    times = [*st.session_state.get("day_part", []), *st.session_state.get("days", [])]
+    if times:
+        st.button(
+            ", ".join(times).capitalize(),
+            icon=":material/close:",
+            icon_position="right",
+            on_click=clear_times,
+            key="clear-times",
+            help="Show cases of any time again",
+        )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source)
         st.text_input(
@@ -205,6 +225,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             bind="query-params",
         )
         why_control(source)
+        time_controls()
         st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
         opened = datasets.open_dataset(source)
         st.session_state["typed_case"] = st.session_state["case"]
@@ -221,6 +242,21 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             key="tiles",
             persist_state="session",
             help="Off: nothing leaves this machine. On: your browser asks carto.com for the visible stretch of map.",
+        )
+
+
+def time_controls() -> None:
+    """Choose parts of the day and of the week, by the local time a step starts at."""
+    days = {name: name.capitalize() for name in DAYS}
+    for label, names, key in (("Time of day", LABELS, "day_part"), ("Days", days, "days")):
+        st.pills(
+            label,
+            list(names),
+            selection_mode="multi",
+            format_func=names.__getitem__,
+            key=key,
+            bind="query-params",
+            on_change=filters_changed,
         )
 
 

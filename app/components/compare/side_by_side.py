@@ -6,9 +6,11 @@ import streamlit as st
 from analysis.explain.headline import headline
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
+from analysis.figures.walk_marks import walk_marks
 from analysis.formatting import ordinal, rank_word, times
+from analysis.trajectories.cameras import fit_predictions
 from analysis.trajectories.predictions import CasePrediction, recorded_prediction
-from analysis.trajectories.trajectory import Trajectory, fit_trajectory, read_trajectory
+from analysis.trajectories.trajectory import Trajectory, read_trajectory
 from app import state
 from app.cached import comparisons, datasets, explanations, maps
 from app.cached.comparisons import BY_OPTION, Option
@@ -135,16 +137,9 @@ def _picture(
         side.token: recorded_prediction(opened, comparisons.read_side(source, side).cases, case) for side in (a, b)
     }
     trajectory = read_trajectory(opened, case)
-    best = pd.concat([prediction.candidates.head(3)[c.POI] for prediction in predictions.values()])
-    image = draw_walk_image(
-        opened,
-        trajectory,
-        predictions[option.token],
-        camera=fit_trajectory(opened, trajectory, best.to_numpy()),
-        palette=palette_of(theme),
-        basemap=maps.read_basemap(source),
-    )
-    return image, predictions[option.token]
+    camera = fit_predictions(opened, list(predictions.values()))
+    marks = walk_marks(opened, trajectory, predictions[option.token], camera=camera)
+    return draw_walk_image(marks, maps.flat_ground(source), palette=palette_of(theme)), predictions[option.token]
 
 
 def _ranks(listed: pd.DataFrame) -> zip:

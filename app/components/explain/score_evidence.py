@@ -195,6 +195,9 @@ def show_map(source: Source, shown: FullExplanation) -> None:
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; "
         f"{shown.contrast.b.name} beside it",
     )
+    credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
+    if credit:
+        quiet(markdown_text(credit))
     clicked = event["selection"]["objects"].get("places", []) if event else []
     if clicked and clicked[0].get(c.POI) is not None:
         pick_place("map", int(clicked[0][c.POI]))

@@ -48,12 +48,14 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     with grid.cell(column_span=3):
         above = st.container()
         show_truth = _controls(trajectory, case)
+        credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
         legend(
             "**━** :gray[Path so far]",
             ":blue[●] :gray[Prediction, area is the model's share]",
             *([":orange[◯] :gray[True next place]"] if show_truth else []),
             ":violet[●] :gray[Revisit]",
             f":green[━] :gray[{state.words().say('two_hop_path')}]",
+            *([f":gray[{markdown_text(credit)}]"] if credit else []),
         )
     if not show_truth:  # the only place where they meet: nothing below knows the truth
         prediction = prediction.without_truth()
@@ -77,18 +79,29 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             _stops_table(known)
             shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
             shown["Stops"] = known.stops
-            draw = partial(maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, show_truth)
-            downloads(shown, source=source, key="walk", pictures={"Map": lambda exact: draw(exact=exact)})
+            theme, marks = state.theme_palette().theme, _shown(show_truth)
+            pictures: dict[str, Callable[[bool], bytes]] = {
+                "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact)
+            }
+            if show_truth:  # in a film the next step's picture is this step's truth
+                paths = marks["show_paths"]
+                pictures["Walk as GIF"] = lambda exact: maps.walk_film(
+                    source, trajectory, theme, show_truth=True, show_paths=paths, exact=exact
+                )
+            downloads(shown, source=source, key="walk", pictures=pictures, kinds={"Walk as GIF": "gif"})
+
+
+def _shown(show_truth: bool) -> dict[str, bool]:
+    """What the map shows, by the toggles and the button below it."""
+    paths, whole = bool(st.session_state.get("paths", True)), bool(st.session_state.get("whole_walk"))
+    return {"show_truth": show_truth, "show_paths": paths, "whole_walk": whole}
 
 
 def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> None:
     """The map; a click on a disc chooses its place."""
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
-    show_paths = bool(st.session_state.get("paths", True))
-    deck = maps.walk_map(
-        source, trajectory, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
-    )
+    deck = maps.walk_map(source, trajectory, prediction, palette.theme, online=online, **_shown(show_truth))
     names = ", ".join(prediction.candidates["name"].head(3))
     st.pydeck_chart(
         deck,
@@ -152,6 +165,15 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
                 width=190,
                 on_change=lambda: state.set_case(st.session_state["step"]),
             )
+        whole = bool(st.session_state.get("whole_walk"))
+        st.button(
+            "Next places" if whole else "Whole walk",
+            icon=f":material/{'center_focus_strong' if whole else 'fit_screen'}:",
+            type="tertiary",
+            key="fit",
+            help="Show the place here and the first five predictions" if whole else "Show every stop up to now",
+            on_click=lambda: st.session_state.update(whole_walk=not whole),
+        )
         show_truth = truth_toggle()
         st.toggle("Paths", True, key="paths", bind="query-params")
     return show_truth
