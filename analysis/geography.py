@@ -91,7 +91,7 @@ def metres_per_pixel(camera: Camera) -> float:
     """Ground length of one pixel in the camera's middle.
 
     >>> round(metres_per_pixel(Camera(0.0, 0.0, 0.0)))
-    78186
+    78184
     """
     around = 2 * math.pi * 1000 * EARTH_RADIUS_KM * math.cos(math.radians(camera.latitude))
     return around / (TILE_PX * 2**camera.zoom)

@@ -127,7 +127,7 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Places, share of unseen steps reached and signal to noise for one to five steps",
         "Candidates, share of unseen steps reached and signal to noise for one to five hops",
     ),
-    "within_two_hops": ("Within<br>two steps", "Within<br>two hops"),
+    "inside_two_hops": ("Within<br>two steps", "Within<br>two hops"),
     "beyond_two_hops": ("Beyond<br>two steps", "Beyond<br>two hops"),
     "lift_two_hops": ("Within two steps", "Within two hops"),
     "cohorts_alt": (

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import shapely
 
 from analysis.basemap.document import OPENSTREETMAP, Basemap, Box, box_of, compose
+from recap import columns as c
 from recap.storage.installed import data_path
 
 UNITS_PER_DEGREE: Final = 10_000
@@ -93,7 +94,7 @@ def _clip(points: np.ndarray, box: Box) -> np.ndarray:
 def _read() -> tuple[list[np.ndarray], np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Every ring's points as [longitude, latitude] in units, whether it is a hole, and its box in degrees."""
     table = pq.read_table(data_path("analysis.basemap", "shores.parquet"))
-    ring, x, y = (table.column(name).to_numpy() for name in ("ring", "longitude", "latitude"))
+    ring, x, y = (table.column(name).to_numpy() for name in ("ring", c.LONGITUDE, c.LATITUDE))
     starts = np.flatnonzero(np.r_[True, ring[1:] != ring[:-1]])
     extremes = [
         reduce.reduceat(values, starts) / UNITS_PER_DEGREE

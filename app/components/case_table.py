@@ -185,12 +185,12 @@ def _controls(
             "reasons": (
                 "Missed because",
                 [name for name in MISS_LABELS if name in set(table[REASON])],
-                MISS_LABELS.__getitem__,
+                state.words().term,
             ),
             "causes": (
                 "Found with, lost without",
                 [name for name in SOURCE_LABELS if name in {cause for found in table[CAUSES] for cause in found}],
-                SOURCE_LABELS.__getitem__,
+                _source,
             ),
         }
         for name, (label, options, words_of) in words.items():
@@ -226,8 +226,8 @@ def _chips(key: str, chosen: CaseFilter, change: Callable[..., None]) -> None:
         words["hours"] = f"{chosen.hours[0]} to {chosen.hours[1]} h"
     lists = {
         "categories": chosen.categories,
-        "reasons": tuple(MISS_LABELS[name] for name in chosen.reasons),
-        "causes": tuple(f"without {SOURCE_LABELS[name]} lost" for name in chosen.causes),
+        "reasons": tuple(state.words().term(name) for name in chosen.reasons),
+        "causes": tuple(f"without {_source(name)} lost" for name in chosen.causes),
     }
     words |= {name: ", ".join(values) for name, values in lists.items() if values}
     if chosen.search:
@@ -298,13 +298,17 @@ def _readable(shown: pd.DataFrame, more: list[str]) -> pd.DataFrame:
     """The table in words; words as categories, which are a tenth of the text to send."""
     readable = shown[[name for name in _columns() if name in shown] + [name for name in more if name in shown]].copy()
     if REASON in readable:
-        readable[REASON] = shown[REASON].map(MISS_LABELS).fillna("")
+        readable[REASON] = shown[REASON].map({name: state.words().term(name) for name in MISS_LABELS}).fillna("")
     if CAUSES in readable:
-        readable[CAUSES] = [", ".join(SOURCE_LABELS[name] for name in found) for found in shown[CAUSES]]
+        readable[CAUSES] = [", ".join(map(_source, found)) for found in shown[CAUSES]]
     if c.USER in readable:
         readable[c.USER] = shown[c.USER].map(user_name)
     words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]
     return readable.astype(dict.fromkeys(words, "category"))
+
+
+def _source(name: str) -> str:
+    return state.words().source(name, SOURCE_LABELS[name])
 
 
 def _columns() -> dict[str, Any]:

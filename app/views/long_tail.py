@@ -161,7 +161,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
                 plot_cohorts,
                 cohorts,
                 reference=MODEL_LABELS["visit_count"],
-                within=words.say("within_two_hops"),
+                within=words.say("inside_two_hops"),
                 beyond=words.say("beyond_two_hops"),
             ),
             theme=None,

@@ -46,7 +46,7 @@ def show_place_map(source: Source) -> None:
         key="place-map",
         on_select="rerun",
         selection_mode="points",
-        alt=f"{len(table):,} places by their embeddings, coloured by category",
+        alt=f"{len(table):,} places as the model arranges them, coloured by category",
     )
     points = event["selection"]["points"] if event else []
     if points and points[0].get("customdata"):

@@ -243,7 +243,7 @@ def test_picture_of_an_explanation() -> None:
 
 
 def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
-    """`recap long-tail --json` prints the numbers that the app draws; `recap cases` those that Walk filters."""
+    """`recap long-tail --json` prints the numbers that the app draws; `recap cases find` those that Walk filters."""
     opened, checkpoint = LoadedDataset.load(city_folder), Checkpoint.load(city_checkpoint)
     records = evaluation_records(opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened))
     said = recap_json("long-tail", city_checkpoint, "--data", city_folder, "--metric", "mrr")
@@ -251,9 +251,11 @@ def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
     assert [row["n"] for row in said["by_transition_count"]] == expected["n"].tolist()
     values = [row["value"] for row in said["by_transition_count"] if row["n"]]
     assert values == expected["value"].dropna().tolist()
-    tail = recap_json("cases", city_checkpoint, "--data", city_folder, "--show", "tail")
+    tail = recap_json("cases", "find", city_checkpoint, "--data", city_folder, "--show", "tail")
     assert tail["cases"] == records["case"][records["transition_count"] <= 1].tolist()
-    printed = recap("cases", city_checkpoint, "--data", city_folder, "--show", "tail", "--limit", 2).stdout.splitlines()
+    printed = recap(
+        "cases", "find", city_checkpoint, "--data", city_folder, "--show", "tail", "--limit", 2
+    ).stdout.splitlines()
     assert "the first 2" in printed[0] and len(printed) == 3
     assert [int(line.split(":")[0]) for line in printed[1:]] == tail["cases"][:2]
     bins = recap("long-tail", city_checkpoint, "--data", city_folder).stdout

@@ -41,5 +41,5 @@ def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monk
     assert found.pop("Nearest") == 1.0 and max(found.values()) < 0.6, found
     mine = next(row for row in groups if row["model"] == "Popularity")
     assert mine["rival"] == "Nearest" and mine["lead_upper"] < 0
-    assert told["finding"].endswith("20 guesses. Nearest finds more.")
+    assert told["finding"].endswith("20 guesses. Nearest is ahead.")
     assert told["finding"] in recap_here(*words).stdout

@@ -74,7 +74,8 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     assert {entry["state"] for entry in stopped} <= {"stopped", "stopping"}
     assert {wait_until_over(store.get(run_id)) for run_id in "23"} == {"stopped"}
     assert from_json(here("compare", "1", "2", "--json"))["differing"] == ["batch_size", "seed"]
-    assert from_json(here("rm", "2", "--json")) == {"id": "2", "state": "removed"}
+    removed = {"id": "2", "state": "removed"}
+    assert from_json(here("rm", "2", "--json")) == removed | {"runs": [removed]}
     assert [entry["id"] for entry in from_json(here("list", "--json"))["runs"]] == ["1", "3"]
     for shorter, part in (
         (("list",), "tiny, batch_size=32"),
