@@ -153,7 +153,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
     words = state.words()
-    halves = st.grid(2, min_column_width=410, gap="medium")
+    halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         section("Which evidence a tail step has")
         event = st.plotly_chart(

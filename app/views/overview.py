@@ -57,7 +57,7 @@ def view() -> None:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
     title = st.container()
-    halves = st.grid(2, min_column_width=410, gap="medium")
+    halves = st.grid(2, min_column_width=380, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
     distribution = tables.distribution(source)
     with long_tail:  # before the accuracies: it needs no model, so it is there at once

@@ -9,6 +9,7 @@ from analysis.formatting import rank_word
 from app import state
 from app.cached import comparisons, datasets
 from app.cached.comparisons import Option
+from app.components.chart_table import ticked_row
 from app.components.text import quiet, section
 from app.pages import WALK
 from app.sources import Source
@@ -68,7 +69,7 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         key=f"cell-list-{cell}",
         height=min(36 * (len(shown) + 1) + 2, 330),
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode="single-row",
         column_config={
             "Step": st.column_config.TextColumn(width="large"),
             **{name: st.column_config.TextColumn(alignment="right") for name in ("Seen", "Rank, A → B")},
@@ -77,10 +78,10 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         alt=f"{label}: step, how often it was seen, rank by A and by B, evidence",
     )
     more = f" The first {_LONGEST} are listed." if len(table) > _LONGEST else ""
-    quiet(f"Largest change of rank first. A row opens the case with both side by side, below.{more}")
-    cells = event["selection"]["cells"] if event else []
-    if cells and int(cells[0][0]) < len(shown):
-        picked = int(shown[c.CASE].iloc[int(cells[0][0])])
+    quiet(f"Largest change of rank first. A ticked row opens the case with both side by side, below.{more}")
+    row = ticked_row(event, len(shown))
+    if row is not None:
+        picked = int(shown[c.CASE].iloc[row])
         if st.session_state.get("_listed_case") != picked:
             st.session_state["_listed_case"] = picked
             st.session_state["open"] = picked

@@ -55,7 +55,7 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         key=_TABLE,
         height="content",
         on_select=lambda: _choose(rows),
-        selection_mode="single-cell",
+        selection_mode="single-row",
         column_config={
             "Points": st.column_config.TextColumn(width=70, alignment="right"),
             "Rank without": st.column_config.TextColumn(width=130, alignment="right"),
@@ -71,10 +71,10 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
 
 
 def _choose(rows: list[str]) -> None:
-    """A click into the table chooses its row; path lines belong to the two hops and choose nothing."""
-    cells = st.session_state[_TABLE]["selection"]["cells"]
-    if cells and cells[0][0] < len(rows):
-        st.session_state[_CHOSEN] = rows[cells[0][0]]
+    """A ticked row is chosen; path lines belong to the two hops and choose nothing."""
+    ticked = st.session_state[_TABLE]["selection"]["rows"]
+    if ticked and ticked[0] < len(rows):
+        st.session_state[_CHOSEN] = rows[ticked[0]]
 
 
 def _how_it_was_checked(checks: CaseChecks, path_names: list[str]) -> None:
@@ -88,7 +88,7 @@ def _how_it_was_checked(checks: CaseChecks, path_names: list[str]) -> None:
         key=_CHOSEN,
         format_func=lambda row: state.words().row(row, by_row[row].label),
         width=260,
-        help="A row of the table above; a click there chooses it too.",
+        help="A row of the table above; ticking it there chooses it too.",
     )
     stamp = by_row[chosen]
     parts = st.grid(3, min_column_width=230)

@@ -42,7 +42,7 @@ def show_predictions(
         _shown(listed, words),
         hide_index=True,
         column_config=_columns(listed, words),
-        selection_mode="single-cell",
+        selection_mode="single-row",  # a cell would be chosen by Tab already
         on_select=partial(_choose, int(case[c.CASE]), pois),  # before the map is drawn, which marks it
         key="list",
         height="content",
@@ -52,10 +52,10 @@ def show_predictions(
 
 
 def _choose(case: int, pois: list[int]) -> None:
-    """A cell of the list was clicked."""
-    cells = st.session_state["list"]["selection"]["cells"]
-    if cells and int(cells[0][0]) < len(pois):
-        state.choose_place(case, pois[int(cells[0][0])])
+    """A row of the list was ticked."""
+    rows = st.session_state["list"]["selection"]["rows"]
+    if rows and int(rows[0]) < len(pois):
+        state.choose_place(case, pois[int(rows[0])])
 
 
 def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
