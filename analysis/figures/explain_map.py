@@ -19,7 +19,7 @@ def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_sty
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
     layers = [
-        *deck_layers.scale(scale_bar(marks.camera, (MAP_SIZE[0] / 2, MAP_SIZE[1] / 2)), palette),
+        *deck_layers.scale(scale_bar(marks.camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2)), palette),
         deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 170)),
         deck_layers.lines(
             "leaders", marks.leaders[["at", "true_at"]], "at", "true_at", colour=rgb(palette.quiet), width=1.2

@@ -14,6 +14,8 @@ from analysis.formatting import percent
 from analysis.geography import fit_camera
 
 MAP_SIZE = (560, 400)
+NARROWEST_PX = 360
+"""Where its column is narrow the scale bar still lies inside."""
 
 
 def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) -> pdk.Deck:
@@ -32,7 +34,7 @@ def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) 
         line_width_min_pixels=1,
         pickable=True,
     )
-    bar = scale_bar(camera, (MAP_SIZE[0] / 2, MAP_SIZE[1] / 2))
+    bar = scale_bar(camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2))
     return deck_layers.deck([layer, *deck_layers.scale(bar, palette)], camera, map_style)
 
 
