@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.charts import styled
-from analysis.figures.palette import Palette, contrast, mix
+from analysis.figures.palette import Palette, ink_on, mix
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -111,7 +111,7 @@ def plot_hits(rows: pd.DataFrame, *, a: str, b: str, chosen: str, palette: Palet
     words = {"both": "Both", "only_a": f"Only {a}", "only_b": f"Only {b}", "neither": "Neither"}
     for cell, (x, y) in at.items():
         ground = grounds[cell]
-        ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+        ink = ink_on(ground, palette)
         figure.add_shape(
             type="rect",
             x0=x - 0.49,
@@ -156,7 +156,7 @@ def plot_cohort_differences(cohorts: pd.DataFrame, *, a: str, b: str, palette: P
         x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
         hue = {"b": palette.model.fill, "a": palette.baseline}.get(str(row["verdict"]))
         ground = palette.band if hue is None else mix(hue, palette.page, 0.9)
-        ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+        ink = ink_on(ground, palette)
         figure.add_shape(
             type="rect",
             x0=x - 0.485,

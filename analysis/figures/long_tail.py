@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.figures.charts import styled
-from analysis.figures.palette import Palette, contrast, mix, translucent
+from analysis.figures.palette import Palette, ink_on, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -159,7 +159,7 @@ def plot_cohorts(
         x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
         share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
         ground = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
-        ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+        ink = ink_on(ground, palette)
         figure.add_scatter(
             x=[x],
             y=[y],

@@ -77,9 +77,9 @@ def draw_disc(
     draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=width)
 
 
-def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
-    draw = ImageDraw.Draw(image)
-    colours = {
+def ground_colours(palette: Palette) -> dict[str, str]:
+    """The colour of every layer of a basemap, but for density, which has levels."""
+    return {
         "district": palette.district,
         "park": palette.park,
         "airfield": palette.park,
@@ -92,6 +92,11 @@ def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], ca
         "road": palette.road_casing,
         "bridge": palette.road_casing,
     }
+
+
+def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
+    draw = ImageDraw.Draw(image)
+    colours = ground_colours(palette)
     for feature in collection["features"]:
         for kind, lines in _parts(feature["geometry"]):
             if kind == "polygon" and name in _FILLS:

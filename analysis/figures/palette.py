@@ -154,6 +154,11 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def ink_on(ground: str, palette: Palette) -> str:
+    """Ink or page colour for letters on a ground, whichever contrasts more."""
+    return max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+
+
 def mix(first: str, second: str, share: float) -> str:
     """``share`` of the first colour over the second.
 

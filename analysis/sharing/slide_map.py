@@ -4,6 +4,7 @@ from typing import Final
 
 from PIL import Image, ImageDraw
 
+from analysis.figures.map_ground import ground_colours
 from analysis.figures.palette import Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark
 from analysis.sharing.ground import Ground, Point
@@ -41,16 +42,7 @@ def draw_slide_map(
 
     image = Image.new("RGB", (width, height), palette.land)
     draw = ImageDraw.Draw(image)
-    colours = {
-        "district": palette.district,
-        "park": palette.park,
-        "airfield": palette.park,
-        "water": palette.water,
-        "quay": palette.land,
-        "street": palette.street,
-        "shore": palette.shore,
-        "ferry": palette.shore,
-    }
+    colours = ground_colours(palette)
     for layer in ground.layers:
         colour = colours.get(layer.name, palette.road_casing)
         for part in layer.parts:
