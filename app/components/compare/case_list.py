@@ -79,9 +79,9 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
     )
     more = f" The first {_LONGEST} are listed." if len(table) > _LONGEST else ""
     quiet(f"Largest change of rank first. A ticked row opens the case with both side by side, below.{more}")
-    row = ticked_row(event, len(shown))
-    if row is not None:
-        picked = int(shown[c.CASE].iloc[row])
+    ticked = ticked_row(event, len(shown))
+    if ticked is not None:
+        picked = int(shown[c.CASE].iloc[ticked])
         if st.session_state.get("_listed_case") != picked:
             st.session_state["_listed_case"] = picked
             st.session_state["open"] = picked
