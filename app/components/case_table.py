@@ -113,7 +113,7 @@ def _draw(
         _chips(key, chosen, change)
         st.space("stretch")
         quiet(f"{len(shown):,} of {len(table):,} cases", width="content")
-    grid = st.grid(5, min_column_width=140) if show_truth else None
+    grid = st.grid(5, min_column_width=145) if show_truth else None
     if grid is not None:
         with grid.cell(column_span=2):
             _brush(table, key, k, change)

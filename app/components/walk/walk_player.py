@@ -44,7 +44,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
     title = st.container()
-    grid = st.grid(5, min_column_width=140)
+    grid = st.grid(5, min_column_width=145)
     with grid.cell(column_span=3):
         above = st.container()
         show_truth = _controls(trajectory, case)
