@@ -1,5 +1,6 @@
 """How numbers, times and users are written: one rule for each kind, used by sentences, reports and views alike."""
 
+import math
 from datetime import datetime
 from typing import Final
 
@@ -8,16 +9,36 @@ MINUS: Final = "−"
 
 
 def ordinal(rank: float) -> str:
-    """A rank as a word; a mean over ties keeps its half, since any number of places may be tied.
+    """A rank as a word; the mean over a tie lies between two ranks and is told as both.
+
+    How many places share the score is not told: two places on 2nd and 3rd have the mean 2.5, four on 1st to 4th too.
 
     >>> [ordinal(rank) for rank in (1, 2, 3, 11, 22, 1204, 2.5)]
-    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', '2.5']
+    ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', 'tied 2nd–3rd']
     """
     if rank != int(rank):
-        return f"{rank:,.1f}"
+        return f"tied {ordinal(math.floor(rank))}–{ordinal(math.ceil(rank))}"
     number = int(rank)
     suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{suffix}"
+
+
+def rank_number(rank: float) -> str:
+    """A rank as a number, where a column or the word "rank" says what it is; a tie as in `ordinal`.
+
+    >>> [rank_number(rank) for rank in (1, 1204, 2.5)]
+    ['1', '1,204', '2–3']
+    """
+    return f"{math.floor(rank):,}" if rank == int(rank) else f"{math.floor(rank):,}–{math.ceil(rank):,}"
+
+
+def rank_word(rank: float) -> str:
+    """A rank, or that the place is in no list.
+
+    >>> rank_word(3.0), rank_word(float("nan"))
+    ('3rd', 'not in its list')
+    """
+    return "not in its list" if rank != rank else ordinal(rank)
 
 
 def points(value: float) -> str:
@@ -41,12 +62,13 @@ def signed_points(value: float) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference: always with its sign, a true minus.
+    """A difference with its sign, a true minus; what rounds to zero has none, so that no minus zero is told.
 
-    >>> signed(-0.1234), signed(0.0, 2)
-    ('−0.123', '+0.00')
+    >>> signed(-0.1234), signed(0.2, 2), signed(-0.0004)
+    ('−0.123', '+0.20', '0.000')
     """
-    return f"{value:+.{digits}f}".replace("-", MINUS)
+    text = f"{value:+.{digits}f}"
+    return text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
 
 
 def share(value: float | None) -> str:

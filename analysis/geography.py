@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recap.geodesy import EARTH_RADIUS_KM
+
 TILE_PX = 512
 MAX_MERCATOR_LATITUDE = 85.0
 
@@ -71,6 +73,28 @@ def screen_offsets(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) 
     scale = TILE_PX * 2**camera.zoom / 360.0
     middle = _mercator_y(np.array([camera.latitude]))[0]
     return (np.asarray(longitude) - camera.longitude) * scale, (middle - _mercator_y(latitude)) * scale
+
+
+def from_screen(camera: Camera, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latitude and longitude of pixels right of and below the camera's middle; undoes `screen_offsets`.
+
+    >>> latitude, longitude = from_screen(Camera(40.0, -74.0, 12.0), np.zeros(1), np.zeros(1))
+    >>> round(float(latitude[0]), 6), float(longitude[0])
+    (40.0, -74.0)
+    """
+    scale = TILE_PX * 2**camera.zoom / 360.0
+    up = np.radians(_mercator_y(np.array([camera.latitude]))[0] - np.asarray(y) / scale)
+    return np.degrees(2 * np.arctan(np.exp(up)) - np.pi / 2), camera.longitude + np.asarray(x) / scale
+
+
+def metres_per_pixel(camera: Camera) -> float:
+    """Ground length of one pixel in the camera's middle.
+
+    >>> round(metres_per_pixel(Camera(0.0, 0.0, 0.0)))
+    78184
+    """
+    around = 2 * math.pi * 1000 * EARTH_RADIUS_KM * math.cos(math.radians(camera.latitude))
+    return around / (TILE_PX * 2**camera.zoom)
 
 
 def aggregate_points(

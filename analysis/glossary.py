@@ -8,11 +8,11 @@ from typing import Final
 
 PAGE_HEAD: Final = """# Glossary
 
-Generated from `analysis/glossary.py`; a test holds it to that file. "On screen" is the word of the plain registers; the
-researcher's register, tables and exports use the paper's.
+Generated from `analysis/glossary.py`; a test holds it to that file. "Plain" is the word on screen for students and
+stakeholders, "Researcher" the one for researchers, in tables and in exports.
 
-| Key | On screen | In the paper | In plain words | Exactly |
-|---|---|---|---|---|
+| Key | Plain | Researcher | In the paper | In plain words | Exactly |
+|---|---|---|---|---|---|
 """
 
 
@@ -22,10 +22,11 @@ class Term:
 
     Attributes:
         key: name in code, records and JSON.
-        word: on screen, in the plain registers.
+        word: on screen for researchers, and in tables and exports.
         paper: the paper's word; empty where the term is ours.
         plain: one sentence for students and stakeholders.
         exact: one sentence for researchers.
+        everyday: on screen in the plain registers, where the researcher's word says nothing to others.
     """
 
     key: str
@@ -33,6 +34,12 @@ class Term:
     paper: str
     plain: str
     exact: str
+    everyday: str = ""
+
+    @property
+    def plain_word(self) -> str:
+        """On screen for students and stakeholders."""
+        return self.everyday or self.word
 
 
 _TERMS: Final = (
@@ -52,47 +59,101 @@ _TERMS: Final = (
         "A user's check-ins without a gap of more than 24 h.",
     ),
     Term("user", "Walker", "user", "A person, shown by number only.", "A user of the dataset, named by index."),
+    Term(
+        "cell",
+        "Cell",
+        "",
+        "A square of the map that stands for places in it that few people visited.",
+        "The smallest square of a grid of 0.02°, 0.04°, … in which k users were at places of fewer than k users.",
+    ),
+    Term(
+        "fitting_walkers",
+        "Walkers that fit",
+        "",
+        "How many people were at all places a shared case shows, at such times.",
+        "Users with check-ins at every point as told: place or cell, weekday and part of the day.",
+    ),
+    Term(
+        "unicity",
+        "Unicity",
+        "unicity",
+        "How many of all people are alone in having been at a few drawn places and times of theirs.",
+        "Share of users unique given p points drawn from their own trace (de Montjoye et al. 2013).",
+    ),
     Term("head", "Head", "head", "Steps seen more than once.", "Cases whose m_sd is above η in training."),
     Term("tail", "Tail", "tail", "Steps seen at most once.", "Cases whose m_sd is at most η in training."),
     Term("unseen", "Unseen", "unseen", "Steps that nobody took in training.", "Cases whose m_sd is 0 in training."),
-    Term("core", "Core", "core score", "What the network alone says of a place.", "w_d · h_t + b_d (Eq. 5)."),
+    Term(
+        "core",
+        "Core",
+        "core score",
+        "What the network alone says of a place.",
+        "w_d · h_t + b_d (Eq. 5).",
+        everyday="General pattern",
+    ),
     Term(
         "prior",
         "Prior",
         "revisit prior",
         "Points for places the walker visited before.",
         "R_t(d), the weighted visit count, recency and recent window, clipped to [0, b_max] (Eq. 9).",
+        everyday="Habit",
     ),
-    Term("count", "Visit count", "visit count", "Points for how often.", "λ_prior w_cnt log(1 + n_t(d)) (Eq. 9)."),
-    Term("recency", "Recency", "recency", "Points for how lately.", "λ_prior w_rec exp(−r_t(d) / τ_rec) (Eq. 9)."),
+    Term(
+        "count",
+        "Visit count",
+        "visit count",
+        "Points for how often.",
+        "λ_prior w_cnt log(1 + n_t(d)) (Eq. 9).",
+        everyday="Habit: how often",
+    ),
+    Term(
+        "recency",
+        "Recency",
+        "recency",
+        "Points for how lately.",
+        "λ_prior w_rec exp(−r_t(d) / τ_rec) (Eq. 9).",
+        everyday="Habit: how lately",
+    ),
     Term(
         "window",
         "Recent window",
         "recent window",
         "Points for being among the last check-ins.",
         "λ_prior w_win where r_t(d) is at most L_win (Eq. 9).",
+        everyday="Habit: the latest",
     ),
     Term(
         "clip_loss",
         "Clip",
         "clip",
-        "What the limits of the prior take away.",
+        "What the limit of habit takes away.",
         "count + recency + window − R_t(d); not 0 only where the clip to [0, b_max] binds.",
+        everyday="Limit of habit",
     ),
     Term(
         "correction",
         "Correction",
         "context correction",
-        "The prior turned up or down by hour, weekday and context.",
+        "Habit turned up or down by hour, weekday and context.",
         "Δ_t(d) = λ_corr γ_t(d) R_t(d) (Eq. 13).",
+        everyday="Habit, by the time",
     ),
-    Term("gate", "Gate", "gate", "How far the prior is turned up or down.", "γ_t(d) in [−1, 1] (Eq. 12)."),
+    Term(
+        "gate",
+        "Gate",
+        "gate",
+        "How far habit is turned up or down.",
+        "γ_t(d) in [−1, 1] (Eq. 12).",
+        everyday="Time fits",
+    ),
     Term(
         "evidence",
         "Evidence",
         "",
         "Points for what training and the walker's own past count.",
         "E_t(d), a sum of weighted features in models with additive evidence.",
+        everyday="Other clues",
     ),
     Term(
         "graph_token",
@@ -100,6 +161,7 @@ _TERMS: Final = (
         "graph token",
         "What the network is told about where people go from here.",
         "g_t, made from exactly N propagation steps from the source (Eqs. 7, 8).",
+        everyday="Where people go",
     ),
     Term(
         "revisit", "Revisit", "revisit", "This walker was there before.", "A visit before the source: d in C_t, q < t."
@@ -108,29 +170,32 @@ _TERMS: Final = (
         "in_token",
         "2 hops",
         "two-hop",
-        "Exactly two training steps away, so in the graph token.",
+        "Exactly two training steps away, so read by the network.",
         "(A²)_sd > 0.",
+        everyday="2 steps",
     ),
     Term(
         "within_two_hops",
         "1 hop",
         "two-hop candidate set",
-        "In the candidate set by a direct training step alone, not in the token.",
+        "One training step away, and not two.",
         "d in C_2(s) with (A²)_sd = 0.",
+        everyday="1 step",
     ),
     Term(
         "model_share",
         "Model share",
         "softmax probability",
-        "How the model shares one whole out among all places; nothing checks it against how often it is right.",
+        "How the model shares one whole out among all places; the model card says how often it is right.",
         "Softmax of the totals over all POIs, not calibrated.",
     ),
     Term(
         "no_evidence",
         "No evidence",
         "",
-        "Neither visited before nor within two hops.",
+        "Neither visited before nor within two steps.",
         "The target is neither in the history nor in C_2(s).",
+        everyday="No clue",
     ),
     Term(
         "outvoted",
@@ -143,29 +208,33 @@ _TERMS: Final = (
         "outvoted_by_core",
         "Outvoted by core",
         "",
-        "Without the network's core score it would be found.",
+        "Without the general pattern it would be found.",
         "Removed for every place, the target ranks within K.",
+        everyday="Outvoted by the general pattern",
     ),
     Term(
         "outvoted_by_correction",
         "Outvoted by the correction",
         "",
-        "Without the contextual correction it would be found.",
+        "Without the change of habit by the time it would be found.",
         "Removed for every place, the target ranks within K.",
+        everyday="Outvoted by the change by the time",
     ),
     Term(
         "clipped",
         "Clipped",
         "",
-        "Without the clip of the prior it would be found.",
+        "Without the limit of habit it would be found.",
         "Removed for every place, the target ranks within K.",
+        everyday="Habit at its limit",
     ),
     Term(
         "outvoted_by_two_hops",
         "Outvoted by two hops",
         "",
-        "Without two hops (token, addends or both) it would be found.",
+        "Without two-step trips, in one or both ways that they act, it would be found.",
         "Removed for every place, the target ranks within K.",
+        everyday="Outvoted by two-step trips",
     ),
     Term(
         "outvoted_by_own_transitions",
@@ -224,6 +293,34 @@ _TERMS: Final = (
         "The first place and the target share a category.",
     ),
     Term("other", "Other", "", "None of these reasons.", "A miss without any of the labels before."),
+    Term(
+        "mcnemar_p",
+        "McNemar p",
+        "",
+        "How often chance alone would split so unevenly the cases that only one of two models finds.",
+        "Exact two-sided McNemar test over the cases that one side alone finds within K.",
+    ),
+    Term(
+        "sign_flip_p",
+        "Sign-flip p",
+        "",
+        "How often the difference would be as large if the models' names were exchanged by chance, walker by walker.",
+        "Two-sided permutation test over users: all 2^U sign flips up to 12 users that differ, else 9,999 drawn ones.",
+    ),
+    Term(
+        "too_close",
+        "Too close to tell",
+        "",
+        "The numbers do not say which of the two is better.",
+        "The 95 % user-bootstrap interval holds 0, or the larger of the two p is .05 or more.",
+    ),
+    Term(
+        "seed_band",
+        "Band of seeds",
+        "",
+        "How far two trainings of one model differ when nothing but chance differs.",
+        "t of 95 % times √2 times the pooled standard deviation of a group's mean over seeds.",
+    ),
 )
 TERMS: Final = {term.key: term for term in _TERMS}
 
@@ -257,7 +354,7 @@ def tooltip_of_order(*keys: str) -> str:
 
 def glossary_page() -> str:
     """docs/glossary.md."""
-    rows = (f"| `{t.key}` | {t.word} | {t.paper or '–'} | {t.plain} | {t.exact} |\n" for t in _TERMS)
+    rows = (f"| `{t.key}` | {t.plain_word} | {t.word} | {t.paper or '–'} | {t.plain} | {t.exact} |\n" for t in _TERMS)
     return PAGE_HEAD + "".join(rows)
 
 

@@ -1,11 +1,19 @@
-"""A checkpoint with its dataset, opened for Python and notebooks: explanations show themselves as HTML."""
+"""A checkpoint with its dataset, opened for Python: explanations and comparisons show themselves in a notebook."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from analysis.compare.comparison import Comparison, PairedCases, compare
+from analysis.compare.scorers import OpenedScorer, of_checkpoint, open_scorer
+from analysis.compare.side import Side, with_ranked_seeds
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.report import html as html  # renders what a cell returns
+from analysis.explain.siblings import seed_tables
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing import comparison as comparison  # renders what a cell returns
+from analysis.sharing import page as page  # renders what a cell returns
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.predictor import Predictor
@@ -13,17 +21,65 @@ from recap.predictor import Predictor
 
 @dataclass(frozen=True, eq=False)
 class OpenedCheckpoint:
-    """A trained model on its own dataset."""
+    """A trained model on its own dataset.
+
+    Attributes:
+        tables: what was measured over all test cases before: shipped beside the dataset, or in the user's cache.
+        bundle: the folder beside the dataset, which may have come with records.
+    """
 
     predictor: Predictor
+    tables: CheckTables = field(default_factory=CheckTables)
+    bundle: Path | None = None
 
     def explain(self, case: int, **options: Any) -> FullExplanation:
-        """Explain one test case; options as in `explain_fully`.
+        """Explain one test case; options as in `explain_fully`, such as ``checks=True`` for stamps.
 
         Raises:
             CaseError: no such case or POI, or an edit that does not fit.
         """
-        return explain_fully(self.predictor, case, **options)
+        return explain_fully(self.predictor, case, **{"tables": self.tables, **options})
+
+    def compare(
+        self, other: "OpenedCheckpoint | str | Path", metric: str = "hr20", k: int | None = None, *, seeds: bool = False
+    ) -> Comparison:
+        """This model (B) beside another scorer (A) on the same test cases, as the Compare view shows it.
+
+        Args:
+            other: an opened checkpoint, a checkpoint folder, a baseline's name, or imported predictions by name.
+            metric, k: see `analysis.compare.comparison.compare`.
+            seeds: take in the sibling seeds that were shipped or that `recap sanity` kept, of both sides.
+
+        Raises:
+            ConfigError: nothing of that name, or an unknown metric.
+            VocabularyError: a checkpoint of another dataset.
+        """
+        if isinstance(other, OpenedCheckpoint):
+            a = other.as_scorer
+        else:
+            a = open_scorer(str(other), self.opened, bundle=self.bundle)
+        return compare(self._paired, self._side(a, seeds), self._side(self.as_scorer, seeds), metric, k)
+
+    @cached_property
+    def opened(self) -> LoadedDataset:
+        """The dataset with its test cases."""
+        return LoadedDataset(self.predictor.dataset, self.predictor.graph)
+
+    @cached_property
+    def as_scorer(self) -> OpenedScorer:
+        """The model as a side of a comparison."""
+        return of_checkpoint(self.predictor.checkpoint, self.opened, bundle=self.bundle)
+
+    @cached_property
+    def _paired(self) -> PairedCases:
+        return PairedCases(self.opened.cases)
+
+    def _side(self, scorer: OpenedScorer, seeds: bool) -> Side:
+        cases = self.opened.cases
+        if not seeds or scorer.checkpoint is None:
+            return scorer.side()
+        tables = seed_tables(self.opened.dataset.hash, scorer.key, rows=len(cases), bundle=self.bundle)
+        return with_ranked_seeds(scorer.side(), cases, tables)
 
 
 def open_checkpoint(checkpoint: Path | str, data: Path | str) -> OpenedCheckpoint:
@@ -33,4 +89,7 @@ def open_checkpoint(checkpoint: Path | str, data: Path | str) -> OpenedCheckpoin
         CheckpointError, DatasetError: a folder is not what it should be.
         VocabularyError: the checkpoint belongs to another dataset.
     """
-    return OpenedCheckpoint(Predictor(Checkpoint.load(Path(checkpoint)), Dataset.load(Path(data))))
+    predictor = Predictor(Checkpoint.load(Path(checkpoint)), Dataset.load(Path(data)))
+    digests, rows = (predictor.dataset.hash, predictor.checkpoint.hash), len(predictor.cases)
+    bundle = Path(data).parent
+    return OpenedCheckpoint(predictor, CheckTables.kept(*digests, rows=rows, bundle=bundle), bundle)

@@ -6,12 +6,14 @@ from app import state
 from app.cached import warming
 from app.components.text import quiet
 from app.door import ask_nobody_outside
-from app.pages import ASSETS, navigation_pages
+from app.pages import ASSETS, choose_page
 
 ask_nobody_outside()
 st.set_page_config(page_title="RECAP", page_icon=str(ASSETS / "icon.png"), layout="wide")
-st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
-st.navigation(navigation_pages(), position="top").run()
+page, presents = choose_page()
+if not presents:
+    st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
+page.run()
 if state.takes_over_saying_invented():
     quiet("This city is invented: nobody in it is real.")
 warming.first_view_is_there()

@@ -17,11 +17,17 @@ class View:
 
     name: str
     title: str
+    hidden: bool = False
+    """Reached by buttons and links only."""
 
     def page(self, *, default: bool = False) -> st.Page:
         """The page object of this script run; the default one's address is ``/``."""
         return st.Page(
-            VIEWS / f"{self.name}.py", title=self.title, url_path="start" if default else self.name, default=default
+            VIEWS / f"{self.name}.py",
+            title=self.title,
+            url_path="start" if default else self.name,
+            default=default,
+            visibility="hidden" if self.hidden else "visible",
         )
 
     @property
@@ -34,9 +40,13 @@ OVERVIEW: Final = View("overview", "Overview")
 WALK: Final = View("walk", "Walk")
 EXPLAIN: Final = View("explain", "Explain")
 LONG_TAIL: Final = View("long_tail", "Long tail")
+COMPARE: Final = View("compare", "Compare")
+CASES: Final = View("cases", "Cases")
 RUNS: Final = View("runs", "Runs")
+PRESENT: Final = View("present", "Present", hidden=True)
 
-PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, RUNS)
+PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, PRESENT)
+_PRESENTS: Final = "_presents"
 
 
 def navigation_pages() -> list[st.Page]:
@@ -44,3 +54,25 @@ def navigation_pages() -> list[st.Page]:
     first, *others = PAGES
     by_name = st.Page(VIEWS / f"{first.name}.py", title=first.title, url_path=first.name, visibility="hidden")
     return [first.page(default=True), *(view.page() for view in others), by_name]
+
+
+def choose_page() -> tuple[st.Page, bool]:
+    """The page of this script run, and whether it is presented: then there is no navigation around it.
+
+    Which page it is, is known after the navigation was made; only on the way in and out it is made twice.
+    """
+    presents = bool(st.session_state.get(_PRESENTS))
+    page = _navigate(presents=presents)
+    if (page.url_path == PRESENT.name) != presents:
+        presents = not presents
+        st.session_state[_PRESENTS] = presents
+        page = _navigate(presents=presents)
+    return page, presents
+
+
+def _navigate(*, presents: bool) -> st.Page:
+    pages = navigation_pages()
+    page = st.navigation(pages, position="hidden" if presents else "top")
+    if page.url_path == PAGES[0].name:  # the first page by its own name: its tab is marked at its other address
+        st.switch_page(pages[0], query_params=st.query_params.to_dict())
+    return page

@@ -4,19 +4,23 @@ Only manifests are read here; content is verified when a source is opened.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from analysis.link_hashes import HASH_LENGTH, compare_hashes
 from app.settings import AppSettings
-from recap.errors import RecapError
+from recap.errors import ConfigError, RecapError
+from recap.model.config import ModelConfig
+from recap.model.variant import variant_name
+from recap.printable import one_line
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
 
-TOKEN_LENGTH = 12
+TOKEN_LENGTH = HASH_LENGTH
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,11 @@ class Source:
         manifest = None if self.checkpoint_folder is None else _read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST)
         if manifest is None:
             return ""
-        train = manifest.get("train")
-        model = train.get("model") if isinstance(train, dict) else None
-        has_evidence = isinstance(model, dict) and model.get("evidence") is not None
-        return "RECAP with evidence terms" if has_evidence else "RECAP, the paper's model"
+        train: Any = manifest.get("train")
+        try:
+            return variant_name(ModelConfig.parse(train["model"]))
+        except (KeyError, TypeError, ConfigError):
+            return "RECAP"
 
     @property
     def without_checkpoint(self) -> "Source":
@@ -101,6 +106,26 @@ def find_sources(settings: AppSettings) -> list[Source]:
     return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
 
 
+def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
+    """The source that a link means, else one of the same dataset; None where not even that is here.
+
+    Args:
+        link: its fields ``source`` (a token), ``dataset`` and ``checkpoint`` (beginnings of hashes), as far as given.
+    """
+    token = link.get("source", "")[:TOKEN_LENGTH]
+
+    def fits(source: Source) -> bool:
+        differing = compare_hashes(link, source.dataset_hash, source.checkpoint_hash).differing
+        return not differing and (source.token == token or not token)
+
+    exact = [source for source in sources if fits(source)]
+    if exact or not link.get("dataset"):
+        return exact[0] if exact else None
+    of_dataset = {"dataset": link["dataset"]}
+    same = [s for s in sources if not compare_hashes(of_dataset, s.dataset_hash, s.checkpoint_hash).differing]
+    return same[0] if same else None
+
+
 def dataset_source(folder: Path) -> Source | None:
     """The dataset in a folder as a source of its own; None where there is none."""
     dataset = _dataset_in(folder)
@@ -110,7 +135,7 @@ def dataset_source(folder: Path) -> Source | None:
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
     model = f"RECAP, {checkpoint.name}" if checkpoint else "no model yet"
     return Source(
-        label=f"{dataset.name} · {model}",
+        label=one_line(f"{dataset.name} · {model}"),
         token=(checkpoint or dataset).hash[:TOKEN_LENGTH],
         dataset_folder=dataset.folder,
         dataset_hash=dataset.hash,

@@ -1,15 +1,21 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import streamlit as st
 
 from analysis.figures.palette import Palette, palette_of
+from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
+from analysis.registers import Register, Words
 from app.settings import AppSettings
-from app.sources import TOKEN_LENGTH, Source, find_sources
+from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
 from recap.printable import markdown_text
 
 _WRITTEN = "_written_params"
+_SOURCE_FIELDS = ("source", *HASH_FIELDS)
+_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place")
+"""Fields whose meaning hangs on the dataset or the model."""
 
 
 def incoming(name: str) -> str | None:
@@ -41,29 +47,56 @@ def follow(params: Mapping[str, object]) -> None:
 def current_source() -> Source | None:
     """The chosen source, or the first on offer; None where there is nothing to open.
 
-    A link that names a source this app does not offer gets a banner, never a wrong picture.
+    The address always names the source and the hashes of its files. A link made with other files gets a banner that
+    says which of them differ; one that does not say what it was made with gets a line that says so.
     """
     sources = find_sources(AppSettings.from_environment())
     if not sources:
         return None
-    asked = incoming("source")
-    if asked is not None:
-        found = [source for source in sources if source.token == asked[:TOKEN_LENGTH]]
-        st.session_state["source_missing"] = None if found else asked
-        if found:
-            st.session_state["source"] = found[0].token
+    asked = {name: value for name in _SOURCE_FIELDS if (value := incoming(name)) is not None}
+    if asked:
+        found = linked_source(sources, asked)
+        st.session_state["link_made_with"] = asked
+        if found is not None:
+            st.session_state["source"] = found.token
+    elif "source" not in st.session_state and any(name in st.query_params for name in _OF_ONE_SOURCE):
+        st.session_state["link_made_with"] = {}
     token = st.session_state.get("source")
     source = next((source for source in sources if source.token == token), sources[0])
-    write_param("source", source.token if source is not sources[0] else None)
+    st.session_state["source"] = source.token
+    for name, value in _source_params(source).items():
+        write_param(name, value)
     st.session_state["to_say_invented"] = source.synthetic
-    missing = st.session_state.get("source_missing")
-    if missing:
-        st.warning(
-            f"This link was made with another model or dataset (`{_safe_token(missing)}`), which is not here. "
-            f"What you see is {markdown_text(source.label)}. "
-            "Start `recap app` with the --data and --checkpoint of the link."
-        )
+    _say_what_differs(source)
     return source
+
+
+def link_to(source: Source, **params: str) -> dict[str, str]:
+    """The query parameters of a link inside the app: with the source and its hashes, as every link has them."""
+    return {name: value for name, value in _source_params(source).items() if value is not None} | params
+
+
+def _source_params(source: Source) -> dict[str, str | None]:
+    hashes = link_hashes(source.dataset_hash, source.checkpoint_hash)
+    return {"source": source.token, **dict.fromkeys(HASH_FIELDS), **hashes}
+
+
+def _say_what_differs(source: Source) -> None:
+    """What a link was made with, where it is not what is open, or is not known; nothing without a link."""
+    made_with = st.session_state.get("link_made_with")
+    if made_with is None:
+        return
+    shown = f"What you see is {markdown_text(source.label)}."
+    how = "Start `recap app` with the --data and --checkpoint of the link."
+    hashes = compare_hashes(made_with, source.dataset_hash, source.checkpoint_hash)
+    token = made_with.get("source")
+    if hashes.differing:
+        st.warning(f"{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown} Its numbers are others. {how}")
+    elif token and token[:TOKEN_LENGTH] != source.token:
+        named = _safe_token(token)
+        st.warning(f"This link was made with another model or dataset (`{named}`), which is not here. {shown} {how}")
+    elif not made_with:
+        st.markdown(f":small[:gray[{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown}]]")
 
 
 def takes_over_saying_invented() -> bool:
@@ -77,9 +110,36 @@ def choose_source(token: str) -> None:
     datasets = {source.token: source.dataset_hash for source in sources}
     old = str(st.session_state.get("source") or (sources[0].token if sources else ""))
     st.session_state["source"] = token
-    st.session_state["source_missing"] = None
+    st.session_state["link_made_with"] = None
     if datasets.get(old) != datasets.get(token):
         st.session_state.pop("case", None)
+
+
+def current_place(case: int, num_places: int) -> int | None:
+    """The place that was clicked in a case's list or on its map, or that a link chose; None for none."""
+    asked = incoming("place")
+    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
+        st.session_state["place"] = (case, int(asked))
+    owner, place = st.session_state.get("place") or (case, None)
+    place = place if owner == case else None
+    write_param("place", None if place is None else str(place))
+    return None if place is None else int(place)
+
+
+def choose_place(case: int, place: int) -> None:
+    """Choose a place of a case and show it in the address."""
+    st.session_state["place"] = (case, place)
+    write_param("place", str(place))
+
+
+REGISTER_LABELS: Final[dict[Register, str]] = {"stakeholder": "Plain words", "researcher": "Paper's words"}
+"""What the control offers; students read the stakeholders' words."""
+
+
+def words() -> Words:
+    """The words of this page: as the control says, else as the link says, else plain ones."""
+    asked = st.session_state.get("register") or st.query_params.get("register")
+    return Words(next((name for name, label in REGISTER_LABELS.items() if asked in (name, label)), "stakeholder"))
 
 
 def theme_palette() -> Palette:

@@ -1,9 +1,9 @@
-"""Measure the app at its server: cold start, view change and step, for one client and for many.
+"""Measure the app at its server: cold start, view change, step, filter, switch and other case, for one client and many.
 
 Clients speak Streamlit's own protocol over loopback, without a browser: a time is from the click to the end of the
 script run, with everything the page needs received. One JSON line: medians, 95th percentiles, versions, hardware.
 
-    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--steps 30]
+    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--steps 30] [--checkout DIR]
 """
 
 import argparse
@@ -29,8 +29,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
-RECAP = Path(sys.executable).with_name("recap")
+COMMAND = [sys.executable, "-c", "from app.cli.main import run; run()"]
 MAX_CLIENTS = 40
+FEWER = 6
+"""Filters, switches and other cases of a round."""
 
 
 class Client:
@@ -39,7 +41,7 @@ class Client:
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
         self.buttons: dict[str, tuple[str, str]] = {}
-        self.states: dict[str, Any] = {}
+        self.widgets: dict[str, tuple[str, str, list[str]]] = {}
         self.page = ""
         self.received = 0
 
@@ -62,6 +64,31 @@ class Client:
         state.trigger_value = True
         return await self._run(message)
 
+    async def choose(self, key: str, values: list[str]) -> float:
+        """Choose pills by their words; seconds as above."""
+        widget, fragment, _ = self.widgets[key]
+        message = BackMsg()
+        message.rerun_script.page_script_hash = self.page
+        message.rerun_script.fragment_id = fragment
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id = widget
+        state.string_array_value.data.extend(values)
+        return await self._run(message)
+
+    async def enter(self, key: str, number: int) -> float:
+        """Type a number; seconds as above."""
+        widget, fragment, _ = self.widgets[key]
+        message = BackMsg()
+        message.rerun_script.page_script_hash = self.page
+        message.rerun_script.fragment_id = fragment
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id, state.double_value = widget, number
+        return await self._run(message)
+
+    def pills(self, key: str) -> list[str]:
+        """The words of all pills of a key."""
+        return self.widgets[key][2]
+
     async def _run(self, message: BackMsg) -> float:
         started = time.perf_counter()
         await self.socket.send(message.SerializeToString())
@@ -82,13 +109,19 @@ class Client:
         element = answer.delta.new_element
         if element.WhichOneof("type") == "exception":
             raise RuntimeError(element.exception.message)
+        for kind in ("button_group", "number_input"):
+            if element.WhichOneof("type") == kind:
+                widget = getattr(element, kind)
+                options = [option.content for option in widget.options] if kind == "button_group" else []
+                self.widgets[widget.id.rsplit("-", 1)[-1]] = (widget.id, answer.delta.fragment_id, options)
         if element.WhichOneof("type") == "button" and "-" in element.button.id:
             self.buttons[element.button.id.rsplit("-", 1)[-1]] = (element.button.id, answer.delta.fragment_id)
 
 
 async def visit(url: str, case: int, steps: int) -> dict[str, list[float]]:
-    """One client's round: open each view, then step to and fro along a trajectory."""
-    times: dict[str, list[float]] = {"first_view": [], "view_change": [], "step": [], "step_kilobytes": []}
+    """One client's round: open each view, step to and fro along a trajectory, filter, explain, switch and go on."""
+    names = ("first_view", "view_change", "step", "step_kilobytes", "filter", "explain", "switch", "other_case")
+    times: dict[str, list[float]] = {name: [] for name in names}
     async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
         client = Client(socket)
         times["first_view"].append(await client.open("", ""))
@@ -99,6 +132,16 @@ async def visit(url: str, case: int, steps: int) -> dict[str, list[float]]:
             times["step"].append(await client.press("back" if step % 2 else "next"))
             times["step_kilobytes"].append((client.received - before) / 1024)
             await asyncio.sleep(0.5)  # a person looks before the next step
+        for turn in range(min(steps, FEWER)):
+            times["filter"].append(await client.choose("show", [] if turn % 2 else client.pills("show")[1:2]))
+            await asyncio.sleep(0.5)
+        times["explain"].append(await client.open("explain", f"case={case}"))
+        for turn in range(min(steps, FEWER)):
+            parts = client.pills("edit_parts")
+            times["switch"].append(await client.choose("edit_parts", parts if turn % 2 else parts[1:]))
+            await asyncio.sleep(0.5)
+            times["other_case"].append(await client.enter("explained_case", case + turn + 1))
+            await asyncio.sleep(0.5)
     return times
 
 
@@ -111,10 +154,11 @@ async def measure(url: str, server: psutil.Process, clients: int, case: int, ste
     rounds = await asyncio.gather(*(visit(url, case, steps) for _ in range(clients)))
     used = sum(server.cpu_times()[:2]) - before
     merged = {name: [value for times in rounds for value in times[name]] for name in rounds[0]}
-    kilobytes = statistics.median(merged.pop("step_kilobytes"))
-    return {name: summary(values) for name, values in merged.items()} | {
+    kilobytes = statistics.median(merged.pop("step_kilobytes") or [0.0])
+    requests = sum(len(values) for values in merged.values())
+    return {name: summary(values) for name, values in merged.items() if values} | {
         "step_kilobytes": round(kilobytes, 1),
-        "server_cpu_ms_per_request": round(1000 * used / (clients * (steps + 5)), 1),
+        "server_cpu_ms_per_request": round(1000 * used / requests, 1),
     }
 
 
@@ -130,13 +174,14 @@ def start(arguments: argparse.Namespace, home: str) -> tuple["subprocess.Popen[b
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [str(RECAP), "app", "--port", str(port)]
+    command = [*COMMAND, "app", "--port", str(port)]
     for name in ("data", "checkpoint"):
         if getattr(arguments, name):
             command += [f"--{name}", str(getattr(arguments, name))]
     started = time.perf_counter()
-    environment = os.environ | {"RECAP_HOME": home}
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)  # noqa: S603
+    environment = os.environ | {"RECAP_HOME": home, "PYTHONPATH": str(arguments.checkout)}
+    quiet, checkout = subprocess.DEVNULL, arguments.checkout
+    server = subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment, cwd=checkout)  # noqa: S603
     url = f"http://127.0.0.1:{port}"
     while True:
         try:
@@ -153,6 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--checkout", type=Path, default=Path(__file__).parents[1], help="measure another checkout")
     parser.add_argument("--case", type=int, default=0, help="a case that is not the last of its trajectory")
     parser.add_argument("--clients", default="1,20")
     parser.add_argument("--steps", type=int, default=30)

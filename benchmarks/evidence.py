@@ -1,4 +1,4 @@
-"""The evidence ranker beside the four counting baselines: what named evidence says, and how long it takes to fit.
+"""The evidence ranker beside counters and the nearest place: what named evidence says, and how long it takes to fit.
 
     python benchmarks/evidence.py DATASET [--split val] [--protocol every_step] [--seed 0] [--threads 1]
 

@@ -28,7 +28,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use
 SEEN = {
     "facts": ".st-key-distribution",
     "headline": "h1",
-    "charts": ".st-key-lollipops .main-svg",
+    "charts": "[class*=st-key-lollipops-] .main-svg",
 }
 
 

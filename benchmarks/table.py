@@ -1,4 +1,4 @@
-"""The honest table: checkpoints beside the four counting baselines, the evidence ranker and the paper's row.
+"""The honest table: checkpoints beside counters, the nearest place, the evidence ranker and the row of the paper.
 
     python benchmarks/table.py DATASET [CHECKPOINT ...] [--protocol every_step] [--no-evidence]
 

@@ -61,6 +61,12 @@ SCORE: Final = "score"
 TOP_POIS: Final = "top_pois"
 TOP_SCORES: Final = "top_scores"
 
+# Only in records of imported predictions, whose lists may be short
+LISTED: Final = "listed"
+"""How many places the case's list holds."""
+IN_LIST: Final = "in_list"
+"""Bool: the target is in the list; where it is not, it is ranked behind every place."""
+
 # POI table
 CATEGORY_INDEX: Final = "category_index"
 TRAIN_CHECKINS: Final = "train_checkins"

@@ -1,13 +1,13 @@
 """What makes data about people fit to be shown to others: pseudonyms, grid cells, times that are shifted and coarse.
 
-Primitives alone: who uses them says in its file what was generalised, or that the exact data are in it.
+Primitives alone: who uses them says in its file what was generalised, or that the exact data are in it. docs/privacy.md
+says what each export holds.
 """
 
 import hashlib
 import hmac
 import secrets
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -21,67 +21,82 @@ EXACT_NOTE: Final = (
 """Stands in every file that was asked for with exact data."""
 
 SHARED_NOTE: Final = (
-    "Made to be shared: people have other names in every file, times are moved by whole weeks and given to "
-    "{hours} hours."
+    "Made to be shared: people have other names in every file, times are moved by whole weeks, for each person by "
+    "others, and given to {hours} hours. Coordinates are given to a grid of about {km} km, and places have other names."
 )
-GRID_NOTE: Final = " Coordinates are given to a grid of about {km} km, and places have other names."
-NAMES_NOTE: Final = " Names of places stay, also of those that few people visit."
-_KM_PER_DEGREE: Final = 111.2
+KM_PER_DEGREE: Final = 111.2
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class Generalisation(Config):
-    """How much is taken away. Numbers of a model (scores, ranks, counts) are never touched."""
+    """How much is taken away. Numbers of a model (scores, ranks, addends) are never touched."""
 
-    salt: str = Field(default_factory=lambda: secrets.token_hex(16), description="Makes pseudonyms and shift its own.")
+    salt: str = Field(
+        default_factory=lambda: secrets.token_hex(16),
+        description="Makes pseudonyms and shifts its own; never written anywhere.",
+        repr=False,
+    )
     min_users: int = Field(5, ge=1, description="k: a place visited by fewer people is generalised.")
-    cell_degrees: float = Field(0.02, gt=0, description="Side of a grid cell, degrees.")
+    cell_degrees: float = Field(0.02, gt=0, description="Side of the smallest grid cell, degrees.")
     hours: int = Field(4, ge=1, le=24, description="Times are rounded down to a multiple of this.")
     most_weeks: int = Field(26, ge=1, description="Times are moved back by 1 to this many whole weeks.")
 
+    @property
+    def cell_km(self) -> float:
+        """Side of the smallest grid cell, from south to north."""
+        return self.cell_degrees * KM_PER_DEGREE
+
     def pseudonym(self, user: int | str) -> str:
-        """A name that only this salt gives this user, such as ``Walker 7f3a1c``."""
-        return f"Walker {self._digest('user', str(user))[:6]}"
+        """A name that only this salt gives this user, such as ``Walker 7f3a1c``; never digits alone."""
+        digest = self.digest("user", str(user))
+        return f"Walker {'abcdef'[int(digest[-1], 16) % 6]}{digest[:5]}"
 
     def place_name(self, poi_id: str) -> str:
         """The same for a place."""
-        return f"Place {self._digest('place', poi_id)[:6]}"
+        return f"Place {self.digest('place', poi_id)[:6]}"
 
-    @cached_property
-    def shift(self) -> timedelta:
-        """By how much times are moved: whole weeks, so that weekday and hour keep their meaning."""
-        return timedelta(weeks=-1 - int(self._digest("weeks", "")[:8], 16) % self.most_weeks)
+    def shift(self, user: int | str) -> timedelta:
+        """By how much a user's times are moved: whole weeks, so that weekday and hour keep their meaning."""
+        return timedelta(weeks=-1 - int(self.digest("weeks", str(user))[:8], 16) % self.most_weeks)
 
-    def time(self, moment: datetime) -> datetime:
-        """A moment moved and rounded down; seconds, minutes and the true date are gone."""
-        moved = moment + self.shift
+    def time(self, moment: datetime, user: int | str) -> datetime:
+        """A user's moment moved and rounded down; seconds, minutes and the true date are gone."""
+        moved = moment + self.shift(user)
         return moved.replace(hour=moved.hour - moved.hour % self.hours, minute=0, second=0, microsecond=0)
 
-    def iso_time(self, text: str) -> str:
+    def iso_time(self, text: str, user: int | str) -> str:
         """The same for ISO 8601 text, with or without a final Z."""
         ending = "Z" if text.endswith("Z") else ""
-        return self.time(datetime.fromisoformat(text.removesuffix("Z"))).isoformat() + ending
+        return self.time(datetime.fromisoformat(text.removesuffix("Z")), user).isoformat() + ending
+
+    def part_of_week(self, weekday: int | None, hour: float) -> str:
+        """A moment without its date: weekday (0 Monday) if told, and part of the day: ``Tuesday, 16 to 20 h``."""
+        start = int(hour) // self.hours * self.hours
+        day = "" if weekday is None else f"{WEEKDAYS[weekday]}, "
+        return f"{day}{start} to {min(start + self.hours, 24)} h"
 
     def cell(self, degrees: np.ndarray) -> np.ndarray:
         """The middle of each coordinate's grid cell."""
         return np.round((np.floor(degrees / self.cell_degrees) + 0.5) * self.cell_degrees, 6)
 
-    def is_rare(self, user: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Of each check-in, whether fewer than ``min_users`` people were at its place.
+    def describe(self) -> str:
+        """What was done to rows of check-ins, for the file itself."""
+        return SHARED_NOTE.format(hours=self.hours, km=f"{self.cell_km:.0f}")
 
-        Args:
-            user, place: codes from 0, of one length.
-        """
-        pairs = np.unique(np.stack([place, user]), axis=1)
-        return np.bincount(pairs[0], minlength=int(place.max(initial=-1)) + 1)[place] < self.min_users
-
-    def describe(self, *, names_places: bool) -> str:
-        """What was done, for the file itself.
-
-        Args:
-            names_places: the file names its places; otherwise they have other names and coordinates lie on the grid.
-        """
-        places = NAMES_NOTE if names_places else GRID_NOTE.format(km=f"{self.cell_degrees * _KM_PER_DEGREE:.0f}")
-        return SHARED_NOTE.format(hours=self.hours) + places
-
-    def _digest(self, kind: str, text: str) -> str:
+    def digest(self, kind: str, text: str) -> str:
+        """64 hex digits that nobody without the salt can make from the text."""
         return hmac.new(self.salt.encode(), f"{kind}:{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def users_per_group(user: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:
+    """How many distinct users each group of check-ins has.
+
+    Args:
+        user, group: codes from 0, of one length.
+        size: number of groups.
+
+    >>> users_per_group(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), 3).tolist()
+    [2, 1, 0]
+    """
+    people = int(user.max(initial=0)) + 1
+    return np.bincount(np.unique(group.astype(np.int64) * people + user) // people, minlength=size)

@@ -122,7 +122,8 @@ class Scores:
 class Scorer(Protocol):
     """Anything that scores all POIs for a batch of cases."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def score(self, batch: CaseBatch) -> Scores:
         """Score every POI for every case; must not read targets or anything later."""

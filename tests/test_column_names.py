@@ -39,7 +39,6 @@ OTHER_MAPPINGS = {
     "position",  # of the drawn nodes `source`, `middle` and `target` of a two-hop path
 }
 EXCEPTIONS = {
-    "analysis/report/sharing.py": "fields of an explanation, some of which are names of columns too",
     "analysis/glossary.py": "keys of terms, some of which are names of columns too",
     "recap/columns.py": "names them",
     "recap/data/parsing": "fields of a user's file, before they are columns",

@@ -1,70 +1,226 @@
-"""Cases somebody wants to find again: a link, what it showed in one line, and a note; no trace is in it."""
+"""The library of saved cases: one plain JSON file each in a folder; a damaged file is named and costs no other.
+
+Whoever changes a file says which version they read (the digest of its bytes). Where the file is another one by now,
+because a second window wrote it, nothing is written: the last one to save never silently takes the other's words away.
+"""
 
 import hashlib
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, Generic, TypeVar
 
-from pydantic import Field, ValidationError
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
 
-from analysis.explain.links import CaseLink
-from recap.config import Config
+from analysis.cases.saved_case import Collection, SavedCase
+from recap.config import describe_validation
 from recap.errors import RecapError
-from recap.storage.atomic import write_text
-from recap.storage.user_folder import user_folder, user_subfolder
+from recap.storage.atomic import replace_text
+from recap.storage.user_folder import user_folder
 
-MAX_NOTE = 500
+COLLECTIONS: Final = "collections"
+LARGEST_FILE: Final = 1_000_000
+_PATIENCE_S: Final = 10.0
+_ENDING: Final = ".json"
 
-
-class SavedCase(Config):
-    """One saved case."""
-
-    link: CaseLink
-    title: str = Field(max_length=300, description="What the case showed, in one line.")
-    note: str = Field("", max_length=MAX_NOTE)
-    saved: datetime
-
-    @property
-    def name(self) -> str:
-        """Its file's name, from what the link says: saving the same view again replaces its note."""
-        return hashlib.sha256(self.link.query.encode()).hexdigest()[:16]
+T = TypeVar("T", SavedCase, Collection)
 
 
-def save_case(case: SavedCase) -> Path:
-    """Write the case into the user's folder, whole or not at all.
+class LibraryConflictError(RecapError):
+    """Somebody else wrote, made or removed the file in the meantime; nothing was written."""
 
-    Raises:
-        RecapError: the disk refused.
+
+@dataclass(frozen=True)
+class Stored(Generic[T]):
+    """A case or collection as it lies on disk.
+
+    Attributes:
+        name: its file's name without ending.
+        value: what the file holds.
+        version: digest of the file's bytes; who changes it hands this back.
     """
-    path = user_subfolder("cases") / f"{case.name}.json"
-    write_text(path, case.model_dump_json(indent=1))
-    return path
+
+    name: str
+    value: T
+    version: str
 
 
-def saved_cases(checkpoint_hash: str) -> list[SavedCase]:
-    """The saved cases of a checkpoint, latest first; files that are none are left alone and out."""
-    found = []
-    try:
-        paths = sorted((user_folder() / "cases").glob("*.json"))
-    except (OSError, RecapError):
-        return []
-    for path in paths:
+@dataclass(frozen=True)
+class Damaged:
+    """A file that cannot be read, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Everything in the library at one moment.
+
+    Attributes:
+        cases: by name, latest first.
+        collections: by name, in the order of their titles.
+        damaged: files that cost only themselves.
+    """
+
+    cases: dict[str, Stored[SavedCase]] = field(default_factory=dict)
+    collections: dict[str, Stored[Collection]] = field(default_factory=dict)
+    damaged: tuple[Damaged, ...] = ()
+
+    def of(self, dataset_hash: str, checkpoint_hash: str | None) -> list[Stored[SavedCase]]:
+        """The cases of one dataset and checkpoint, latest first."""
+        return [stored for stored in self.cases.values() if stored.value.fits(dataset_hash, checkpoint_hash)]
+
+    def in_order(self, collection: Collection) -> list[Stored[SavedCase]]:
+        """The cases of a collection in its order; those that are gone are left out."""
+        return [self.cases[name] for name in collection.cases if name in self.cases]
+
+
+class Library:
+    """The saved cases and collections in one folder.
+
+    Args:
+        folder: where cases lie; collections have a folder in it. Nothing is made before the first save.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def of_user(cls) -> "Library":
+        """The user's own.
+
+        Raises:
+            ConfigError: RECAP_HOME names a file.
+        """
+        return cls(user_folder() / "cases")
+
+    def read(self) -> Shelf:
+        """All files; what cannot be read is named, the others are there."""
+        damaged: list[Damaged] = []
+        cases = self._read_all(SavedCase, damaged)
+        collections = self._read_all(Collection, damaged)
+        latest = sorted(cases, key=lambda stored: (stored.value.saved, stored.name), reverse=True)
+        by_title = sorted(collections, key=lambda stored: (stored.value.title.casefold(), stored.name))
+        return Shelf(
+            {stored.name: stored for stored in latest}, {stored.name: stored for stored in by_title}, tuple(damaged)
+        )
+
+    def add(self, value: T) -> Stored[T]:
+        """Write something new.
+
+        Raises:
+            LibraryConflictError: the same view, or a collection of this title, is there already.
+            RecapError: the disk refused.
+        """
+        return self._write(value, value.name, None)
+
+    def change(self, stored: Stored[T], value: T) -> Stored[T]:
+        """Write something anew over the version that was read.
+
+        Raises:
+            LibraryConflictError: the file was changed or removed by somebody else.
+            RecapError: the disk refused.
+        """
+        return self._write(value, stored.name, stored.version)
+
+    def remove(self, stored: Stored[T]) -> None:
+        """Take a file away; nothing happens where it is gone.
+
+        Raises:
+            LibraryConflictError: the file was changed by somebody else.
+            RecapError: the disk refused.
+        """
+        path = self._path(type(stored.value), stored.name)
+        with self._alone(path):
+            now = _digest(path)
+            if now is None:
+                return
+            if now != stored.version:
+                raise _changed(stored.value)
+            path.unlink(missing_ok=True)
+
+    def _write(self, value: T, name: str, expected: str | None) -> Stored[T]:
+        path = self._path(type(value), name)
+        text = value.model_dump_json(indent=1) + "\n"
+        with self._alone(path):
+            now = _digest(path)
+            if expected is None and now is not None:
+                raise LibraryConflictError(f"{_what(value)} is in the library already; open it to change it")
+            if expected is not None and now is None:
+                raise LibraryConflictError(f"{_what(value)} was removed in another window; nothing was written")
+            if now != expected:
+                raise _changed(value)
+            replace_text(path, text)
+        return Stored(name, value, hashlib.sha256(text.encode()).hexdigest())
+
+    @contextmanager
+    def _alone(self, path: Path) -> Iterator[None]:
+        """Nobody else writes meanwhile, in this process or another."""
         try:
-            case = SavedCase.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, ValidationError):
-            continue
-        if case.link.checkpoint and checkpoint_hash.startswith(case.link.checkpoint):
-            found.append(case)
-    return sorted(found, key=lambda case: case.saved, reverse=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(path.parent / ".lock", timeout=_PATIENCE_S):
+                yield
+        except Timeout as error:
+            raise RecapError(f"{path.parent} is being written by another window; nothing was written") from error
+        except OSError as error:
+            raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
+
+    def _place(self, kind: type[SavedCase] | type[Collection]) -> Path:
+        return self.folder / COLLECTIONS if kind is Collection else self.folder
+
+    def _path(self, kind: type[SavedCase] | type[Collection], name: str) -> Path:
+        """Where a file lies; never outside the folder."""
+        if not _is_plain(name):
+            raise RecapError(f"a saved case is named by letters, digits, - and _, not {name[:80]!r}")
+        return self._place(kind) / f"{name}{_ENDING}"
+
+    def _read_all(self, kind: type[T], damaged: list[Damaged]) -> list[Stored[T]]:
+        place, found = self._place(kind), []
+        try:
+            paths = sorted(path for path in place.glob(f"*{_ENDING}") if not path.name.startswith("."))
+        except OSError:
+            return []
+        for path in paths:
+            shown = str(path.relative_to(self.folder))
+            try:
+                found.append(self._read_one(kind, path))
+            except ValidationError as error:
+                damaged.append(Damaged(shown, describe_validation(error)))
+            except (OSError, ValueError, RecapError, RecursionError) as error:
+                damaged.append(Damaged(shown, str(error)))
+        return found
+
+    def _read_one(self, kind: type[T], path: Path) -> Stored[T]:
+        if not _is_plain(path.stem):
+            raise RecapError("its name holds more than letters, digits, - and _")
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise RecapError("it leads out of the folder")
+        if path.stat().st_size > LARGEST_FILE:
+            raise RecapError(f"it is larger than {LARGEST_FILE:,} bytes")
+        content = path.read_bytes()
+        return Stored(path.stem, kind.model_validate_json(content), hashlib.sha256(content).hexdigest())
 
 
-def forget_case(case: SavedCase) -> None:
-    """Remove a saved case; nothing happens where it is gone.
-
-    Raises:
-        RecapError: the disk refused.
-    """
-    path = user_folder() / "cases" / f"{case.name}.json"
+def _digest(path: Path) -> str | None:
+    """Version of a file; None where there is none."""
     try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise RecapError(f"removing {path} failed: {error.strerror or error}") from error
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def _is_plain(name: str) -> bool:
+    return 0 < len(name) <= 64 and all(ch.isascii() and (ch.isalnum() or ch in "-_") for ch in name)
+
+
+def _what(value: SavedCase | Collection) -> str:
+    return f"the collection {value.title!r}" if isinstance(value, Collection) else f"case {value.link.case}"
+
+
+def _changed(value: SavedCase | Collection) -> LibraryConflictError:
+    return LibraryConflictError(
+        f"{_what(value)} was changed in another window; nothing was written: open it again first"
+    )

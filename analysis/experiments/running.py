@@ -9,6 +9,7 @@ from typing import Final
 import pandas as pd
 import torch
 
+from analysis.compare.paired import compare_means, comparison_rows
 from analysis.experiments.results import (
     ArmComparison,
     ArmResult,
@@ -20,7 +21,6 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
-from analysis.long_tail.comparison import compare_means, comparison_rows
 from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.dataset import Dataset

@@ -1,16 +1,17 @@
 """What was checked about one case: its rank without each source of evidence, and a stamp for each row."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 from pydantic import Field
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.contrast import Contrast
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.stamps import PathPeople, RowStamp, exact_share, path_people, stamp_rows
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import SOURCES
+from recap import columns as c
 from recap.config import Config
+from recap.evaluation.ranks import rank_of
 
 
 class CaseChecks(Config):
@@ -25,30 +26,43 @@ class CaseChecks(Config):
     exact_share: float = Field(description="Share of exact addends in the margin to the rival, signs aside.")
 
 
-def check_case(
-    edited_case: EditedCase, split_up: Contrast, *, seeds: Mapping[int, pd.DataFrame] | None = None
-) -> CaseChecks:
+def check_case(edited_case: EditedCase, split_up: Contrast, *, tables: CheckTables | None = None) -> CaseChecks:
     """Check one case; its numbers are those of the kept tables.
 
     Args:
         split_up: of the explained place and its rival.
-        seeds: removal tables of sibling seeds (`analysis.explain.siblings.seed_tables`).
+        tables: of removals and sibling seeds, where they are kept.
     """
+    known = tables or CheckTables()
+    measured = removals_of_case(edited_case, known.removals)
     return CaseChecks(
-        without=ranks_without(edited_case),
-        stamps=stamp_rows(edited_case, edited_case.target, seeds=seeds),
+        without=None if measured is None else _ranks_without(measured),
+        stamps=stamp_rows(edited_case, edited_case.target, seeds=known.seeds, measured=measured),
         path_people=path_people(edited_case, edited_case.target),
         exact_share=exact_share(split_up.a, split_up.b),
     )
 
 
-def ranks_without(edited_case: EditedCase) -> dict[str, float | None] | None:
-    """The truth's rank without each source, as `analysis.records.causes` keeps it; None of an edited case."""
+def removals_of_case(edited_case: EditedCase, table: pd.DataFrame | None = None) -> pd.Series | None:
+    """What `analysis.records.removals` says of the case; None of an edited case and of another place than the truth.
+
+    Args:
+        table: of all test cases; read where its rank is the one computed here (another processor may round otherwise),
+            else the case is taken apart anew.
+    """
     if edited_case.edits or edited_case.target != edited_case.truth:
         return None
     number = edited_case.case.number
-    row = describe_removals(edited_case.predictor, edited_case.predictor.cases_of(edited_case.split).iloc[[number]])
-    ranks = {source: float(row[f"without_{source}"].iloc[0]) for source in SOURCES}
+    if table is not None and edited_case.split == c.TEST:
+        kept = table.iloc[number]
+        if kept[c.RANK] == rank_of(edited_case.total_P, edited_case.target):
+            return kept
+    cases = edited_case.predictor.cases_of(edited_case.split).iloc[[number]]
+    return describe_removals(edited_case.predictor, cases).iloc[0]
+
+
+def _ranks_without(measured: pd.Series) -> dict[str, float | None]:
+    ranks = {source: float(measured[f"without_{source}"]) for source in SOURCES}
     return {source: None if rank != rank else rank for source, rank in ranks.items()}
 
 

@@ -114,8 +114,8 @@ def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edi
         edges: dict[tuple[int, int], int] = {}
         for candidate in (a, b):
             for path in two_hop_paths(edited_case, candidate):
-                edges[edited_case.source, path["middle"]] = path["count_in"]
-                edges[path["middle"], candidate] = path["count_out"]
+                edges[edited_case.source, path.middle] = path.count_in
+                edges[path.middle, candidate] = path.count_out
         for (source, destination), count in edges.items():
             yield SetEdge(source=source, destination=destination, count=0), float(count), 0.0
     for component in COMPONENTS:

@@ -83,6 +83,7 @@ class EditedCase:
         visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
         about: the place that is explained; None for the true next place.
         is_perturbed: whether the variant is none that the edits lead to.
+        hides_truth: nothing may tell which place is the true one; ``about`` is then given.
     """
 
     predictor: Predictor
@@ -93,6 +94,7 @@ class EditedCase:
     visit_H: np.ndarray
     about: int | None = None
     is_perturbed: bool = False
+    hides_truth: bool = False
 
     @property
     def row(self) -> int:
@@ -103,13 +105,14 @@ class EditedCase:
         return self.variant.history.source
 
     @property
-    def truth(self) -> int:
-        return self.case.target
+    def truth(self) -> int | None:
+        """The true next place; None where it is hidden."""
+        return None if self.hides_truth else self.case.target
 
     @property
     def target(self) -> int:
         """The place that is explained."""
-        return self.truth if self.about is None else self.about
+        return self.case.target if self.about is None else self.about
 
     def explaining(self, poi: int) -> "EditedCase":
         """The same with another place explained.
@@ -119,6 +122,11 @@ class EditedCase:
         """
         self.check_poi(poi)
         return replace(self, about=poi)
+
+    def hiding_truth(self) -> "EditedCase":
+        """The same for a guesser: of the place that is explained, else of the best one, as if no place were true."""
+        best = int(self.total_P.argmax())
+        return replace(self, about=best if self.about is None else self.about, hides_truth=True)
 
     def perturbed(self, variant: Counterfactual, visit_H: np.ndarray) -> "EditedCase":
         """The case under a variant that no sequence of edits stands for."""
@@ -171,14 +179,6 @@ class EditedCase:
         return dict(
             zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values.walks)[here_W].tolist(), strict=True)
         )
-
-    @property
-    def two_hop_addends_P(self) -> Tensor | None:
-        """What two-step walks add to the score of every place, (P,); None without evidence."""
-        if self._evidence is None:
-            return None
-        terms, values = self._evidence
-        return torch.zeros_like(self.total_P).index_add(0, values.walks.destination_W, terms.walk_terms(values.walks))
 
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""

@@ -4,7 +4,6 @@ Shape suffixes: B variants, P POIs.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from pydantic import Field
@@ -40,18 +39,12 @@ def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | No
 
     As `analysis.records.removals` has it of every case; None in a model whose two hops do not act here.
     """
-    walks_P = edited_case.two_hop_addends_P
-    has_token = edited_case.is_active("graph_token")
-    if walks_P is None and not has_token:
-        return None
-    if not edited_case.edits:
-        total_BP = totals_without_two_hops(edited_case.predictor, edited_case.predictor.batch([edited_case.row]))
-        return None if total_BP is None else rank_of(total_BP[0], candidate)
-    total_P = edited_case.total_P
-    if has_token:
-        variant = replace(edited_case.variant, off=edited_case.variant.off | {"graph_token"})
-        total_P = edited_case.predictor.score_counterfactuals([variant])[0]
-    return rank_of(total_P if walks_P is None else total_P - walks_P, candidate)
+    predictor = edited_case.predictor
+    batch, changes = predictor.batch([edited_case.row]), None
+    if edited_case.edits:
+        batch, changes = predictor.pack([edited_case.variant])
+    total_BP = totals_without_two_hops(predictor, batch, changes, edited_case.inactive)
+    return None if total_BP is None else rank_of(total_BP[0], candidate)
 
 
 def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candidate: int) -> list[Effect]:

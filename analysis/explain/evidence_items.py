@@ -10,6 +10,7 @@ from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
 from analysis.glossary import PART_NAMES
+from analysis.registers import Words
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 from recap.model.evidence_terms import evidence_names
@@ -100,7 +101,7 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
         ]
     if with_paths and edited_case.is_active("graph_token") and config.num_hops == 2:
         items += [
-            EvidenceItem(kind="path", key=path["middle"], label=f"Path via {path['name']}", poi=path["middle"])
+            EvidenceItem(kind="path", key=path.middle, label=f"Path via {path.name}", poi=path.middle)
             for path in two_hop_paths(edited_case, candidate)
         ]
     return items
@@ -113,6 +114,20 @@ def evidence_label(name: str) -> str:
     'Others in two steps'
     """
     return TERM_LABELS.get(name, name.replace("_", " ").capitalize())
+
+
+def item_label(item: EvidenceItem, words: Words) -> str:
+    """What an item is called in a register.
+
+    >>> item_label(EvidenceItem(kind="count", key=-1, label="Visit count"), Words("stakeholder"))
+    'Habit: how often'
+    """
+    if item.kind in PART_NAMES and item.kind != "evidence":
+        return words.term(item.kind)
+    own = {"user": "own_token", "graph_token": "two_hop_token"}
+    if item.kind in own:
+        return words.say(own[item.kind])
+    return words.clue(item.label) if item.kind == "evidence" else item.label
 
 
 def window_positions(edited_case: EditedCase) -> list[int]:

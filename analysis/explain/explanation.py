@@ -1,11 +1,11 @@
 """The whole explanation of one case, as one typed object behind every rendering."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import ClassVar
 
-import pandas as pd
 from pydantic import Field
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks, check_case, choose_rival
 from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
@@ -30,8 +30,9 @@ class FullExplanation(CaseExplanation):
     """`CaseExplanation` with everything that can be asked of a case; parts that were not asked for are None."""
 
     split: str
-    truth: int = Field(
-        description="The true next place; `target` is the place that is explained, the truth if not asked."
+    truth: int | None = Field(
+        description="The true next place, None where it is hidden; `target` is the place that is explained, the truth "
+        "if not asked, the best place where it is hidden."
     )
     truth_name: str
     num_places: int
@@ -63,7 +64,7 @@ class FullExplanation(CaseExplanation):
         return first, "model" if first == "truth" else "other"
 
     html_body: ClassVar[Callable[["FullExplanation"], str] | None] = None
-    """How a notebook shows an explanation; `analysis.report.html` sets it, since an explanation knows no renderer."""
+    """How a notebook shows an explanation; `analysis.sharing.page` sets it, since an explanation knows no renderer."""
 
     def _repr_html_(self) -> str | None:
         render = type(self).html_body
@@ -84,7 +85,8 @@ def explain_fully(
     search: bool = False,
     sets_within: int | None = None,
     checks: bool = False,
-    seeds: Mapping[int, pd.DataFrame] | None = None,
+    tables: CheckTables | None = None,
+    hide_truth: bool = False,
 ) -> FullExplanation:
     """Explain one case in full.
 
@@ -97,7 +99,8 @@ def explain_fully(
         search: also look for the smallest edit that turns target and rival round, and measure faithfulness.
         sets_within: also find minimal evidence sets for this K.
         checks: also take every source away for all places, and stamp every row.
-        seeds: removal tables of sibling seeds, for the stamps.
+        tables: what the checks read, see `CheckTables.kept`.
+        hide_truth: nothing depends on which place is the true one; the best place is explained by default.
 
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
@@ -105,6 +108,8 @@ def explain_fully(
     edited_case = build_edited_case(predictor, number, edits, split)
     if about is not None:
         edited_case = edited_case.explaining(about)
+    if hide_truth:
+        edited_case = edited_case.hiding_truth()
     return explain_edited_case_fully(
         edited_case,
         top=top,
@@ -113,7 +118,7 @@ def explain_fully(
         search=search,
         sets_within=sets_within,
         checks=checks,
-        seeds=seeds,
+        tables=tables,
     )
 
 
@@ -127,7 +132,7 @@ def explain_edited_case_fully(
     search: bool = False,
     sets_within: int | None = None,
     checks: bool = False,
-    seeds: Mapping[int, pd.DataFrame] | None = None,
+    tables: CheckTables | None = None,
 ) -> FullExplanation:
     """What `explain_fully` returns, of an edited case at hand."""
     target = edited_case.target
@@ -144,7 +149,7 @@ def explain_edited_case_fully(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[edited_case.split],
         truth=edited_case.truth,
-        truth_name=edited_case.predictor.dataset.poi_labels[edited_case.truth],
+        truth_name="" if edited_case.truth is None else edited_case.predictor.dataset.poi_labels[edited_case.truth],
         num_places=len(edited_case.total_P),
         num_hops=None if graph_token is None else graph_token.num_hops,
         max_prior=edited_case.config.prior.max_prior,
@@ -161,7 +166,7 @@ def explain_edited_case_fully(
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
         minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
         faithfulness=faithfulness(edited_case, target) if search else None,
-        checks=check_case(edited_case, split_up, seeds=seeds) if checks else None,
+        checks=check_case(edited_case, split_up, tables=tables) if checks else None,
     )
 
 
@@ -178,8 +183,8 @@ def _sentence_input(
         best = explanation.paths[0]
         strongest = PathTrips(
             path=best,
-            trips_in=count_trips(rows.of(source, best.middle), user),
-            trips_out=count_trips(rows.of(best.middle, target), user),
+            trips_in=count_trips(rows.users(source, best.middle), user),
+            trips_out=count_trips(rows.users(best.middle, target), user),
         )
     return SentenceInput(
         explanation=explanation,
@@ -188,7 +193,7 @@ def _sentence_input(
         revisit=revisit,
         inactive=edited_case.inactive,
         num_places=len(edited_case.total_P),
-        trips=count_trips(rows.of(source, target), user),
+        trips=count_trips(rows.users(source, target), user),
         edges_edited=bool(edited_case.variant.edges),
         strongest=strongest,
         rank_without_two_hops=rank_without_two_hops(edited_case, target),

@@ -5,13 +5,13 @@ from urllib.parse import parse_qs, urlencode
 from pydantic import Field
 
 from analysis.explain.edits import parse_edits, write_edits
+from analysis.link_hashes import compare_hashes, link_hashes
 from recap import columns as c
 from recap.config import Config
 from recap.errors import CaseError
 from recap.predictor import Predictor
 
-_HASH_LENGTH = 12
-VIEW_FIELDS = frozenset({"register"})
+VIEW_FIELDS = frozenset({"register", "truth"})
 """What a link of the Explain view says about how it looks."""
 
 
@@ -38,8 +38,7 @@ class CaseLink(Config):
     ) -> "CaseLink":
         """A link to a case of this checkpoint."""
         return cls(
-            checkpoint=predictor.checkpoint.hash[:_HASH_LENGTH],
-            dataset=predictor.dataset.hash[:_HASH_LENGTH],
+            **link_hashes(predictor.dataset.hash, predictor.checkpoint.hash),
             case=case,
             about=about,
             against=against,
@@ -70,16 +69,11 @@ class CaseLink(Config):
 
     def mismatch(self, predictor: Predictor) -> str | None:
         """One sentence where the link belongs to another checkpoint or dataset, else None."""
-        for what, wanted, present in (
-            ("checkpoint", self.checkpoint, predictor.checkpoint.hash),
-            ("dataset", self.dataset, predictor.dataset.hash),
-        ):
-            if wanted and not present.startswith(wanted):
-                return (
-                    f"this link was made with {what} {wanted}…, but {present[:_HASH_LENGTH]}… is open; "
-                    f"open that {what} to see what the link meant"
-                )
-        return None
+        named = {"dataset": self.dataset, "checkpoint": self.checkpoint}
+        found = compare_hashes(named, predictor.dataset.hash, predictor.checkpoint.hash)
+        if not found.differing:
+            return None
+        return f"{found.sentence}; open that {' and that '.join(found.differing)} to see what the link meant"
 
     def check(self, predictor: Predictor) -> None:
         """Refuse a link that belongs to another checkpoint or dataset.

@@ -21,6 +21,7 @@ from analysis.explain.effects import rank_and_probability
 from analysis.explain.encoder_passes import EncoderPasses, encoder_passes
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.score_parts import prior_terms
+from analysis.formatting import rank_number
 from recap.config import Config
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
@@ -58,12 +59,13 @@ def describe_set(found: EvidenceSet) -> str:
             return f"There is no piece of evidence to take away, so it stays in {top}."
         found_none = "no choice" if found.is_exact else "no choice that was tried"
         return f"Whatever is taken away, it stays in {top}: {found_none} of the {found.num_items} pieces moves it out."
+    assert found.rank is not None  # only a search that found no set has none
     if not found.items:
-        return f"With every piece of evidence taken away it would still be in {top}, at rank {found.rank:g}."
+        return f"With every piece of evidence taken away it would still be in {top}, at rank {rank_number(found.rank)}."
     listed = "; ".join(item.set_label for item in found.items)
     lead = "Taking away" if found.kind == "necessary" else "Keeping only"
     verb = "drops it from" if found.kind == "necessary" else "keeps it in"
-    return f"{lead} {listed} {verb} {top} (then rank {found.rank:g}). {_how_many(found)}"
+    return f"{lead} {listed} {verb} {top} (then rank {rank_number(found.rank)}). {_how_many(found)}"
 
 
 def _how_many(found: EvidenceSet) -> str:

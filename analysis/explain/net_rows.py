@@ -3,20 +3,12 @@
 from typing import Final
 
 from analysis.explain.types import ScoreDecomposition
-from analysis.records.score_rows import row_of_term
+from analysis.records.score_rows import OPAQUE_ROWS, ROW_WORDS, ROWS, row_of_term
 
-NET_ROWS: Final = {
-    "own_visits": "own visits",
-    "hour_and_weekday": "hour and weekday",
-    "own_transitions": "own steps from here",
-    "others_transitions": "other people's steps from here",
-    "two_hop_addends": "two-hop paths",
-    "popularity": "popularity",
-    "distance": "distance",
-    "core": "the network's general pattern",
-}
+_TOLD: Final = [row for row in ROWS if row not in OPAQUE_ROWS] + ["core"]
+NET_ROWS: Final = {row: ROW_WORDS[row].words for row in _TOLD}
 """Row -> words. The correction scales the prior, so both belong to the user's own visits."""
-PLAIN_ROWS: Final = NET_ROWS | {"two_hop_addends": "two-step trips", "core": "the general pattern"}
+PLAIN_ROWS: Final = {row: ROW_WORDS[row].plain for row in _TOLD}
 """The same for readers without the field's words."""
 
 

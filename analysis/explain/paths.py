@@ -9,7 +9,6 @@ The graph enters the score through a token and is not additive: a path's effect 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypedDict
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,6 +17,7 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.effects import Effect, effects
+from analysis.explain.types import PathTerms
 from analysis.formatting import user_name
 from recap import columns as c
 from recap.config import Config
@@ -34,18 +34,9 @@ class TrainingRows(Config):
     times: list[str] = Field(description="UTC time of the arrival at the destination, ISO 8601.")
 
 
-class PathEvidence(Config):
+class PathEvidence(PathTerms):
     """One two-hop path with the rows behind it and what cutting it does; effects are the candidate's."""
 
-    middle: int
-    name: str
-    count_in: int
-    count_out: int
-    p_in: float
-    p_out: float
-    product: float
-    share: float
-    addend: float | None = Field(None, description="See `PathTerms`.")
     rows_in: TrainingRows
     rows_out: TrainingRows
     frozen: Effect | None = Field(
@@ -55,30 +46,24 @@ class PathEvidence(Config):
     recounted_out: Effect | None = Field(description="Without the training transitions middle -> candidate.")
 
 
-class TwoHopPath(TypedDict):
-    """A path source -> middle -> candidate; see `PathTerms`."""
-
-    middle: int
-    name: str
-    count_in: int
-    count_out: int
-    p_in: float
-    p_out: float
-    product: float
-    share: float
-    addend: float | None
-
-
-def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[TwoHopPath]:
+def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[PathTerms]:
     """All middle POIs m with source -> m -> candidate in training (as edited), strongest first.
 
-    Products add up to (A^2)_sd, addends (None without additive evidence) to the evidence's two-hop term.
+    Products add up to (A^2)_sd, addends (None without additive evidence) to the evidence's two-hop term. Found once for
+    a case and a candidate.
     """
+    known = _PATHS.setdefault(edited_case, {})
+    if candidate not in known:
+        known[candidate] = _two_hop_paths(edited_case, candidate)
+    return known[candidate]
+
+
+def _two_hop_paths(edited_case: EditedCase, candidate: int) -> list[PathTerms]:
     graph, edges = edited_case.predictor.graph, edited_case.variant.edges
     table = _edited_paths(edited_case, candidate) if edges else graph.two_hop_paths(edited_case.source, candidate)
     labels, addends = edited_case.predictor.dataset.poi_labels, edited_case.walk_addends(candidate)
     return [
-        TwoHopPath(
+        PathTerms(
             middle=path["middle"],
             name=labels[path["middle"]],
             count_in=path["count_in"],
@@ -130,16 +115,16 @@ def cut_variants(edited_case: EditedCase, candidate: int, middles: Sequence[int]
 def path_evidence(edited_case: EditedCase, candidate: int, *, with_cuts: bool = True) -> list[PathEvidence]:
     """The two-hop paths of a candidate with training rows and, if asked, all cuts in one batch of forward passes."""
     paths = two_hop_paths(edited_case, candidate)
-    cuts = cut_variants(edited_case, candidate, [path["middle"] for path in paths]) if with_cuts else {}
+    cuts = cut_variants(edited_case, candidate, [path.middle for path in paths]) if with_cuts else {}
     variants = [variant for group in cuts.values() for variant in group]
     results = iter(effects(edited_case, variants, candidate))
     cut = {mode: [next(results) for _ in group] for mode, group in cuts.items()}
     rows = training_rows(edited_case.predictor)
     return [
         PathEvidence(
-            **path,
-            rows_in=rows.of(edited_case.source, path["middle"]),
-            rows_out=rows.of(path["middle"], candidate),
+            **vars(path),
+            rows_in=rows.of(edited_case.source, path.middle),
+            rows_out=rows.of(path.middle, candidate),
             **{mode: cut[mode][i] if mode in cut else None for mode in ("frozen", "recounted_in", "recounted_out")},
         )
         for i, path in enumerate(paths)
@@ -186,4 +171,5 @@ def training_rows(predictor: Predictor) -> TrainingIndex:
     return _INDEXES[predictor]
 
 
+_PATHS: WeakKeyDictionary[EditedCase, dict[int, list[PathTerms]]] = WeakKeyDictionary()
 _INDEXES: WeakKeyDictionary[Predictor, TrainingIndex] = WeakKeyDictionary()

@@ -45,6 +45,8 @@ class PlaceboTest(Config):
     points: float
     placebos: list[float]
     beaten: float = Field(description="Share of placebos with less on the row's side of 0.")
+    reached: int = Field(description="Placebos that reach as far as the row, on its side of 0.")
+    p_value: float = Field(description="(reached + 1) / (placebos + 1).")
     bar: float = Field(description="What 95 % of placebos stay within, on the row's side of 0.")
 
     @property
@@ -75,9 +77,18 @@ def placebo_tests(
 def _test(row: str, points_N: np.ndarray) -> PlaceboTest:
     own, others = float(points_N[0]), points_N[1:]
     side = -1.0 if own < 0 else 1.0
-    beaten = float((side * others < side * own - 1e-12).mean())
+    is_less = side * others < side * own - 1e-12
+    reached = int((~is_less).sum())
     bar = side * float(np.quantile(side * others, PLACEBO_LEVEL))
-    return PlaceboTest(row=row, points=own, placebos=others.tolist(), beaten=beaten, bar=bar)
+    return PlaceboTest(
+        row=row,
+        points=own,
+        placebos=others.tolist(),
+        beaten=float(is_less.mean()),
+        reached=reached,
+        p_value=(reached + 1) / (len(others) + 1),
+        bar=bar,
+    )
 
 
 def _elsewhere(edited_case: EditedCase, placebos: int, generator: np.random.Generator) -> list[Counterfactual]:
@@ -164,7 +175,7 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
 
 
 def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
-    """What the token, filled from each context's place, adds to the log probability; prior and correction stay."""
+    """What the token, filled from each context's place, adds to the log probability; core and correction follow it."""
     predictor, base = edited_case.predictor, edited_case.variant
     if not edited_case.is_active("graph_token"):
         return {}
@@ -172,14 +183,32 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
         propagated_PE = predictor.model.propagate()
         assert propagated_PE is not None
         _PROPAGATED[predictor.model] = propagated_PE
-    batch, changes = predictor.pack([base] * len(contexts))
+    batch, changes = predictor.pack([base])
     assert changes.propagated_BE is not None
-    sources = [context.history.source for context in contexts[1:]]
-    filled_NE = torch.cat([changes.propagated_BE[:1], _PROPAGATED[predictor.model][sources]])
-    poi_N = torch.full((len(contexts),), poi)
-    _, with_NP = predictor.core_scores(batch, replace(changes, propagated_BE=filled_NE))
-    off_batch, off = predictor.pack([replace(base, off=base.off | {"graph_token"})])
-    _, without_1P = predictor.core_scores(off_batch, off)
-    others_P = edited_case.total_P - with_NP[0]
-    gained_N = log_probability(with_NP + others_P, poi_N) - log_probability(without_1P + others_P, poi_N[:1])
-    return {"graph_token": gained_N}
+    sources = torch.tensor([context.history.source for context in contexts[1:]])
+    places_U, drawn_N = torch.unique(sources, return_inverse=True)  # the token of a place drawn twice is the same
+    filled_UE = torch.cat([changes.propagated_BE, _PROPAGATED[predictor.model][places_U]])
+    copies = len(filled_UE)
+    repeated = Interventions(
+        propagated_BE=filled_UE,
+        graph_factor_B=None if changes.graph_factor_B is None else changes.graph_factor_B.expand(copies),
+        masked_BS=None if changes.masked_BS is None else changes.masked_BS.expand(copies, -1),
+        factor_B4=None if changes.factor_B4 is None else changes.factor_B4.expand(copies, -1),
+    )
+    with_UP = _without_evidence(predictor, CaseBatch(batch.checkins, batch.row_B.expand(copies)), repeated)
+    without_1P = _without_evidence(predictor, *predictor.pack([replace(base, off=base.off | {"graph_token"})]))
+    evidence_P = edited_case.total_P - with_UP[0]
+    at_U = torch.full((copies,), poi)
+    gained_U = log_probability(with_UP + evidence_P, at_U) - log_probability(without_1P + evidence_P, at_U[:1])
+    return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}
+
+
+def _without_evidence(predictor: Predictor, batch: CaseBatch, changes: Interventions) -> Tensor:
+    """Core, prior and correction of every place, (B, P)."""
+    state_BD, core_BP = predictor.core_scores(batch, changes)
+    revisit = predictor.revisit_parts(batch, state_BD, changes)
+    if revisit is None:
+        return core_BP
+    value_C = revisit.terms.prior_C if revisit.correction_C is None else revisit.terms.prior_C + revisit.correction_C
+    index_C = revisit.candidates.case_C * core_BP.shape[1] + revisit.candidates.poi_C
+    return core_BP.reshape(-1).index_add(0, index_C, value_C).view_as(core_BP)

@@ -21,6 +21,7 @@ from analysis.explain.placebo import NUM_PLACEBOS
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.stamps import STAMPED_ROWS, RowStamp, exact_share, stamp_rows
 from analysis.formatting import percent
+from analysis.records.reliability import NUM_BINS, Reliability, measure_reliability
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS
 from recap import columns as c
@@ -64,6 +65,7 @@ class SanityReport(Config):
     rows: list[SanityRow]
     permuted: list[Permuted]
     exact_share: float = Field(description="Median over the cases of the share of exact addends in the margin.")
+    reliability: Reliability = Field(description="Shares of the first place against how often it is right, all cases.")
     dataset_hash: str
     checkpoint_hash: str
 
@@ -91,8 +93,8 @@ def sanity_report(
     stamps, shares = list[list[RowStamp]](), list[float]()
     for done, number in enumerate(numbers, start=1):
         edited_case = build_edited_case(predictor, number)
-        stamps.append(stamp_rows(edited_case, edited_case.truth, seeds=seeds, seed=seed, placebos=placebos))
-        shares.append(exact_share(*decompose_scores(edited_case, [edited_case.truth, choose_rival(edited_case)])))
+        stamps.append(stamp_rows(edited_case, edited_case.target, seeds=seeds, seed=seed, placebos=placebos))
+        shares.append(exact_share(*decompose_scores(edited_case, [edited_case.target, choose_rival(edited_case)])))
         if progress is not None:
             progress(done, size)
     cases = predictor.cases.iloc[numbers]
@@ -111,6 +113,7 @@ def sanity_report(
         rows=summarise_stamps(stamps),
         permuted=[_compare(what, base, describe_removals(other, cases)) for what, other in others.items()],
         exact_share=float(np.median(shares)),
+        reliability=measure_reliability(predictor, seed=seed),
         dataset_hash=predictor.dataset.hash,
         checkpoint_hash=predictor.checkpoint.hash,
     )
@@ -168,7 +171,18 @@ def describe_sanity(report: SanityReport) -> list[str]:
             f"With {permuted.what} permuted HR@20 goes from {permuted.hr20:.3f} to {permuted.hr20_permuted:.3f}; "
             + (f"rank correlation of points before and after: {told}." if told else "no row changes.")
         )
-    return lines
+    return [*lines, describe_reliability(report.reliability)]
+
+
+def describe_reliability(reliability: Reliability) -> str:
+    """Whether the model's share may be read as a probability, in words with numbers."""
+    return (
+        f"The model's share for its first place misses how often that place is right by {reliability.ece:.3f} "
+        f"(expected calibration error, {NUM_BINS} bins, n = {reliability.n:,}). Divided by a temperature of "
+        f"{reliability.temperature:.2f} (the smallest log loss of the true place on validation cases) it misses by "
+        f"{reliability.ece_fitted:.3f}. Pages show the "
+        "share as it is and call it the model's share, not a probability."
+    )
 
 
 def _compare(what: str, base: pd.DataFrame, other: pd.DataFrame) -> Permuted:

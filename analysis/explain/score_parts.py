@@ -9,7 +9,7 @@ import torch
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit
 from analysis.explain.paths import two_hop_paths
-from analysis.explain.types import CaseExplanation, PathTerms, ScoreDecomposition
+from analysis.explain.types import CaseExplanation, ScoreDecomposition
 from recap import columns as c
 from recap.device import one_thread
 from recap.evaluation.ranks import rank_of
@@ -72,9 +72,9 @@ def explain_edited_case(edited_case: EditedCase, *, top: int = 10, extra: Sequen
         two_step_walk=len(paths) > 0 if is_edited else case.two_step_walk,
         inactive=[part for part in edited_case.inactive if part in ("graph_token", "prior", "correction", "evidence")],
         candidates=sorted(decompose_scores(edited_case, listed), key=lambda entry: entry.rank),
-        paths=[PathTerms(**path) for path in paths],
+        paths=paths,
         a2_source_target=(
-            sum(path["product"] for path in paths)
+            sum(path.product for path in paths)
             if is_edited
             else float(graph.two_step_probability(np.array([source]), np.array([target]))[0])
         ),

@@ -155,7 +155,8 @@ def _score(told: SentenceInput) -> Sentence:
     net = ""
     if target.prior * target.correction < 0:
         net = f"; prior and correction together give {signed_points(target.prior + target.correction)}"
-    return _sentence("score", f"Its score is {points(target.total)}: {', '.join(listed)}{rounded}{net}.")
+    told_as = f" is {points(target.total)}: {', '.join(listed)}{rounded}{net}."
+    return _sentence("score", "The score of ", told.target_name, told_as)
 
 
 def _evidence(told: SentenceInput) -> list[Sentence]:
@@ -188,13 +189,16 @@ def _speaks(told: SentenceInput) -> list[Sentence]:
                 "rival",
                 "Held",
                 *against,
-                f", {PLAIN_ROWS[helps]} speak{_verb(helps)} most for it and {PLAIN_ROWS[hurts]} most against it.",
+                f", {PLAIN_ROWS[helps]} speak{_verb(helps)} most for ",
+                told.target_name,
+                f", {PLAIN_ROWS[hurts]} most against it.",
             )
         ]
     if helps or hurts:
         row = helps or hurts or ""
         side = "for" if helps else "against"
-        return [_sentence("rival", "Held", *against, f", only {PLAIN_ROWS[row]} speak{_verb(row)} {side} it.")]
+        only = f", only {PLAIN_ROWS[row]} speak{_verb(row)} {side} "
+        return [_sentence("rival", "Held", *against, only, told.target_name, ".")]
     return []
 
 
@@ -207,15 +211,19 @@ def _prior(told: SentenceInput) -> list[Sentence]:
         return []
     target, revisit = told.target, told.revisit
     if not revisit.count:
-        return [_sentence("visits", "This walker had not been there before, so the prior is 0.00.")]
+        never = "Before this check-in the walker had never been to "
+        return [_sentence("visits", never, told.target_name, ", so the prior is 0.00.")]
     assert revisit.recency_steps is not None
     terms = {"visit count": target.count, "recency": target.recency, "recent window": target.window}
     off = {"visit count": "count", "recency": "recency", "recent window": "window"}
     shown = [f"{name} {signed_points(value)}" for name, value in terms.items() if off[name] not in told.inactive]
-    visited = f"This walker had been there {times(revisit.count)}, last {_steps(revisit.recency_steps)} ago"
+    made = f"Before this check-in the walker had made {_visit_count(revisit.count)} to "
+    last = f", the last {_steps(revisit.recency_steps)} ago"
     if not revisit.is_candidate:
-        return [_sentence("visits", f"{visited}, beyond the kept candidates, so the prior is 0.00.")]
-    sentences = [_sentence("visits", f"{visited}: {', '.join(shown)}." if shown else f"{visited}.")]
+        beyond = f"{last}, beyond the kept candidates, so the prior is 0.00."
+        return [_sentence("visits", made, told.target_name, beyond)]
+    terms_told = f"{last}: {', '.join(shown)}." if shown else f"{last}."
+    sentences = [_sentence("visits", made, told.target_name, terms_told)]
     if target.is_clipped:
         verb = "takes" if target.clip_loss > 0 else "adds"
         sentences.append(_sentence("visits", f"The clip {verb} {points(abs(target.clip_loss))}."))
@@ -229,15 +237,20 @@ def _steps(steps: int) -> str:
     return "1 check-in" if steps == 1 else f"{steps:,} check-ins"
 
 
+def _visit_count(count: int) -> str:
+    """How many visits, told before the place's name: names such as Food Shop 72 end in a number of their own."""
+    return "1 visit" if count == 1 else f"{count:,} visits"
+
+
 def _visits(told: SentenceInput) -> list[Sentence]:
     if not told.tells_prior and not told.target.evidence_terms:
         return []
     revisit = told.revisit
     if not revisit.count:
-        return [_sentence("visits", "This walker had never been to ", told.target_name, " before.")]
+        return [_sentence("visits", "Before now this walker had never been to ", told.target_name, ".")]
     assert revisit.recency_days is not None
-    last = f" {times(revisit.count)} before, last {days(revisit.recency_days)} ago."
-    return [_sentence("visits", "This walker had been to ", told.target_name, last)]
+    made = f"Before now this walker had made {_visit_count(revisit.count)} to "
+    return [_sentence("visits", made, told.target_name, f", the last {days(revisit.recency_days)} ago.")]
 
 
 def _transition_count(told: SentenceInput) -> Sentence:
@@ -255,11 +268,12 @@ def _step_taken(told: SentenceInput) -> Sentence:
     count = told.explanation.transition_count
     way: list[str | Piece] = [" from ", told.source_name, " straight to ", told.target_name]
     if told.stays:
-        way = [" twice in a row at ", told.source_name]
-    verb = "checked in" if told.stays else "went"
+        way = [" at ", told.source_name]
     if told.edges_edited:
-        often = times(count) if count else "never"
-        return _sentence("step", f"In the edited training data people {verb}", *way, f" {often}.")
+        steps = "1 step" if count == 1 else f"{count:,} steps" if count else "no step"
+        verb = ("stay" if told.stays else "lead") + ("" if count > 1 else "s")
+        return _sentence("step", f"In the edited training data {steps} {verb}", *way, ".")
+    verb = "stayed" if told.stays else "went"
     if not count:
         return _sentence("step", f"In the training data nobody {verb}", *way, ".")
     return _sentence("step", f"In the training data, who {verb}", *way, f": {describe_trips(told.trips)}.")
@@ -270,30 +284,32 @@ def _paths_counted(told: SentenceInput) -> list[Sentence]:
         return []
     paths, best = told.explanation.paths, told.strongest.path
     number = "1 two-hop path leads" if len(paths) == 1 else f"{len(paths):,} two-hop paths lead"
-    total = f"{number} there, with a two-hop probability of {share(told.explanation.a2_source_target)}; the strongest "
+    total = f", with a two-hop probability of {share(told.explanation.a2_source_target)}; the strongest goes through "
     addend = "" if best.addend is None else f", addend {signed_points(best.addend)}"
     detail = f" ({best.count_in:,} and {best.count_out:,} transitions, share {share(best.share)}{addend})."
-    return [_sentence("paths", total, "goes through ", Piece(text=best.name, kind="place"), detail)]
+    middle = Piece(text=best.name, kind="place")
+    return [_sentence("paths", f"{number} to ", told.target_name, total, middle, detail)]
 
 
 def _paths_walked(told: SentenceInput) -> list[Sentence]:
-    """Whose trips the two halves of the strongest path are; a middle that is an end of the path is called so."""
+    """Whose trips the two halves of the strongest path are; a half that stays where it is is told as staying."""
     if told.strongest is None or told.edges_edited:
         return []
     best, explanation = told.strongest.path, told.explanation
     pieces: list[str | Piece]
     into, out = describe_trips(told.strongest.trips_in), describe_trips(told.strongest.trips_out)
-    if best.middle == explanation.target:
-        pieces = ["Two steps lead there by staying: to ", told.target_name, f" went {into}; there again {out}."]
+    middle = Piece(text=best.name, kind="place")
+    if best.middle == explanation.target == explanation.source:
+        pieces = ["Two steps can both stay at ", told.source_name, f": who stayed, {into}."]
+    elif told.stays:
+        pieces = ["Two steps lead away and back through ", middle, f": away went {into}; back came {out}."]
+    elif best.middle == explanation.target:
+        pieces = ["Two steps lead to ", told.target_name, f" by staying at the end: to it went {into}; stayed {out}."]
     elif best.middle == explanation.source:
-        pieces = [
-            "Two steps lead there by staying first: again at ",
-            told.source_name,
-            f" {into}; on from there {out}.",
-        ]
+        pieces = ["Two steps lead to ", told.target_name, f" by staying first: stayed {into}; on to it went {out}."]
     else:
-        middle = Piece(text=best.name, kind="place")
-        pieces = ["Two steps lead there through ", middle, f": to it went {into}; on from there {out}."]
+        pieces = ["Through ", middle, " two steps lead to ", told.target_name]
+        pieces += [f": the first half went {into}; the second {out}."]
     return [_sentence("paths", *pieces)]
 
 
@@ -304,4 +320,5 @@ def _without_two_hops(told: SentenceInput, register: Register) -> list[Sentence]
     what = "two hops (token and addends, for all places)" if register == "researcher" else "all two-step trips"
     verb = "rank" if register == "researcher" else "come"
     still = "still " if told.rank_without_two_hops == told.target.rank else ""
-    return [_sentence("without", f"Without {what} it would {still}{verb} {ordinal(told.rank_without_two_hops)}.")]
+    rank = f" would {still}{verb} {ordinal(told.rank_without_two_hops)}."
+    return [_sentence("without", f"Without {what} ", told.target_name, rank)]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.records.causes import KIND
+from analysis.records.causes import FORMAT, KIND
 from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED, TableKey, kept_table, table_in_pieces
 from recap import columns as c
@@ -41,7 +41,7 @@ def siblings_folder(checkpoint: Checkpoint) -> Path:
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
     """What names the table of one sibling seed of a checkpoint."""
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}")
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
 
 
 def seed_tables(
@@ -88,9 +88,17 @@ def train_siblings(checkpoint: Checkpoint, dataset: Dataset, seeds: int, device:
 
 
 def measure_siblings(
-    checkpoint: Checkpoint, dataset: Dataset, progress: Callable[[int, int], None] | None = None
+    checkpoint: Checkpoint,
+    dataset: Dataset,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    bundle: Path | None = None,
 ) -> dict[int, pd.DataFrame]:
     """The removal tables of all trained siblings beside a checkpoint, made and kept where they are not yet.
+
+    Args:
+        progress: told (cases done, cases in all) of each table that is made.
+        bundle: a folder that may have come with tables of further seeds.
 
     Raises:
         ConfigError: a sibling differs from the checkpoint in more than its seed.
@@ -108,7 +116,7 @@ def measure_siblings(
             raise ConfigError(f"{folder} is no sibling: it differs in more than its seed; move it elsewhere")
         key = seed_key(dataset.hash, checkpoint.hash, config.seed)
         table_in_pieces(key, _pieces_of(sibling, dataset), rows=rows, progress=progress)
-    return seed_tables(dataset.hash, checkpoint.hash, rows=rows)
+    return seed_tables(dataset.hash, checkpoint.hash, rows=rows, bundle=bundle)
 
 
 def _pieces_of(sibling: Checkpoint, dataset: Dataset) -> Callable[[int, int], pd.DataFrame]:

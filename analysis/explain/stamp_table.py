@@ -3,9 +3,9 @@
 from typing import Final
 
 from analysis.explain.checks import CaseChecks
-from analysis.explain.stamps import RowStamp, Verdict
+from analysis.explain.stamps import PathPeople, RowStamp, Verdict
 from analysis.formatting import ordinal, signed_points
-from analysis.records.score_rows import ROW_LABELS
+from analysis.records.score_rows import ROW_WORDS
 from recap.config import Config
 
 GLYPHS: Final[dict[Verdict, str]] = {
@@ -16,7 +16,6 @@ GLYPHS: Final[dict[Verdict, str]] = {
     "no_points": "–",
 }
 """Shapes, never hues: filled, half, open; a dash where there is nothing to hold."""
-_SOURCE_OF_ROW: Final = {"own_visits": "own_revisits"} | {row: row for row in ROW_LABELS if row != "own_visits"}
 MOST_PATHS: Final = 5
 
 
@@ -39,8 +38,8 @@ def stamp_lines(checks: CaseChecks, rank: float, path_names: list[str]) -> list[
     lines = [
         StampLine(
             label=stamp.label,
-            points="–" if stamp.verdict == "not_explained" else signed_points(stamp.points),
-            rank=_moved(rank, (checks.without or {}).get(_SOURCE_OF_ROW[stamp.row])),
+            points="–" if stamp.verdict == "not_explained" and not stamp.points else signed_points(stamp.points),
+            rank=_moved(rank, (checks.without or {}).get(ROW_WORDS[stamp.row].source)),
             chips=_chips(stamp),
         )
         for stamp in checks.stamps
@@ -51,6 +50,28 @@ def stamp_lines(checks: CaseChecks, rank: float, path_names: list[str]) -> list[
         )
         lines.append(StampLine(label=f"Path through {name}", points="", rank="", chips=[chip]))
     return lines
+
+
+def path_lines(checks: CaseChecks, row: str, path_names: list[str]) -> list[tuple[str, str]]:
+    """Middle place, and whose trips, of the strongest paths behind a row; none behind a row that is no two-hop row."""
+    if row not in ("two_hop_addends", "graph_token"):
+        return []
+    return [(name, _whose(path)) for name, path in list(zip(path_names, checks.path_people, strict=True))[:MOST_PATHS]]
+
+
+def _whose(path: PathPeople) -> str:
+    if not path.people:
+        return "own trips only"
+    people = "1 person" if path.people == 1 else f"{path.people:,} people"
+    return f"{people}, {path.trips:,} trip{'s' * (path.trips != 1)}"
+
+
+def shown_first(checks: CaseChecks) -> str:
+    """The row whose checks are shown unasked: what speaks most among the rows that hold, else among all with points."""
+    told = [stamp for stamp in checks.stamps if stamp.verdict not in ("not_explained", "no_points")]
+    measured = told or checks.stamps
+    holding = [stamp for stamp in measured if stamp.verdict == "holds" and stamp.points > 0]
+    return max(holding or measured, key=lambda stamp: stamp.points).row
 
 
 def stamp_finding(checks: CaseChecks) -> str:

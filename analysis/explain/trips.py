@@ -1,9 +1,9 @@
 """Whose training trips stand behind a count: the user's own, one other person's, or several people's."""
 
+import numpy as np
 from pydantic import Field
 
-from analysis.explain.paths import TrainingRows
-from analysis.formatting import times, user_name
+from analysis.formatting import times
 from recap.config import Config
 
 
@@ -19,15 +19,17 @@ class Trips(Config):
         return self.own + self.others
 
 
-def count_trips(rows: TrainingRows, user: int) -> Trips:
+def count_trips(users: np.ndarray, user: int) -> Trips:
     """Tell the user's own training transitions from other people's.
 
-    >>> rows = TrainingRows(walkers=["Walker 007", "Walker 012", "Walker 012"], trajectories=[1, 2, 3], times=[""] * 3)
-    >>> count_trips(rows, 7)
+    Args:
+        users: who made each transition, as `analysis.explain.paths.TrainingIndex.users` finds them.
+
+    >>> count_trips(np.array([7, 12, 12]), 7)
     Trips(own=1, others=2, people=1)
     """
-    own = rows.walkers.count(user_name(user))
-    return Trips(own=own, others=len(rows.walkers) - own, people=len(set(rows.walkers) - {user_name(user)}))
+    others = users[users != user]
+    return Trips(own=len(users) - len(others), others=len(others), people=len(np.unique(others)))
 
 
 def describe_trips(trips: Trips) -> str:

@@ -26,7 +26,7 @@ def basemap_style(
     """The map style as JSON text.
 
     Args:
-        basemap: what `recap.data.synthetic.build_basemap` returns, or None.
+        basemap: from `find_basemap`, or None.
         latitude, longitude: of every place, degrees.
         palette: colours.
     """
@@ -36,6 +36,8 @@ def basemap_style(
         for name, layer in _city_layers(palette):
             if name in basemap["layers"]:
                 sources[name] = {"type": "geojson", "data": _geometry_and_kind(basemap["layers"][name])}
+                if basemap.get("attribution"):
+                    sources[name]["attribution"] = str(basemap["attribution"])
                 layers.append({"source": name} | layer)
     lat, lon, count = aggregate_points(latitude, longitude, MAX_DOTS)
     dots = [round(float(value), 5) for pair in zip(lon, lat, strict=True) for value in pair]
@@ -73,7 +75,9 @@ def _geometry_and_kind(collection: Mapping[str, Any]) -> dict[str, Any]:
     features = [
         {
             "type": "Feature",
-            "properties": {key: value for key, value in f["properties"].items() if key in ("shade", "rank", "carries")},
+            "properties": {
+                key: value for key, value in f["properties"].items() if key in ("shade", "rank", "carries", "level")
+            },
             "geometry": f["geometry"],
         }
         for f in collection["features"]
@@ -98,7 +102,14 @@ def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:
     casing = {"line-color": palette.road_casing, "line-width": _width(2.0, 8.0), "line-opacity": wide}
     rail = {"line-color": palette.road_casing, "line-width": _width(0.8, 2.0), "line-dasharray": [3, 2]}
     ferry = {"line-color": palette.shore, "line-width": _width(0.8, 1.6), "line-dasharray": [2, 3]}
+    density = [
+        "match",
+        ["get", "level"],
+        *(x for level in (1, 2, 3) for x in (level, palette.density(level))),
+        palette.land,
+    ]
     return [
+        ("density", _layer("density", "fill", {"fill-color": density})),
         ("district", _layer("district", "fill", {"fill-color": shade})),
         ("park", _layer("park", "fill", {"fill-color": palette.park})),
         ("airfield", _layer("airfield", "fill", {"fill-color": palette.park}) | {"filter": _POLYGONS}),

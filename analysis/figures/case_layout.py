@@ -1,15 +1,37 @@
 """Where the marks of an explanation's figures go, in plain numbers: waterfall bars, path curves, timeline dots."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Generic, Protocol, TypeVar
 
 import networkx as nx
 
-from analysis.explain.explanation import FullExplanation
-from analysis.explain.paths import PathEvidence
+from analysis.explain.contrast import Contrast
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.types import ScoreDecomposition
 from analysis.glossary import PART_NAMES
 from recap.config import Config
+
+
+class Compared(Protocol):
+    """Two places compared: an explanation, or what is shared of one."""
+
+    @property
+    def contrast(self) -> Contrast: ...
+
+    @property
+    def inactive_terms(self) -> list[str]: ...
+
+
+class Through(Protocol):
+    """A two-hop path, by its middle place."""
+
+    @property
+    def middle(self) -> int: ...
+
+
+Path = TypeVar("Path", bound=Through)
 
 
 class Bar(Config):
@@ -23,10 +45,11 @@ class Bar(Config):
     is_active: bool
 
 
-class PlacedPath(Config):
+@dataclass(frozen=True)
+class PlacedPath(Generic[Path]):
     """A middle place in the path figure; x from 0 (source) to 1 (target), y from 0 (top) to 1."""
 
-    path: PathEvidence
+    path: Path
     x: float
     y: float
 
@@ -40,7 +63,7 @@ class Dot(Config):
     freshness: float
 
 
-def shown_parts(explanation: FullExplanation) -> list[str]:
+def shown_parts(explanation: Compared) -> list[str]:
     """Rows of the decomposition: terms inactive in the checkpoint stay, the clip only where it binds."""
     sides = (explanation.contrast.a, explanation.contrast.b)
     left_out = set()
@@ -51,7 +74,7 @@ def shown_parts(explanation: FullExplanation) -> list[str]:
     return [part for part in PART_NAMES if part not in left_out]
 
 
-def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[Bar]:
+def waterfall(entry: ScoreDecomposition, explanation: Compared) -> list[Bar]:
     """Bars that lead from 0 to the total, in the order of the score parts."""
     level, bars = 0.0, []
     for part in shown_parts(explanation):
@@ -71,7 +94,7 @@ def waterfall(entry: ScoreDecomposition, explanation: FullExplanation) -> list[B
     return bars
 
 
-def part_is_active(part: str, explanation: FullExplanation) -> bool:
+def part_is_active(part: str, explanation: Compared) -> bool:
     """Whether a score part can be other than 0 in this checkpoint and under these edits."""
     off = set(explanation.inactive_terms)
     if part in ("count", "recency", "window", "clip_loss"):
@@ -79,7 +102,7 @@ def part_is_active(part: str, explanation: FullExplanation) -> bool:
     return part == "core" or not ({part, "prior"} & off if part == "correction" else {part} & off)
 
 
-def place_paths(paths: list[PathEvidence], limit: int = 8) -> list[PlacedPath]:
+def place_paths(paths: Sequence[Path], limit: int = 8) -> list[PlacedPath[Path]]:
     """Source left, target right, middle places between them, strongest on top; laid out by networkx."""
     shown = paths[:limit]
     graph = nx.DiGraph()

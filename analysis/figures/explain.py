@@ -1,141 +1,13 @@
-"""Figures of one explanation: the score parts as a waterfall, the clickable two-hop graph, the visits over time."""
-
-from typing import Final
+"""Figures of one explanation: the clickable two-hop graph, and the visits over time."""
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from analysis.explain.explanation import FullExplanation
-from analysis.explain.types import ScoreDecomposition
-from analysis.figures.case_layout import part_is_active, place_paths, place_visits, shown_parts, waterfall
+from analysis.figures.case_layout import place_paths, place_visits
 from analysis.figures.charts import styled
-from analysis.figures.palette import Hue, Palette, translucent
-from analysis.formatting import MINUS, points, signed_points
-from analysis.glossary import PART_NAMES
+from analysis.figures.palette import Palette, translucent
 
-_WIDTHS: Final = [0.38, 0.38, 0.24]
-"""Of the columns of the score parts: two places and their difference."""
-_ROW_PX = 44
 _LONGEST_NAME = 24
-
-
-def plot_score_parts(explanation: FullExplanation, palette: Palette) -> go.Figure:
-    """Target, rival and their difference on shared rows; numbers stand in a column of their own."""
-    a, b = explanation.contrast.a, explanation.contrast.b
-    parts = shown_parts(explanation)
-    labels = [_row_label(part, explanation) for part in parts]
-    rows = [*labels, "Total"]
-    figure = make_subplots(
-        rows=1,
-        cols=3,
-        shared_yaxes=True,
-        column_widths=_WIDTHS,
-        horizontal_spacing=0.05,
-        subplot_titles=[_short(a.name), _short(b.name), "Difference"],
-    )
-    first, second = (palette.of_role(role) for role in explanation.roles)
-    for column, (entry, hue) in enumerate(((a, first), (b, second)), start=1):
-        _waterfall_column(figure, entry, explanation, rows, hue, palette, column)
-    differences = [explanation.contrast.parts[part] for part in parts]
-    favour = [first.fill if value > 0 else second.fill for value in differences]
-    total_hue = first.fill if explanation.contrast.margin > 0 else second.fill
-    figure.add_bar(
-        y=rows,
-        x=[*differences, explanation.contrast.margin],
-        orientation="h",
-        marker={"color": [*(translucent(colour, 0.35) for colour in favour), total_hue]},
-        text=[signed_points(value) for value in (*differences, explanation.contrast.margin)],
-        textposition="outside",
-        textfont={"color": palette.ink},
-        cliponaxis=False,
-        hoverinfo="skip",
-        row=1,
-        col=3,
-    )
-    styled(figure, palette, height=90 + _ROW_PX * len(rows), margin={"t": 34, "l": 132, "r": 8})
-    figure.update_yaxes(
-        autorange="reversed", showgrid=False, ticksuffix="  ", tickfont={"color": palette.ink, "size": 14}
-    )
-    figure.update_xaxes(showticklabels=False, zeroline=True, zerolinecolor=palette.grid)
-    for column, ends in enumerate(_one_scale(figure), start=1):
-        figure.update_xaxes(range=ends, row=1, col=column)
-    for annotation, colour in zip(figure.layout.annotations, (first.text, second.text, palette.quiet), strict=False):
-        annotation.font = {"color": colour, "size": 15, "weight": 600}
-    return figure
-
-
-def _waterfall_column(
-    figure: go.Figure,
-    entry: ScoreDecomposition,
-    explanation: FullExplanation,
-    rows: list[str],
-    hue: Hue,
-    palette: Palette,
-    column: int,
-) -> None:
-    bars = waterfall(entry, explanation)
-    own = {"core": palette.baseline, "evidence": palette.quiet}
-    colours = [own.get(bar.part, palette.revisits.fill) for bar in bars]
-    hatched = ["/" if bar.part in ("correction", "clip_loss") else "" for bar in bars]
-    shown = [points(bar.value) if bar.part == "core" else signed_points(bar.value) for bar in bars]
-    figure.add_bar(
-        y=rows,
-        x=[*(bar.value for bar in bars), entry.total],
-        base=[*(bar.start for bar in bars), 0.0],
-        orientation="h",
-        marker={
-            "color": [*colours, hue.fill],
-            "pattern": {"shape": [*hatched, ""], "fgcolor": palette.page, "size": 5, "solidity": 0.4},
-        },
-        text=[*shown, points(entry.total)],
-        textposition="none",
-        customdata=[*shown, points(entry.total)],
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
-        row=1,
-        col=column,
-    )
-    for row, value in zip(rows, [*shown, points(entry.total)], strict=True):
-        figure.add_annotation(
-            x=1,
-            xref=f"x{'' if column == 1 else column} domain",
-            y=row,
-            yref="y",
-            text=f"<b>{value}</b>" if row == "Total" else value,
-            showarrow=False,
-            xanchor="right",
-            font={"color": hue.text if row == "Total" else palette.ink, "size": 14},
-        )
-
-
-def _row_label(part: str, explanation: FullExplanation) -> str:
-    label = PART_NAMES[part]
-    return label if part_is_active(part, explanation) else f"{label} (inactive)"
-
-
-def _one_scale(figure: go.Figure) -> list[list[float]]:
-    """Ranges in which a point is equally long in all three columns, and zero lies at one place in the first two."""
-    found = [_range(figure, column) for column in (1, 2, 3)]
-    both = min(found[0][0], found[1][0]), max(found[0][1], found[1][1])
-    needed = []
-    for low, high in (both, both, found[2]):
-        span = max(high - low, 1e-6)
-        needed.append((low - 0.28 * span * (low < 0), high + 0.34 * span))
-    unit = max((high - low) / width for (low, high), width in zip(needed, _WIDTHS, strict=True))
-    ranges = []
-    for (low, high), width in zip(needed, _WIDTHS, strict=True):
-        room = unit * width - (high - low)
-        ranges.append([low - 0.3 * room * (low < 0), high + room * (1 - 0.3 * (low < 0))])
-    return ranges
-
-
-def _range(figure: go.Figure, column: int) -> tuple[float, float]:
-    axis = "x" if column == 1 else f"x{column}"
-    ends = [0.0]
-    for trace in figure.data:
-        if trace.xaxis == axis:
-            bases = trace.base if trace.base is not None else [0.0] * len(trace.x)
-            ends += [*bases, *(base + length for base, length in zip(bases, trace.x, strict=True))]
-    return min(ends), max(ends)
 
 
 def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
@@ -252,11 +124,3 @@ def _short(name: str) -> str:
     """A name that fits, made harmless: plotly reads a few tags in texts."""
     text = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def describe_score_parts(explanation: FullExplanation) -> str:
-    """The waterfall in words, for those who cannot see it."""
-    contrast = explanation.contrast
-    parts = ", ".join(f"{PART_NAMES[part]} {signed_points(contrast.parts[part])}" for part in shown_parts(explanation))
-    text = f"{contrast.a.name} against {contrast.b.name}: {parts}; total difference {signed_points(contrast.margin)}"
-    return text.replace(MINUS, "minus ")

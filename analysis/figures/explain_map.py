@@ -1,129 +1,66 @@
 """The map of an explanation: where the user is, the two places compared, and the two-hop paths between."""
 
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+import pandas as pd
 import pydeck as pdk
 
 from analysis.explain.explanation import FullExplanation
+from analysis.figures import deck_layers
+from analysis.figures.explain_marks import ExplainMarks, explain_marks
 from analysis.figures.palette import Palette, rgb
-from analysis.geography import fit_camera
+from analysis.figures.scale_bar import scale_bar
 from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
 
 MAP_SIZE = (520, 330)
-_PIXELS: Final[Any] = pdk.types.String("pixels")
-Positions = dict[int, list[float]]
-"""Longitude and latitude in degrees by POI, five decimals."""
+NARROWEST_PX = 270
 
 
 def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
-    middles = [path.middle for path in explanation.path_evidence]
-    shown = np.array([explanation.source, explanation.target, explanation.rival, *middles])
-    camera = fit_camera(opened.latitude[shown], opened.longitude[shown], width_px=MAP_SIZE[0], height_px=MAP_SIZE[1])
-    position = {int(poi): at for poi, at in zip(shown, _positions(opened, shown), strict=True)}
-    marks = _marks(explanation, palette)
-    return pdk.Deck(
-        layers=[
-            _path_layer(explanation, position, palette),
-            _place_layer(explanation, marks, position, palette),
-            _name_layer(explanation, marks, position, palette),
-        ],
-        initial_view_state=pdk.ViewState(latitude=camera.latitude, longitude=camera.longitude, zoom=camera.zoom),
-        map_provider="carto",
-        map_style=map_style,
-        tooltip={"text": "{tip}"},
-    )
+    marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
+    layers = [
+        *deck_layers.scale(scale_bar(marks.camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2)), palette),
+        deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 170)),
+        deck_layers.lines(
+            "leaders", marks.leaders[["at", "true_at"]], "at", "true_at", colour=rgb(palette.quiet), width=1.2
+        ),
+        deck_layers.discs(
+            "middles",
+            marks.middles[["at", "r", "tip"]],
+            fill=rgb(palette.paths.fill),
+            line=rgb(palette.land),
+            line_px=3.0,
+        ),
+        _places(marks, palette),
+        deck_layers.names(marks.names, name_colours(palette), palette),
+    ]
+    return deck_layers.deck(layers, marks.camera, map_style)
 
 
-class _Mark(NamedTuple):
-    """The source or one of the two places compared: radius in pixels, colours as RGBA."""
-
-    poi: int
-    radius: int
-    fill: list[int]
-    line: list[int]
-    name: str
+def name_colours(palette: Palette) -> dict[str, str]:
+    """The colour of a name by the role of its place."""
+    roles = {"truth": palette.of_role("truth"), "model": palette.of_role("model"), "other": palette.of_role("other")}
+    return {"source": palette.ink} | {role: hue.text for role, hue in roles.items()}
 
 
-def _marks(explanation: FullExplanation, palette: Palette) -> list[_Mark]:
-    marks = [_Mark(explanation.source, 8, rgb(palette.ink), rgb(palette.land), explanation.source_name)]
-    pair = ((explanation.rival, explanation.contrast.b.name), (explanation.target, explanation.target_name))
-    for (poi, name), role in zip(pair, reversed(explanation.roles), strict=True):
-        fill = rgb(palette.of_role(role).fill)
-        if role == "truth":
-            marks.append(_Mark(poi, 11, [0, 0, 0, 0], fill, name))
-        else:
-            marks.append(_Mark(poi, 9, fill, rgb(palette.land), name))
-    return marks
+def mark_colours(of: str, palette: Palette) -> tuple[str | None, str]:
+    """Fill, None for a ring, and rim of a place."""
+    if of == "source":
+        return palette.ink, palette.land
+    hue = palette.truth if of == "truth" else palette.of_role("model" if of == "model" else "other")
+    return (None, hue.fill) if of == "truth" else (hue.fill, palette.land)
 
 
-def _path_layer(explanation: FullExplanation, position: Positions, palette: Palette) -> pdk.Layer:
-    paths = [
+def _places(marks: ExplainMarks, palette: Palette) -> pdk.Layer:
+    colours = [mark_colours(of, palette) for of in marks.places["of"]]
+    table = pd.DataFrame(
         {
-            "path": [position[explanation.source], position[path.middle], position[explanation.target]],
-            "w": round(1.5 + 6 * path.share, 1),
-            "tip": f"via {path.name}: {path.count_in:,} and {path.count_out:,} training steps, share {path.share:.3f}",
+            c.POI: marks.places[c.POI],
+            "at": marks.places["at"],
+            "r": marks.places["r"],
+            "tip": marks.places["tip"],
+            "fill": [[0, 0, 0, 0] if fill is None else rgb(fill) for fill, _ in colours],
+            "line": [rgb(line) for _, line in colours],
         }
-        for path in explanation.path_evidence
-    ]
-    return pdk.Layer(
-        "PathLayer",
-        id="paths",
-        data=paths,
-        get_path="path",
-        get_width="w",
-        width_units=_PIXELS,
-        get_color=rgb(palette.paths.fill, 170),
-        pickable=True,
     )
-
-
-def _place_layer(explanation: FullExplanation, marks: list[_Mark], position: Positions, palette: Palette) -> pdk.Layer:
-    middle = rgb(palette.paths.fill), rgb(palette.land)
-    dots = [_Mark(path.middle, 5, *middle, path.name) for path in explanation.path_evidence]
-    return pdk.Layer(
-        "ScatterplotLayer",
-        id="places",
-        data=[
-            {"at": position[mark.poi], "r": mark.radius, "fill": mark.fill, "line": mark.line, "tip": mark.name}
-            for mark in (*dots, *marks)
-        ],
-        get_position="at",
-        get_radius="r",
-        radius_units=_PIXELS,
-        get_fill_color="fill",
-        get_line_color="line",
-        line_width_units=_PIXELS,
-        get_line_width=3,
-        stroked=True,
-        pickable=True,
-    )
-
-
-def _name_layer(explanation: FullExplanation, marks: list[_Mark], position: Positions, palette: Palette) -> pdk.Layer:
-    """The source's name stands above its dot, the others' below: the first place is often next door."""
-    names = [
-        {"at": position[mark.poi], "name": mark.name[:24], "shift": [0, -20 if mark.poi == explanation.source else 22]}
-        for mark in marks
-    ]
-    return pdk.Layer(
-        "TextLayer",
-        id="names",
-        data=names,
-        get_position="at",
-        get_text="name",
-        get_size=13,
-        get_color=rgb(palette.ink),
-        get_pixel_offset="shift",
-        background=True,
-        get_background_color=rgb(palette.land, 225),
-        background_padding=[4, 2],
-        character_set=pdk.types.String("auto"),
-        font_family=pdk.types.String('"Source Sans", sans-serif'),
-        pickable=False,
-    )
-
-
-def _positions(opened: LoadedDataset, pois: np.ndarray) -> list[list[float]]:
-    return [[round(float(opened.longitude[poi]), 5), round(float(opened.latitude[poi]), 5)] for poi in pois]
+    return deck_layers.discs("places", table, fill="fill", line="line", line_px=3.0)

@@ -1,4 +1,4 @@
-"""Greedy placement of a few names around marks on a map, at the map's opening camera."""
+"""Greedy placement of a few names around marks on a map, at the map's opening camera; a name never covers a mark."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,23 @@ import numpy as np
 
 CHARACTER_PX = 7.2
 HEIGHT_PX = 20.0
+PADDING_PX = 10.0
 MAX_CHARACTERS = 30
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
+
+_SIDES = (
+    ("start", 1.0, 0.0),
+    ("end", -1.0, 0.0),
+    ("middle", 0.0, 1.0),
+    ("middle", 0.0, -1.0),
+    ("start", 0.7, 0.7),
+    ("start", 0.7, -0.7),
+    ("end", -0.7, 0.7),
+    ("end", -0.7, -0.7),
+)
+_FARTHER_PX = (0.0, 8.0, 16.0, 26.0)
 
 
 @dataclass(frozen=True)
@@ -30,58 +43,72 @@ def place_labels(
     gap: np.ndarray,
     *,
     obstacles: np.ndarray,
-    keep: int,
     half_size: tuple[float, float] = (365.0, 260.0),
 ) -> list[Label]:
-    """Put each name right, left, below or above its mark, wherever it covers least; drop those that cover others.
+    """Put each name beside its mark, close and then a little farther, where it covers nothing; else leave it out.
 
     Args:
         texts: names, the most important first.
         x, y: marks in pixels from the map's middle, y downwards.
         gap: distance in pixels between a mark's middle and its name.
-        obstacles: rows of x, y and radius in pixels that names should not cover.
-        keep: how many of the first names are placed whatever they cover.
+        obstacles: rows of x, y and radius in pixels of all discs, which no name may cover.
         half_size: half the map's width and height in pixels, so that names are not cut off.
     """
     taken: list[Box] = []
     placed = []
     for index, full in enumerate(texts):
-        text = full if len(full) <= MAX_CHARACTERS else full[: MAX_CHARACTERS - 1] + "…"
-        width = CHARACTER_PX * len(text) + 10
-        options: list[tuple[float, int, Box, Label]] = []
-        for anchor, dx, dy in (
-            ("start", gap[index], 0.0),
-            ("end", -gap[index], 0.0),
-            ("middle", 0.0, gap[index] + HEIGHT_PX / 2),
-            ("middle", 0.0, -gap[index] - HEIGHT_PX / 2),
-        ):
-            left = x[index] + dx - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
-            box = (left, y[index] + dy - HEIGHT_PX / 2, left + width, y[index] + dy + HEIGHT_PX / 2)
-            cost = sum(_overlap(box, other) for other in taken) * 3 + sum(_covers(box, mark) for mark in obstacles)
-            cost += 30 * HEIGHT_PX * _outside(box, half_size)
-            options.append(
-                (cost, len(options), box, Label(index, text, round(float(dx), 1), round(float(dy), 1), anchor))
-            )
-        cost, _, box, label = min(options, key=lambda option: option[:2])
-        if index < keep or cost == 0:
-            taken.append(box)
-            placed.append(label)
+        text = shorten(full)
+        options = (
+            (label, label_box(label, x[index], y[index]))
+            for farther in _FARTHER_PX
+            for label in _options(index, text, float(gap[index]) + farther)
+        )
+        for label, box in options:
+            if not _outside(box, half_size) and not _covers(box, obstacles) and not any(_meet(box, t) for t in taken):
+                taken.append(box)
+                placed.append(label)
+                break
     return placed
 
 
-def _outside(box: Box, half_size: tuple[float, float]) -> float:
-    """How many pixels of the box stick out of the map."""
+def shorten(text: str) -> str:
+    """A name in at most 30 characters."""
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
+
+
+def label_box(label: Label, x: float, y: float) -> Box:
+    """The box that a label's plate fills, its mark being at x, y."""
+    width = CHARACTER_PX * len(label.text) + PADDING_PX
+    left = (
+        x + label.shift_x - {"start": PADDING_PX / 2, "middle": width / 2, "end": width - PADDING_PX / 2}[label.anchor]
+    )
+    top = y + label.shift_y - HEIGHT_PX / 2
+    return left, top, left + width, top + HEIGHT_PX
+
+
+def _options(index: int, text: str, gap: float) -> list[Label]:
+    placed = []
+    for anchor, side_x, side_y in _SIDES:
+        # Beside a mark the plate's padding counts, above and below it half its height.
+        dx = side_x * (gap + PADDING_PX / 2)
+        dy = side_y * (gap + HEIGHT_PX / 2)
+        placed.append(Label(index, text, round(dx, 1), round(dy, 1), anchor))
+    return placed
+
+
+def _outside(box: Box, half_size: tuple[float, float]) -> bool:
     half_width, half_height = half_size
-    sides = (-half_width - box[0], -half_height - box[1], box[2] - half_width, box[3] - half_height)
-    return sum(max(side, 0.0) for side in sides)
+    return box[0] < -half_width or box[2] > half_width or box[1] < -half_height or box[3] > half_height
 
 
-def _overlap(box: Box, other: Box) -> float:
-    width = min(box[2], other[2]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[1], other[1])
-    return max(width, 0.0) * max(height, 0.0)
+def _meet(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
-def _covers(box: Box, mark: np.ndarray) -> float:
-    """Area of the overlap with the mark's bounding square."""
-    return _overlap(box, (mark[0] - mark[2], mark[1] - mark[2], mark[0] + mark[2], mark[1] + mark[2]))
+def _covers(box: Box, discs: np.ndarray) -> bool:
+    """Whether the box reaches into any disc."""
+    if not len(discs):
+        return False
+    near_x = np.clip(discs[:, 0], box[0], box[2])
+    near_y = np.clip(discs[:, 1], box[1], box[3])
+    return bool((np.hypot(discs[:, 0] - near_x, discs[:, 1] - near_y) < discs[:, 2]).any())

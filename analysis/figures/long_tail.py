@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.figures.charts import styled
-from analysis.figures.palette import Palette, contrast, mix, translucent
+from analysis.figures.palette import Palette, ink_on, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -139,11 +139,19 @@ def _add_bars(
         )
 
 
-def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Figure:
+def plot_cohorts(
+    table: pd.DataFrame,
+    reference: str,
+    palette: Palette,
+    *,
+    within: str = "Within<br>two hops",
+    beyond: str = "Beyond<br>two hops",
+) -> go.Figure:
     """The four evidence cohorts as a two by two matrix; cells carry ``[in_history, within_two_hops]`` as customdata.
 
     Args:
         table: from `accuracy_by_evidence`, with a reference.
+        within, beyond: what the rows are called.
     """
     figure = go.Figure()
     columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
@@ -151,7 +159,7 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
         x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
         share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
         ground = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
-        ink = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+        ink = ink_on(ground, palette)
         figure.add_scatter(
             x=[x],
             y=[y],
@@ -180,7 +188,7 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
         figure.add_annotation(
             x=x, y=1.62, text=f"<b>{text}</b>", showarrow=False, font={"color": palette.revisits.text, "size": 14}
         )
-    for y, text in ((1, "Within<br>two hops"), (0, "Beyond<br>two hops")):
+    for y, text in ((1, within), (0, beyond)):
         figure.add_annotation(
             x=-0.53,
             y=y,
@@ -196,12 +204,13 @@ def plot_cohorts(table: pd.DataFrame, reference: str, palette: Palette) -> go.Fi
     return figure
 
 
-def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
+def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: str = "Hops N") -> go.Figure:
     """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is full (Fig. 5).
 
     Args:
         hops: rows of `recap.dataset_statistics.hop_statistics`.
         chosen: the N to mark.
+        axis: what N counts.
     """
     panels = (
         ("Candidates a place", "avg_candidates", "{:,.0f}"),
@@ -235,7 +244,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
         top = float(hops[name].max()) if len(hops) else 1.0
         figure.update_yaxes(range=[-0.06 * (top or 1), 1.22 * (top or 1)], visible=False, row=1, col=column)
     styled(figure, palette, height=290, margin={"t": 34, "b": 48})
-    figure.update_xaxes(title_text="Hops N", dtick=1, range=[0.5, 5.6], showline=True)
+    figure.update_xaxes(title_text=axis, dtick=1, range=[0.5, 5.6], showline=True)
     figure.update_annotations(font={"size": 14, "color": palette.ink})
     return figure
 
@@ -253,12 +262,14 @@ def _beside_line(values: list[float]) -> list[str]:
     return sides
 
 
-def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
+def plot_lift(table: pd.DataFrame, palette: Palette, *, two_hops: str = EVIDENCE_LABELS["two_hops"]) -> go.Figure:
     """Lift of each evidence under each control on a log axis, with 95 % intervals; 1 is chance.
 
     Args:
         table: from `analysis.long_tail.lift.evidence_lift`.
+        two_hops: what that evidence is called.
     """
+    labels = EVIDENCE_LABELS | {"two_hops": two_hops}
     marks = {
         "uniform": "circle-open",
         "popularity": "square-open",
@@ -295,7 +306,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
                 "width": 0,
             },
             hovertext=[
-                f"{EVIDENCE_LABELS[name]}, {CONTROL_LABELS[control]}: {lift:.2f} ({low:.2f} to {high:.2f}), n = {n:,}"
+                f"{labels[name]}, {CONTROL_LABELS[control]}: {lift:.2f} ({low:.2f} to {high:.2f}), n = {n:,}"
                 for name, lift, low, high, n in zip(
                     rows["evidence"], rows["lift"], rows["lower"], rows["upper"], rows["n"], strict=True
                 )
@@ -311,7 +322,7 @@ def plot_lift(table: pd.DataFrame, palette: Palette) -> go.Figure:
         gridcolor=palette.grid,
         tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     )
-    names = [EVIDENCE_LABELS[name] for name in EVIDENCE]
+    names = [labels[name] for name in EVIDENCE]
     figure.update_yaxes(
         tickvals=list(range(len(names), 0, -1)), ticktext=names, tickfont={"color": palette.ink}, showgrid=False
     )

@@ -2,35 +2,64 @@
 
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.palette import Palette, mix
+from analysis.figures.scale_bar import scale_bar
+from analysis.figures.table_rows import rows
 from analysis.geography import Camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 
 SIZE: Final = (760, 540)
 SCALE: Final = 2
-_FILLS: Final = ("district", "park", "airfield", "water", "quay")
+_FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
 _LINES: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
 
 Pixel = tuple[float, float]
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What a flat map lies on: every place, and the city's own layers where it has some."""
+
+    opened: LoadedDataset
+    basemap: Mapping[str, Any] | None = None
+
+
 def draw_ground(
-    opened: LoadedDataset, camera: Camera, palette: Palette, basemap: Mapping[str, Any] | None
+    ground: Ground, camera: Camera, palette: Palette, *, height: int = SIZE[1]
 ) -> tuple[Image.Image, ImageDraw.ImageDraw]:
-    """The city without anybody: its own layers where it has some, and every place as a faint dot."""
+    """The city without anybody: its own layers where it has some, and every place as a faint dot.
+
+    Args:
+        height: of the band around the middle that will be looked at; scale bar and credit stand in it.
+    """
+    opened, basemap = ground.opened, ground.basemap
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     draw = ImageDraw.Draw(image)
     layers = {} if basemap is None else {name: basemap["layers"][name] for name in basemap["order"]}
     for name, layer in layers.items():
-        _draw_layer(draw, name, layer, camera, palette)
+        _draw_layer(image, name, layer, camera, palette)
     for x, y in pixels(camera, opened.latitude, opened.longitude):
         draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
+    _draw_scale(draw, camera, palette, height)
+    credit = "" if basemap is None else str(basemap.get("attribution", ""))
+    if credit:
+        corner = SCALE * SIZE[0] - 12, SCALE * (SIZE[1] + height) / 2 - 10
+        _plate(draw, corner, credit, palette.quiet, ImageFont.load_default(20), palette, anchor="rb")
     return image, draw
+
+
+def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, height: int) -> None:
+    bar = scale_bar(camera, (SIZE[0] / 2, height / 2))
+    left, right = (on_picture(x, bar.y) for x in bar.x)
+    draw.line([left, right], fill=palette.quiet, width=6)
+    _plate(draw, (left[0] + 4, left[1] - 12), bar.text, palette.quiet, ImageFont.load_default(22), palette, anchor="lb")
 
 
 def to_png(image: Image.Image) -> bytes:
@@ -48,10 +77,9 @@ def draw_disc(
     draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=width)
 
 
-def _draw_layer(
-    draw: ImageDraw.ImageDraw, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette
-) -> None:
-    colours = {
+def ground_colours(palette: Palette) -> dict[str, str]:
+    """The colour of every layer of a basemap, but for density, which has levels."""
+    return {
         "district": palette.district,
         "park": palette.park,
         "airfield": palette.park,
@@ -64,20 +92,31 @@ def _draw_layer(
         "road": palette.road_casing,
         "bridge": palette.road_casing,
     }
+
+
+def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
+    draw = ImageDraw.Draw(image)
+    colours = ground_colours(palette)
     for feature in collection["features"]:
         for kind, lines in _parts(feature["geometry"]):
             if kind == "polygon" and name in _FILLS:
-                _fill(draw, [_project(camera, line) for line in lines], colours[name], palette, name)
+                colour = palette.density(feature["properties"]["level"]) if name == "density" else colours[name]
+                _fill(image, [_project(camera, line) for line in lines], colour)
             elif kind == "line" and name in _LINES:
                 for line in lines:
                     draw.line(_project(camera, line), fill=colours[name], width=_LINES[name] * SCALE)
 
 
-def _fill(draw: ImageDraw.ImageDraw, rings: list[list[Pixel]], colour: str, palette: Palette, name: str) -> None:
-    """The outer ring in its colour; islands in the sea are land again."""
-    draw.polygon(rings[0], fill=colour)
-    for hole in rings[1:]:
-        draw.polygon(hole, fill=palette.land if name == "water" else colour)
+def _fill(image: Image.Image, rings: list[list[Pixel]], colour: str) -> None:
+    """The outer ring in a colour; what lies in its holes stays as it is."""
+    if len(rings) == 1:
+        ImageDraw.Draw(image).polygon(rings[0], fill=colour)
+        return
+    mask = Image.new("1", image.size)
+    draw = ImageDraw.Draw(mask)
+    for index, ring in enumerate(rings):
+        draw.polygon(ring, fill=int(index == 0))
+    image.paste(colour, mask=mask)
 
 
 def _parts(geometry: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
@@ -101,13 +140,32 @@ def _project(camera: Camera, line: list[list[float]]) -> list[Pixel]:
 def pixels(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) -> list[Pixel]:
     """Where points lie on the picture."""
     x, y = screen_offsets(camera, latitude, longitude)
-    return [(float(a), float(b)) for a, b in zip(SCALE * (x + SIZE[0] / 2), SCALE * (y + SIZE[1] / 2), strict=True)]
+    return [on_picture(a, b) for a, b in zip(x, y, strict=True)]
 
 
-def draw_name(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, palette: Palette) -> None:
-    """A name on a plate of land."""
-    shown = text if len(text) <= 32 else text[:31] + "…"
+def on_picture(x: float, y: float) -> Pixel:
+    """The picture's pixel of an offset from the map's middle."""
+    return float(SCALE * (x + SIZE[0] / 2)), float(SCALE * (y + SIZE[1] / 2))
+
+
+def draw_text(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, size: int) -> None:
+    """Words in the middle of a point."""
+    draw.text(at, text, fill=colour, font=ImageFont.load_default(size), anchor="mm")
+
+
+def draw_names(draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette) -> None:
+    """Placed names on plates of land: ``x, y, text, shift, anchor`` and ``of``, which says the colour."""
     font = ImageFont.load_default(26)
-    box = draw.textbbox(at, shown, font=font, anchor="mm")
+    for name in rows(names):
+        at = on_picture(name["x"] + name["shift"][0], name["y"] + name["shift"][1])
+        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name["anchor"]]
+        _plate(draw, at, name["text"], colours[name["of"]], font, palette, anchor=anchor)
+
+
+def _plate(
+    draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, font: Any, palette: Palette, *, anchor: str
+) -> None:
+    """Words on a plate of land."""
+    box = draw.textbbox(at, text, font=font, anchor=anchor)
     draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
-    draw.text(at, shown, fill=colour, font=font, anchor="mm")
+    draw.text(at, text, fill=colour, font=font, anchor=anchor)

@@ -1,76 +1,66 @@
-"""The map of one case as a PNG without a browser, for slides and papers: the same marks, drawn flat."""
+"""The map of one case as a PNG without a browser, for slides and papers: the same marks as `walk_deck`, drawn flat."""
 
-from collections.abc import Mapping
-from typing import Any
+from itertools import pairwise
 
-from PIL import ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
-from analysis.figures.map_ground import SCALE, draw_disc, draw_ground, draw_name, pixels, to_png
-from analysis.figures.palette import Palette
-from analysis.figures.walk_map import LARGEST_DISC_PX, disc_radius_px
-from analysis.geography import Camera
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Trajectory
+from analysis.figures.map_ground import SCALE, Ground, draw_disc, draw_ground, draw_names, draw_text, on_picture, to_png
+from analysis.figures.palette import Palette, mix
+from analysis.figures.table_rows import rows
+from analysis.figures.walk_map import name_colours, rank_ink, revisit_shift
+from analysis.figures.walk_marks import WalkMarks
 from recap import columns as c
 
 
-def draw_walk_image(
-    opened: LoadedDataset,
-    trajectory: Trajectory,
-    prediction: CasePrediction,
-    *,
-    camera: Camera,
-    palette: Palette,
-    basemap: Mapping[str, Any] | None = None,
-    show_truth: bool = True,
-) -> bytes:
-    """Path so far, predictions, truth and names over the map's ground.
-
-    Args:
-        basemap: the city's own layers; without them every place is a faint dot.
+def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> bytes:
+    """The marks over the map's ground.
 
     Returns:
         A PNG of 1520 x 1080 pixels.
     """
-    image, draw = draw_ground(opened, camera, palette, basemap)
-    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(prediction.case[c.CASE]))]
-    path = pixels(camera, opened.latitude[stops], opened.longitude[stops])
-    if len(path) > 1:
-        draw.line(path, fill=palette.ink, width=5, joint="curve")
-    _draw_predictions(draw, opened, prediction, camera, palette, show_truth)
-    x, y = path[-1]
-    draw_disc(draw, (x, y), 15, fill=palette.ink, outline=palette.land, width=4)
-    draw_name(draw, (x, y + 2 * LARGEST_DISC_PX + 22), opened.labels[int(stops[-1])], palette.ink, palette)
+    image, _ = draw_ground(ground, marks.camera, palette)
+    draw_marks(image, marks, palette)
     return to_png(image)
 
 
-def _draw_predictions(
-    draw: ImageDraw.ImageDraw,
-    opened: LoadedDataset,
-    prediction: CasePrediction,
-    camera: Camera,
-    palette: Palette,
-    show_truth: bool,
-) -> None:
-    table = prediction.candidates
-    shown = table[~table["truth"] | (table[c.RANK] <= len(table) - 1)]
-    weight = shown["probability"].to_numpy() if shown["probability"].notna().all() else 1 / shown[c.RANK].to_numpy()
-    poi = shown[c.POI].to_numpy()
-    places = pixels(camera, opened.latitude[poi], opened.longitude[poi])
-    font = ImageFont.load_default(22)
-    rows = list(zip(places, disc_radius_px(weight), shown[c.RANK], shown["revisit"], strict=True))
-    for (x, y), radius, rank, revisit in reversed(rows):
-        r = radius * SCALE
-        draw_disc(draw, (x, y), r, fill=palette.model.fill, outline=palette.land, width=3)
-        draw.text((x, y), f"{rank:g}", fill=palette.page, font=font, anchor="mm")
-        if revisit:
-            corner = (x + 0.72 * r, y - 0.72 * r)
+def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
+    """The marks on a ground that was drawn for their camera."""
+    draw = ImageDraw.Draw(image)
+    for line in rows(marks.two_hops):
+        corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]
+        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line["w"]))
+    walked = [on_picture(x, y) for x, y in zip(marks.walked["x"], marks.walked["y"], strict=True)]
+    for ends, strength in zip(pairwise(walked), marks.strength, strict=True):
+        draw.line(ends, fill=mix(palette.ink, palette.land, 0.2 + 0.75 * strength), width=5)
+    for table, fill, edge in (
+        (marks.middles, palette.paths.fill, palette.land),
+        (marks.stops, palette.land, palette.ink),
+    ):
+        for mark in rows(table):
+            draw_disc(draw, on_picture(mark["x"], mark["y"]), SCALE * mark["r"], fill=fill, outline=edge, width=3)
+    for stop in rows(marks.stops):
+        draw_text(draw, on_picture(stop["x"], stop["y"]), stop["stop"], palette.ink, 20)
+    _draw_predictions(draw, marks, palette)
+    source = marks.source.iloc[0]
+    draw_disc(
+        draw, on_picture(source["x"], source["y"]), SCALE * source["r"], fill=palette.ink, outline=palette.land, width=4
+    )
+    draw_names(draw, marks.names, name_colours(palette), palette)
+
+
+def _draw_predictions(draw: ImageDraw.ImageDraw, marks: WalkMarks, palette: Palette) -> None:
+    for leader in rows(marks.leaders):
+        ends = [on_picture(leader["x"], leader["y"]), on_picture(leader["true_x"], leader["true_y"])]
+        draw.line(ends, fill=palette.quiet, width=3)
+        draw_disc(draw, ends[1], 5, fill=palette.quiet, outline=palette.land, width=1)
+    for disc in rows(marks.discs.iloc[::-1]):
+        at, r = on_picture(disc["x"], disc["y"]), SCALE * disc["r"]
+        draw_disc(draw, at, r, fill=palette.model.fill, outline=palette.land, width=3)
+        draw_text(draw, at, disc[c.RANK], rank_ink(palette), 22)
+        if disc["revisit"]:
+            right, down = revisit_shift(r)
+            corner = at[0] + right, at[1] + down
             draw_disc(draw, corner, 9, fill=palette.revisits.fill, outline=palette.land, width=3)
-    if show_truth:
-        target = int(prediction.case[c.TARGET])
-        x, y = pixels(camera, opened.latitude[[target]], opened.longitude[[target]])[0]
-        mine = [radius for place, radius, _, _ in rows if place == (x, y)]
-        r = SCALE * ((mine[0] if mine else 7) + 5)
-        draw_disc(draw, (x, y), r, fill=None, outline=palette.truth.fill, width=6)
-        draw_name(draw, (x, y - r - 18), opened.labels[target], palette.truth.text, palette)
+    for ring in rows(marks.ring):
+        at = on_picture(ring["x"], ring["y"])
+        draw_disc(draw, at, SCALE * ring["r"], fill=None, outline=palette.truth.fill, width=6)

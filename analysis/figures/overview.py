@@ -4,7 +4,6 @@ import math
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from analysis.figures.charts import styled
 from analysis.figures.palette import Palette, mix
@@ -14,86 +13,76 @@ from recap import columns as c
 PANELS = (("all", "All"), ("head", "Head"), ("tail", "Tail"))
 
 
-def plot_lollipops(table: pd.DataFrame, palette: Palette) -> go.Figure:
-    """Accuracy of every model over all, head and tail cases; numbers at the right, the lead below.
+def plot_lollipops(table: pd.DataFrame, palette: Palette, *, group: str) -> go.Figure:
+    """Accuracy of every model over all, head or tail cases: names above their lines, numbers right, the lead below.
+
+    One figure a group, so that they stand side by side where there is room and stacked where there is none.
 
     Args:
         table: from `accuracy_by_group`; the first model is the one in question.
+        group: one of `PANELS`.
     """
     names = list(dict.fromkeys(table["model"]))
-    figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.03, shared_yaxes=True)
+    figure = go.Figure()
     order = {name: len(names) - position for position, name in enumerate(names)}
-    for column, (group, title) in enumerate(PANELS, start=1):
-        rows = table[table["group"] == group]
-        n = int(rows["n"].iloc[0]) if len(rows) else 0
-        for row in rows.to_dict(orient="records"):
-            mine, y = row["model"] == names[0], order[row["model"]]
-            known = not math.isnan(row["value"])
-            colour = palette.model.fill if mine else palette.baseline
-            faint = mix(colour, palette.page, 0.45)
-            value = row["value"] if known else 0.0
-            figure.add_scatter(
-                x=[0, value],
-                y=[y, y],
-                mode="lines+markers",
-                line={"color": faint, "width": 3},
-                marker={"color": colour, "size": [0, 15 if mine else 11], "opacity": 1},
-                hovertext=f"{row['model']}: {value:.4f} ({row['lower']:.4f} to {row['upper']:.4f})"
-                if known
-                else "n = 0",
-                hoverinfo="text",
-                row=1,
-                col=column,
-            )
-            text = f"{value:.3f}" if known else "–"
+    rows = table[table["group"] == group]
+    n = int(rows["n"].iloc[0]) if len(rows) else 0
+    for row in rows.to_dict(orient="records"):
+        mine, y = row["model"] == names[0], order[row["model"]]
+        known = not math.isnan(row["value"])
+        colour = palette.model.fill if mine else palette.baseline
+        value = row["value"] if known else 0.0
+        figure.add_scatter(
+            x=[0, value],
+            y=[y - 0.18, y - 0.18],
+            mode="lines+markers",
+            line={"color": mix(colour, palette.page, 0.45), "width": 3},
+            marker={"color": colour, "size": [0, 15 if mine else 11], "opacity": 1},
+            hovertext=f"{row['model']}: {value:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if known else "n = 0",
+            hoverinfo="text",
+        )
+        number = f"{value:.3f}" if known else "–"
+        ink = palette.model.text if mine else palette.ink
+        for text, x, anchor in ((row["model"], 0, "left"), (number, 1, "right")):
             figure.add_annotation(
-                x=1.62,
-                y=y,
-                xanchor="right",
+                x=x,
+                xref="paper",
+                y=y + 0.22,
+                xanchor=anchor,
                 text=f"<b>{text}</b>" if mine else text,
                 showarrow=False,
-                font={"color": palette.model.text if mine else palette.ink, "size": 14},
-                row=1,
-                col=column,
+                font={"color": ink, "size": 14},
             )
-        figure.add_annotation(
-            x=0,
-            y=len(names) + 0.85,
-            xanchor="left",
-            text=f"<b>{title}</b>  n = {n:,}",
-            showarrow=False,
-            row=1,
-            col=column,
-        )
-        _add_lead(figure, column, rows, palette)
-    styled(figure, palette, height=112 + 44 * len(names), margin={"l": 118})
-    figure.update_xaxes(visible=False, range=[-0.05, 1.64])
-    figure.update_yaxes(
-        range=[-0.7, len(names) + 1.2],
-        showgrid=False,
-        tickvals=list(order.values()),
-        ticktext=list(order),
-        tickfont={"color": palette.ink, "size": 14},
+    figure.add_annotation(
+        x=0,
+        xref="paper",
+        y=len(names) + 0.95,
+        xanchor="left",
+        text=f"<b>{dict(PANELS)[group]}</b>  n = {n:,}",
+        showarrow=False,
     )
+    _add_lead(figure, rows, palette)
+    styled(figure, palette, height=112 + 44 * len(names))
+    figure.update_xaxes(visible=False, range=[-0.03, 1.03])
+    figure.update_yaxes(range=[-0.7, len(names) + 1.3], visible=False)
     return figure
 
 
-def _add_lead(figure: go.Figure, column: int, rows: pd.DataFrame, palette: Palette) -> None:
+def _add_lead(figure: go.Figure, rows: pd.DataFrame, palette: Palette) -> None:
     leads = rows.dropna(subset="lead") if "lead" in rows else rows.iloc[:0]
     if len(leads):
         lead = leads.iloc[0]
         words = f"{signed(lead['lead'])} {'over' if lead['lead'] >= 0 else 'to'} the best"
         span = f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]"
         figure.add_annotation(
-            x=1.62,
+            x=1,
+            xref="paper",
             y=0.45,
             xanchor="right",
             yanchor="top",
             align="right",
             text=f"{words}<br>{span}",
             showarrow=False,
-            row=1,
-            col=column,
             font={"color": palette.model.text, "size": 13},
         )
 

@@ -62,6 +62,10 @@ class Palette:
     road_casing: str
     shore: str
 
+    def density(self, level: int) -> str:
+        """The ground where places lie densely, from level 1 to 3: a little darker, or lighter in the dark theme."""
+        return mix(self.quiet, self.land, 0.055 * level)
+
     def of_role(self, role: Role) -> Hue:
         """The colour of a place in a comparison of two."""
         if role == "other":
@@ -148,6 +152,11 @@ def contrast(first: str, second: str) -> float:
     """
     light, dark = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def ink_on(ground: str, palette: Palette) -> str:
+    """Ink or page colour for letters on a ground, whichever contrasts more."""
+    return max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
 
 
 def mix(first: str, second: str, share: float) -> str:

@@ -3,29 +3,23 @@
 Accuracies are over cases unless ``unit`` says distinct steps (unique source -> target pairs); every table carries n.
 """
 
+import math
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, Unit, UserBootstrap, group_means, interval
+from analysis.records.case_groups import COHORTS, By, bin_of_cases, cohort_of_cases, count_bins
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
 
-By = Literal["transition_count", "destination_count"]
-
-STEP_BINS: Final = (*range(10), 10)
-"""Lower edges: 0, 1, ..., 9 and 10 or more (Fig. 10)."""
-
-PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
-"""Lower edges of the target's training check-ins (Fig. 2)."""
-
-COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
-"""(in history, within two hops), row by row of Fig. 7."""
+ENOUGH_CASES: Final = 20
+"""Bins with fewer cases say nothing about a trend."""
 
 
 def accuracy_by_count(
@@ -55,12 +49,50 @@ def accuracy_by_count(
     Raises:
         ConfigError: unknown metric, unit or ``by``.
     """
-    edges = _edges(by)
-    groups = np.searchsorted(edges, records[by].to_numpy(np.int64), side="right") - 1
-    table = _grouped(records, groups, len(edges), metric, unit, reference, samples, seed)
-    high = [*(edge - 1 for edge in edges[1:]), -1]
-    names = [_bin_name(low, upper) for low, upper in zip(edges, high, strict=True)]
-    return pd.concat([pd.DataFrame({"bin": names, "low": edges, "high": high}), table], axis=1)
+    bins = count_bins(by)
+    table = _grouped(records, bin_of_cases(records, by), len(bins), metric, unit, reference, samples, seed)
+    return pd.concat([bins, table], axis=1)
+
+
+def accuracy_rises(
+    records: pd.DataFrame, metric: str, *, unit: Unit = "cases", samples: int = SAMPLES, seed: int = 0
+) -> pd.DataFrame:
+    """How much accuracy rises from the rarest to the most frequent bin, over steps, over places, and the difference.
+
+    The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three are drawn together, so that
+    the difference is paired; it is the step's rise less the place's, the latter turned to its own direction.
+
+    Returns:
+        Rows ``step, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
+        difference), ``rise, lower, upper`` (95 % interval over users); NaN where a panel has no two such bins.
+    """
+    values, pairs = metric_values(records, metric), _pairs(records, unit)
+    bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
+    rises: dict[str, tuple[float, float, np.ndarray]] = {}
+    for name, by in (("step", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
+        groups, bins = bin_of_cases(records, by), len(count_bins(by))
+        count, mean = group_means(values, groups, bins, pairs)
+        known = np.flatnonzero(count >= ENOUGH_CASES)
+        if len(known) < 2:
+            rises[name] = math.nan, math.nan, np.full(samples, math.nan)
+            continue
+        drawn = bootstrap.means(values, groups, bins, pairs)
+        first, last = int(known[0]), int(known[-1])
+        rises[name] = float(mean[first]), float(mean[last]), drawn[:, last] - drawn[:, first]
+    (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["step"], rises["place"]
+    turn = -1.0 if place_last < place_first else 1.0
+    lower, upper = interval(np.column_stack([step_B, place_B, step_B - turn * place_B]))
+    step, place = step_last - step_first, place_last - place_first
+    return pd.DataFrame(
+        {
+            "over": ["step", "place", "difference"],
+            "first": [step_first, place_first, math.nan],
+            "last": [step_last, place_last, math.nan],
+            "rise": [step, place, step - turn * place],
+            "lower": lower,
+            "upper": upper,
+        }
+    )
 
 
 def accuracy_by_group(
@@ -130,11 +162,8 @@ def accuracy_by_evidence(
     Returns:
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
     """
-    history = records[c.IN_HISTORY].to_numpy(bool)
-    hops = records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
-    groups = np.where(records[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, cohort, -1)
-    table = _grouped(records, groups, len(COHORTS), metric, unit, reference, samples, seed)
+    cohorts = cohort_of_cases(records, eta)
+    table = _grouped(records, cohorts, len(COHORTS), metric, unit, reference, samples, seed)
     flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
 
@@ -205,15 +234,3 @@ def _pairs(records: pd.DataFrame, unit: Unit) -> np.ndarray | None:
 
 def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:
     return group_masks(records[c.TRANSITION_COUNT], eta)[group].to_numpy(bool)
-
-
-def _edges(by: By) -> tuple[int, ...]:
-    if by == c.TRANSITION_COUNT:
-        return STEP_BINS
-    if by == c.DESTINATION_COUNT:
-        return PLACE_BINS
-    raise ConfigError(f"unknown column {by!r}; choose transition_count or destination_count")
-
-
-def _bin_name(low: int, high: int) -> str:
-    return f"{low}+" if high < 0 else str(low) if low == high else f"{low}–{high}"

@@ -1,17 +1,15 @@
 """One-sentence findings for headings, chosen by the numbers and their intervals, never by what one hoped for."""
 
 import math
-from typing import Final
+from typing import Final, Literal
 
 import pandas as pd
 
 from analysis.formatting import percent
 from analysis.records.accuracy import METRIC_LABELS
 
-ENOUGH_CASES: Final = 20
-"""Bins with fewer cases say nothing about a trend."""
 FLAT: Final = 0.1
-"""A trend that changes accuracy by less is called flat."""
+"""A trend whose whole interval is smaller is called flat."""
 
 
 def overview_finding(table: pd.DataFrame, metric: str) -> str:
@@ -35,56 +33,113 @@ def overview_finding(table: pd.DataFrame, metric: str) -> str:
 
 
 def _verdict(mine: dict[str, dict]) -> str:
-    lead, low, high = (mine["all"].get(name, math.nan) for name in ("lead", "lead_lower", "lead_upper"))
-    if lead is None or math.isnan(lead):
+    """Who is ahead over all cases, and head and tail where they differ from that; only what an interval holds."""
+    whole = _standing(mine["all"])
+    if whole is None:
         return ""
     rival = mine["all"]["rival"]
-    if high < 0:
-        return f"{rival} finds more."
-    if low <= 0:
-        return f"It is level with {rival}."
-    gains = {group: mine[group]["n"] * mine[group].get("lead", 0.0) for group in ("head", "tail") if mine[group]["n"]}
-    if len(gains) == 2 and gains["tail"] > max(gains["head"], 0) and mine["tail"]["lead_lower"] > 0:
-        return "It gains more tail cases than head cases."
-    if len(gains) == 2 and mine["tail"]["lead_lower"] <= 0:
-        return "Its lead is in the head."
-    return f"It leads {rival} in head and tail."
+    told = {
+        "ahead": f"It is ahead of {rival}",
+        "behind": f"{rival} is ahead",
+        "unclear": f"It and {rival} are too close to tell apart",
+    }[whole]
+    parts = {group: _standing(mine[group]) for group in ("head", "tail") if mine[group]["n"]}
+    if set(parts.values()) == {whole} and len(parts) == 2:
+        return f"{told}, in head and tail alike." if whole == "ahead" else f"{told}."
+    others = [
+        {
+            "ahead": f"in the {group} it is ahead of {mine[group]['rival']}",
+            "behind": f"in the {group} {mine[group]['rival']} is ahead",
+            "unclear": f"the {group} is too close to tell",
+        }[standing]
+        for group, standing in parts.items()
+        if standing is not None and standing != whole
+    ]
+    return "; ".join([told, *others]) + "."
 
 
-def long_tail_finding(by_step: pd.DataFrame, by_place: pd.DataFrame) -> str:
-    """Whether accuracy follows the step's frequency more than the place's.
+def _standing(row: dict) -> Literal["ahead", "behind", "unclear"] | None:
+    """Where the interval of the lead over the best other model lies beside 0; None without one."""
+    lead, low, high = (row.get(name, math.nan) for name in ("lead", "lead_lower", "lead_upper"))
+    if lead is None or math.isnan(lead) or math.isnan(low) or math.isnan(high):
+        return None
+    return "ahead" if low > 0 else "behind" if high < 0 else "unclear"
+
+
+def long_tail_finding(rises: pd.DataFrame) -> str:
+    """Whether accuracy follows the step's frequency, and whether it does so more than the place's.
 
     Args:
-        by_step, by_place: from `accuracy_by_count`.
+        rises: from `analysis.long_tail.accuracy_tables.accuracy_rises`.
     """
-    step, place = spread(by_step), spread(by_place)
-    if step is None or place is None:
+    rows = {row["over"]: row for row in rises.to_dict(orient="records")}
+    step, place, difference = rows["step"], rows["place"], rows["difference"]
+    if math.isnan(step["rise"]) or math.isnan(place["rise"]):
         return "There are too few cases to see a trend."
-    rise, other = step[1] - step[0], place[1] - place[0]
-    if rise <= 0.05:
+    if within(step, FLAT):
         return "Accuracy hardly depends on how often the step was seen."
-    if rise > 2 * abs(other) and abs(other) < FLAT:
-        return "Accuracy follows how often the step was seen, not how popular the place is."
-    if rise > abs(other):
-        return "Accuracy follows how often the step was seen more than how popular the place is."
-    return "Accuracy follows how popular the place is as much as how often the step was seen."
+    if step["lower"] <= 0 <= step["upper"]:
+        return "Whether accuracy follows how often the step was seen is too close to tell."
+    if step["upper"] < 0:
+        return "Accuracy falls with how often the step was seen."
+    if difference["lower"] > 0:
+        more = "not" if within(place, FLAT) else "more than"
+        return f"Accuracy follows how often the step was seen, {more} how popular the place is."
+    if difference["upper"] < 0:
+        return "Accuracy follows how popular the place is more than how often the step was seen."
+    return (
+        "Accuracy follows how often the step was seen; whether more than the place's popularity is too close to tell."
+    )
 
 
-def spread(table: pd.DataFrame) -> tuple[float, float] | None:
-    """Accuracy in the first and in the last bin with enough cases; None with fewer than two such bins."""
-    known = table[table["n"] >= ENOUGH_CASES]["value"].tolist()
-    return (known[0], known[-1]) if len(known) >= 2 else None
+def within(row: dict, bound: float) -> bool:
+    """Whether a rise's whole interval lies so near 0."""
+    return bool(-bound < row["lower"] and row["upper"] < bound)
 
 
-def trend_words(table: pd.DataFrame) -> str:
-    """A panel's trend: climbs from 0.60 to 0.98, almost flat, falls from ... to ..."""
-    ends = spread(table)
-    if ends is None:
+def trend_words(rise: dict) -> str:
+    """A panel's trend as its interval has it: climbs from 0.60 to 0.98, almost flat, falls from ... to ...
+
+    Args:
+        rise: a row of `accuracy_rises`.
+    """
+    if math.isnan(rise["rise"]):
         return "too few cases for a trend"
-    low, high = ends
-    if abs(high - low) < FLAT:
-        return f"almost flat, {low:.2f} to {high:.2f}"
-    return f"{'climbs' if high > low else 'falls'} from {low:.2f} to {high:.2f}"
+    ends = f"{rise['first']:.2f} to {rise['last']:.2f}"
+    if within(rise, FLAT):
+        return f"almost flat, {ends}"
+    if rise["lower"] > 0 or rise["upper"] < 0:
+        return f"{'climbs' if rise['lower'] > 0 else 'falls'} from {ends}"
+    return f"{ends}, too close to tell a trend"
+
+
+def ablation_finding(table: pd.DataFrame) -> str:
+    """Which parts the model does worse or better without, as their intervals have it.
+
+    Args:
+        table: from `analysis.long_tail.ablations.ablation_table`.
+    """
+    worse = [_changed(str(name)) for name in table.loc[table["lower"] > 0, "name"]]
+    better = [_changed(str(name)) for name in table.loc[table["upper"] < 0, "name"]]
+    open_ones = len(table) - len(worse) - len(better)
+    told = []
+    if worse:
+        told.append(f"Worse {_listed(worse)}")
+    if better:
+        told.append(f"{'b' if told else 'B'}etter {_listed(better)}")
+    if not told:
+        return "What each part adds is too close to tell"
+    rest = {0: "", 1: "; 1 more change is too close to tell"}
+    return "; ".join(told) + rest.get(open_ones, f"; {open_ones} more changes are too close to tell")
+
+
+def _changed(name: str) -> str:
+    """A variant's name inside a sentence: "w/o Graph" is without Graph, "N = 3" with N = 3."""
+    return f"without {name.removeprefix('w/o ')}" if name.startswith("w/o ") else f"with {name}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def hop_finding(hops: pd.DataFrame) -> str:
@@ -124,4 +179,4 @@ def _beyond(row: dict, explains: str, would_give: str) -> str:
     """Where a lift's interval lies beside 1."""
     if row["lower"] > 1:
         return f"more than {explains}"
-    return f"less than {would_give}" if row["upper"] < 1 else f"no more than {explains}"
+    return f"less than {would_give}" if row["upper"] < 1 else f"too close to tell from what {explains}"

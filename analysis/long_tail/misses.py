@@ -41,7 +41,7 @@ Miss = Literal[
 ]
 MISSES: Final = get_args(Miss)
 MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
-"""What people read and links carry."""
+"""What researchers read; the plain registers have the terms' plain words. Links carry either."""
 
 MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "outvoted_by_core": ("core",),
@@ -77,6 +77,7 @@ def resolve_miss(text: str) -> str | None:
     if text in MISSES:
         return text
     words = {label: name for name, label in MISS_LABELS.items()}
+    words |= {TERMS[name].plain_word: name for name in MISSES}
     return words.get(text, _EARLIER_NAMES.get(text))
 
 

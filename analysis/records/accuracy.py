@@ -23,16 +23,35 @@ def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
     """The metric of every single case, the expectation over tied orders; its mean is `metrics_of`'s.
 
     Raises:
-        ConfigError: unknown metric.
+        ConfigError: unknown metric, or one that imported lists are too short for.
     """
     if metric not in METRICS:
         raise ConfigError(f"unknown metric {metric!r}; choose one of {', '.join(METRICS)}")
+    if not is_known(records, metric):
+        raise ConfigError(
+            f"{METRIC_LABELS[metric]} is not known of these imported predictions: their shortest list holds "
+            f"{shortest_list(records)} places; choose a smaller K"
+        )
     if metric == "mrr":
         return records[c.RECIPROCAL_RANK].to_numpy(np.float64)
     better, tied = records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64)
     if metric == "ndcg20":
         return ndcg(better, tied, 20)
     return hit_rate(better, tied, int(metric.removeprefix("hr")))
+
+
+def shortest_list(records: pd.DataFrame) -> int | None:
+    """Places in the shortest list of imported predictions; None where every place is ranked."""
+    if c.LISTED not in records:
+        return None
+    listed = records[c.LISTED].to_numpy(np.int64)
+    return int(listed[listed > 0].min()) if (listed > 0).any() else 0
+
+
+def is_known(records: pd.DataFrame, metric: str) -> bool:
+    """Whether a metric can be told: imported lists must reach to its K; MRR is a lower bound where they are short."""
+    shortest = shortest_list(records)
+    return shortest is None or metric == "mrr" or int(metric.removeprefix("hr").removeprefix("ndcg")) <= shortest
 
 
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:

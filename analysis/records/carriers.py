@@ -8,6 +8,7 @@ import pandas as pd
 from analysis.formatting import percent
 from analysis.records.causes import causes_of
 from analysis.records.score_rows import EXACT_ROWS, ROWS, SOURCE_LABELS
+from analysis.registers import Words
 from recap import columns as c
 
 _WEIGHED: Final = (
@@ -56,7 +57,7 @@ def find_carriers(removals: pd.DataFrame, k: int = 20) -> Carriers:
     return Carriers(k, int((removals[c.RANK] <= k).sum()), by_loss, float(share))
 
 
-def describe_carriers(carriers: Carriers) -> str:
+def describe_carriers(carriers: Carriers, words: Words | None = None) -> str:
     """What carries the model, in two sentences; two hops and the core are always told, also where they carry nothing.
 
     >>> describe_carriers(Carriers(20, 9, {"own_revisits": 4, "core": 1, "two_hops": 0, "distance": 0}, 0.72))
@@ -68,9 +69,10 @@ cases, signs aside)."
         return ""
     first = next(iter(carriers.lost))
     told = [source for source in carriers.lost if source == first or source in _ALWAYS_TOLD]
-    words = [f"{carriers.lost[source]:,} without {SOURCE_LABELS[source]}" for source in told]
-    words[0] = words[0].replace(" without", " are lost without", 1)
-    lost = f"Of the {carriers.found:,} cases found at {carriers.k}, {', '.join(words)}."
+    words = words or Words()
+    clauses = [f"{carriers.lost[source]:,} without {words.source(source, SOURCE_LABELS[source])}" for source in told]
+    clauses[0] = clauses[0].replace(" without", " are lost without", 1)
+    lost = f"Of the {carriers.found:,} cases found at {carriers.k}, {', '.join(clauses)}."
     if math.isnan(carriers.exact_share):
         return lost
     share = percent(carriers.exact_share)

@@ -8,6 +8,7 @@ import pandas as pd
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import recovered_by
 from analysis.records.loaded_dataset import LoadedDataset
+from analysis.registers import REGISTERS, Words
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.metrics import group_masks
@@ -29,13 +30,15 @@ CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
 MISSED_ABOVE: Final = 20
 
 
-def filter_labels(*, causes: bool) -> dict[str, str]:
+def filter_labels(*, causes: bool, words: Words | None = None) -> dict[str, str]:
     """What each filter is called; with causes "found by" is what removals show, else what merely coincides is named.
 
     >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
     ('Found by two hops', 'Found, within two hops')
     """
-    return FILTER_LABELS if causes else FILTER_LABELS | COINCIDENCE_LABELS
+    words = words or Words()
+    hops = words.say("found_by_hops" if causes else "found_within_hops")
+    return FILTER_LABELS | ({} if causes else COINCIDENCE_LABELS) | {"hops": hops}
 
 
 def resolve_filter(text: str) -> str | None:
@@ -45,7 +48,12 @@ def resolve_filter(text: str) -> str | None:
     ('hops', 'tail', None)
     """
     named = {name: name for name in FILTERS}
-    labels = {label: name for labels in (FILTER_LABELS, COINCIDENCE_LABELS) for name, label in labels.items()}
+    labels = {
+        label: name
+        for register in REGISTERS
+        for causes in (True, False)
+        for name, label in filter_labels(causes=causes, words=Words(register)).items()
+    }
     return (named | labels | _EARLIER_LABELS).get(text)
 
 

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 KIND: Final = "removals"
+FORMAT: Final = "1"
+"""Of the columns of `analysis.records.removals.describe_removals`, sibling seeds' too; raise it where they change."""
 
 
 def removals_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
     """What names the table of a checkpoint's removals."""
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND)
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND, FORMAT)
 
 
 def removal_table(

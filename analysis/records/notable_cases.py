@@ -111,7 +111,8 @@ def _reason(opened: LoadedDataset, kind: str, case: int, rank_without: float | N
     lost = None if rank_without is None else f"Without {_WITHOUT[kind]} it would rank {ordinal(rank_without)}."
     if kind == "history":
         visits = visits_before(opened, case)
-        told = f"{step}, yet this walker had been there {times(visits)}." if visits else f"{step}."
+        known = "once" if visits == 1 else f"{visits:,} times"
+        told = f"{step} to a place that this walker had visited {known}." if visits else f"{step}."
         return f"{told} {lost}" if lost else told
     if kind == "hops":
         paths = opened.graph.two_hop_paths(int(chosen[c.SOURCE]), int(chosen[c.TARGET]))

@@ -15,7 +15,8 @@ Totals are added up anew from what is left and never by subtraction, so that pla
 Shape suffixes: B cases, P POIs, C packed candidates, F evidence terms.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -70,9 +71,19 @@ def removed_totals(predictor: Predictor, batch: CaseBatch) -> dict[str, Tensor]:
     return _totals(predictor, batch, _read(predictor, batch))
 
 
-def totals_without_two_hops(predictor: Predictor, batch: CaseBatch) -> Tensor | None:
-    """Totals (B, P) without token and two-hop addends, as `removed_totals` has them; None in a model with neither."""
-    return _without_two_hops(_read(predictor, batch))
+def totals_without_two_hops(
+    predictor: Predictor,
+    batch: CaseBatch,
+    changes: Interventions | None = None,
+    inactive: Sequence[str] | None = None,
+) -> Tensor | None:
+    """Totals (B, P) without token and two-hop addends, as `removed_totals` has them; None in a model with neither.
+
+    Args:
+        changes: of counterfactual copies, see `Predictor.pack`.
+        inactive: parts that play no role there; the checkpoint's by default.
+    """
+    return _without_two_hops(_read(predictor, batch, changes, inactive))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,19 +98,25 @@ class _Read:
     values: EvidenceValues | None
 
 
-def _read(predictor: Predictor, batch: CaseBatch) -> _Read:
-    inactive, terms = predictor.checkpoint.inactive_parts, predictor.model.evidence
-    state_BD, core_BP = predictor.core_scores(batch)
-    revisit = predictor.revisit_parts(batch, state_BD)
+def _read(
+    predictor: Predictor,
+    batch: CaseBatch,
+    changes: Interventions | None = None,
+    inactive: Sequence[str] | None = None,
+) -> _Read:
+    inactive, terms = predictor.checkpoint.inactive_parts if inactive is None else inactive, predictor.model.evidence
+    state_BD, core_BP = predictor.core_scores(batch, changes)
+    revisit = predictor.revisit_parts(batch, state_BD, changes)
     core_off_BP, revisit_off = None, None
     if "graph_token" not in inactive:
-        off = Interventions(graph_factor_B=torch.zeros(len(batch), dtype=core_BP.dtype))
+        no_token_B = torch.zeros(len(batch), dtype=core_BP.dtype)
+        off = replace(changes or Interventions(), graph_factor_B=no_token_B)
         state_BD, core_off_BP = predictor.core_scores(batch, off)
-        revisit_off = predictor.revisit_parts(batch, state_BD)
+        revisit_off = predictor.revisit_parts(batch, state_BD, changes)
     if terms is None or "evidence" in inactive:
         return _Read(core_BP, revisit, core_off_BP, revisit_off, None, None)
     with torch.inference_mode():
-        return _Read(core_BP, revisit, core_off_BP, revisit_off, terms, terms.values(batch))
+        return _Read(core_BP, revisit, core_off_BP, revisit_off, terms, terms.values(batch, changes))
 
 
 def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Tensor]:

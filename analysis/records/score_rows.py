@@ -6,7 +6,7 @@ rests on the user's visits and on distance).
 """
 
 from collections.abc import Iterable
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 Row = Literal[
     "own_visits",
@@ -26,18 +26,22 @@ OPAQUE_ROWS: Final = ROWS[7:]
 """What the network says: its core score, and the gate behind the correction. The rows before are known numbers times
 learned weights: the prior (clip included) and the evidence terms."""
 
-ROW_LABELS: Final[dict[str, str]] = {
-    "own_visits": "Own visits",
-    "hour_and_weekday": "Hour and weekday",
-    "own_transitions": "Own steps from here",
-    "others_transitions": "Others' steps from here",
-    "two_hop_addends": "Two-hop paths",
-    "popularity": "Popularity",
-    "distance": "Distance",
-    "correction": "Correction",
-    "core": "Opaque network",
-    "graph_token": "Two-hop token",
-}
+
+class RowWords(NamedTuple):
+    """What a row is called.
+
+    Attributes:
+        label: at the head of a row of a table.
+        words: inside a sentence.
+        plain: inside a sentence for readers without the field's words.
+        source: whose removal for all places takes the row away.
+    """
+
+    label: str
+    words: str
+    plain: str
+    source: "Source"
+
 
 Source = Literal[
     "graph_token",
@@ -70,6 +74,26 @@ SOURCE_LABELS: Final[dict[str, str]] = {
     "correction": "the correction",
     "clip": "the clip of the prior",
 }
+
+ROW_WORDS: Final[dict[str, RowWords]] = {
+    "own_visits": RowWords("Own visits", "own visits", "own visits", "own_revisits"),
+    "hour_and_weekday": RowWords("Hour and weekday", "hour and weekday", "hour and weekday", "hour_and_weekday"),
+    "own_transitions": RowWords("Own steps from here", "own steps from here", "own steps from here", "own_transitions"),
+    "others_transitions": RowWords(
+        "Others' steps from here",
+        "other people's steps from here",
+        "other people's steps from here",
+        "others_transitions",
+    ),
+    "two_hop_addends": RowWords("Two-hop paths", "two-hop paths", "two-step trips", "two_hop_addends"),
+    "popularity": RowWords("Popularity", "popularity", "popularity", "popularity"),
+    "distance": RowWords("Distance", "distance", "distance", "distance"),
+    "correction": RowWords("Correction", "the correction", "the correction", "correction"),
+    "core": RowWords("Opaque network", "the network's general pattern", "the general pattern", "core"),
+    "graph_token": RowWords("Two-hop token", "the two-hop token", "the two-hop token", "graph_token"),
+}
+"""Every row, and the token, which is no addend."""
+ROW_LABELS: Final = {row: words.label for row, words in ROW_WORDS.items()}
 
 _OWN_VISITS: Final = frozenset({"known", "stay", "once", "recent_visits", "in_burst", "in_trajectory", "just_before"})
 _CLOCK: Final = frozenset({"visits_at_hour", "visits_on_day", "next_at_hour", "week_slot", "next_at_hour_on_day"})

@@ -15,6 +15,9 @@ from recap.evaluation.records import read_records, records_file, records_name, w
 ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
 """The folder of a bundle that holds such tables."""
+FIRST_FORMAT: Final = "1"
+"""What a table that names no format is read as: those before it was written down."""
+_FORMAT: Final = "format"
 
 
 @dataclass(frozen=True)
@@ -25,19 +28,23 @@ class TableKey:
         dataset_hash: the dataset.
         model: a checkpoint's hash or a baseline's name.
         split, kind: the split, and the protocol of records or what else names the table.
+        format: version of the table's columns; a file that names another one is as if not there. Empty for evaluation
+            records, which are checked by what they hold.
     """
 
     dataset_hash: str
     model: str
     split: str
     kind: str
+    format: str = ""
 
     @property
     def metadata(self) -> dict[str, str]:
         """What the file says of itself; its name carries the beginnings of the hashes only."""
         checkpoint = self.model if len(self.model) == 64 else ""
         said = {"dataset_hash": self.dataset_hash, "checkpoint_hash": checkpoint}
-        return {**said, "split": self.split, "protocol": self.kind}
+        version = {_FORMAT: self.format} if self.format else {}
+        return {**said, "split": self.split, "protocol": self.kind, **version}
 
     def shipped_in(self, bundle: Path) -> Path:
         """Where a bundle keeps it."""
@@ -154,5 +161,6 @@ def _read(path: Path, key: TableKey, rows: int) -> pd.DataFrame | None:
         table, said = read_records(path)
     except RecapError:
         return None
+    said = {_FORMAT: FIRST_FORMAT, **said}
     fits = len(table) == rows and all(said.get(name) == value for name, value in key.metadata.items())
     return table if fits else None

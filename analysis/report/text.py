@@ -8,7 +8,8 @@ from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.faithfulness import describe_faithfulness
 from analysis.explain.minimal_sets import describe_set
-from analysis.formatting import percent, signed, times
+from analysis.explain.row_checks import describe_checks
+from analysis.formatting import percent, rank_number, signed, times
 from analysis.glossary import PART_NAMES
 from analysis.records.score_rows import SOURCE_LABELS
 
@@ -42,7 +43,9 @@ def _path_lines(explanation: FullExplanation) -> list[str]:
             "first half recounted": path.recounted_in,
             "second half recounted": path.recounted_out,
         }
-        ranks = ", ".join(f"{name} {outcome.rank:g}" for name, outcome in cuts.items() if outcome is not None)
+        ranks = ", ".join(
+            f"{name} {rank_number(outcome.rank)}" for name, outcome in cuts.items() if outcome is not None
+        )
         users = len({*path.rows_in.walkers, *path.rows_out.walkers})
         rows = len(path.rows_in.times) + len(path.rows_out.times)
         lines.append(
@@ -72,8 +75,9 @@ def _visit_lines(explanation: FullExplanation) -> list[str]:
 
 def _left_out_lines(explanation: FullExplanation) -> list[str]:
     return [
-        f"{escape(entry.item.label)}: rank {entry.outcome.rank:g}, score {signed(entry.outcome.logit_change, 2)}"
-        + (f" (its token alone masked: rank {entry.masked.rank:g})" if entry.masked is not None else "")
+        f"{escape(entry.item.label)}: rank {rank_number(entry.outcome.rank)}, "
+        f"score {signed(entry.outcome.logit_change, 2)}"
+        + (f" (its token alone masked: rank {rank_number(entry.masked.rank)})" if entry.masked is not None else "")
         for entry in explanation.leave_one_out or []
     ]
 
@@ -95,7 +99,8 @@ def _what_if_lines(explanation: FullExplanation) -> Iterator[str]:
     after = explanation.what_if
     if after is not None:
         yield (
-            f"Edits {escape(after.edits)}: rank {after.target.rank_before:g} → {after.target.rank:g}, lead on "
+            f"Edits {escape(after.edits)}: rank {rank_number(after.target.rank_before)} → "
+            f"{rank_number(after.target.rank)}, lead on "
             f"{escape(after.rival.name)} {signed(after.lead_before, 2)} → {signed(after.lead, 2)}"
         )
 
@@ -110,9 +115,12 @@ def _shortened(heading: str, lines: list[str]) -> Iterator[str]:
 
 def _check_lines(checks: CaseChecks) -> Iterator[str]:
     if checks.without is not None:
-        told = [f"{SOURCE_LABELS[name]} {rank:g}" for name, rank in checks.without.items() if rank is not None]
+        told = [
+            f"{SOURCE_LABELS[name]} {rank_number(rank)}" for name, rank in checks.without.items() if rank is not None
+        ]
         yield f"Rank without, for all places: {', '.join(told)}"
     yield f"Explained exactly: {percent(checks.exact_share)} of the margin, the rest is opaque network"
     for stamp in checks.stamps:
-        points = "" if stamp.verdict == "not_explained" else f" {signed(stamp.points, 2)}"
+        points = "" if stamp.verdict == "not_explained" and not stamp.points else f" {signed(stamp.points, 2)}"
         yield f"  {stamp.label}{points}: {', '.join(stamp.words)}"
+        yield from (f"    {line}" for line in describe_checks(stamp))

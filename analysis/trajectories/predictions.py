@@ -1,5 +1,6 @@
 """What a model predicts for one case: the best places with score, probability, distance and evidence, and the truth."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +28,21 @@ class CasePrediction:
             and ``part_<name>``.
         target_rank: mean rank of the truth over ties.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
+        num_best: how many rows of ``candidates`` are the best places.
     """
 
     case: pd.Series
     candidates: pd.DataFrame
     target_rank: float
     paths: pd.DataFrame
+    num_best: int
+
+    def without_truth(self) -> "CasePrediction":
+        """The same as a guesser may see it: nothing in it depends on the true next place; its rank is NaN."""
+        best = self.candidates.head(self.num_best).assign(truth=False)
+        known = self.case[[c.CASE, c.ROW, c.USER, c.TRAJECTORY, c.SOURCE]]
+        paths = self.paths[self.paths[c.POI].isin(best[c.POI])]
+        return CasePrediction(known, best, math.nan, paths.reset_index(drop=True), self.num_best)
 
 
 def predict_case(
@@ -58,32 +68,68 @@ def predict_case(
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
         parts = {c.part_column(name): part_BP[0, poi_C].numpy() for name, part_BP in scores.parts.items()}
+    poi = np.array(listed, dtype=np.int64)
+    ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
+    probability = probability_C if model.probabilistic else np.nan
+    candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
+    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
+
+
+def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
+    """What records say a scorer predicted for one case: for scorers without a model too; no probabilities, no paths.
+
+    Args:
+        records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank.
+
+    Raises:
+        CaseError: no such case.
+    """
+    case, row = opened.case(number), records.iloc[number]
+    target, rank = int(case[c.TARGET]), float(row[c.RANK])
+    best_K, scores_K = np.asarray(row[c.TOP_POIS])[:top], np.asarray(row[c.TOP_SCORES])[:top]
+    ranks_C, scores_C = [float(place) for place in range(1, len(best_K) + 1)], scores_K.tolist()
+    listed = [int(poi) for poi in best_K]
+    if target not in listed:
+        listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
+    poi = np.array(listed, dtype=np.int64)
+    candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
+    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0), len(best_K))
+
+
+def _candidates(
+    opened: LoadedDataset,
+    case: pd.Series,
+    poi_C: np.ndarray,
+    ranks_C: list[float],
+    probability_C: np.ndarray | float,
+    score_C: np.ndarray,
+) -> pd.DataFrame:
+    """The listed places with what is known of them before the source, see `CasePrediction.candidates`."""
+    row, source = int(case[c.ROW]), int(case[c.SOURCE])
     first = int(opened.visits.first_T[row])
     visits_P = np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)
-    poi = np.array(listed, dtype=np.int64)
-    sources = np.full_like(poi, source)
-    candidates = pd.DataFrame(
+    sources = np.full_like(poi_C, source)
+    return pd.DataFrame(
         {
-            c.RANK: [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K)),
-            c.POI: poi,
-            "name": [opened.labels[p] for p in listed],
-            c.CATEGORY: opened.dataset.pois[c.CATEGORY].to_numpy()[poi],
-            "probability": probability_C if model.probabilistic else np.nan,
-            c.SCORE: total_P[poi_C].numpy(),
+            c.RANK: ranks_C,
+            c.POI: poi_C,
+            "name": [opened.labels[p] for p in poi_C],
+            c.CATEGORY: opened.dataset.pois[c.CATEGORY].to_numpy()[poi_C],
+            "probability": probability_C,
+            c.SCORE: score_C,
             "distance_km": distance_km(
-                opened.latitude[source], opened.longitude[source], opened.latitude[poi], opened.longitude[poi]
+                opened.latitude[source], opened.longitude[source], opened.latitude[poi_C], opened.longitude[poi_C]
             ),
-            "visits": visits_P[poi],
-            "revisit": visits_P[poi] > 0,
-            c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi, 2) > 0,
-            "in_token": opened.graph.two_step_probability(sources, poi) > 0,
-            "truth": poi == target,
-            **parts,
+            "visits": visits_P[poi_C],
+            "revisit": visits_P[poi_C] > 0,
+            c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi_C, 2) > 0,
+            "in_token": opened.graph.two_step_probability(sources, poi_C) > 0,
+            "truth": poi_C == int(case[c.TARGET]),
         }
     )
-    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place))
 
 
 def _paths(opened: LoadedDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
+    columns = [c.POI, "middle", "count_in", "count_out", "product", "share"]
     found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(**{c.POI: poi}) for poi in pois]
-    return pd.concat(found, ignore_index=True)[[c.POI, "middle", "count_in", "count_out", "product", "share"]]
+    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)

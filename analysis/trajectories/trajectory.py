@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from analysis.geography import Camera, fit_camera
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 
@@ -33,6 +32,10 @@ class Trajectory:
     def stop_of(self, case: int) -> int:
         """The stop (from 1) at which a case starts."""
         return int(self.stops.loc[self.stops[c.CASE] == case, "stop"].iloc[0])
+
+    def until(self, case: int) -> "Trajectory":
+        """The stops up to the one where a case starts: what is known before its next place."""
+        return Trajectory(self.user, self.number, self.stops.head(self.stop_of(case)))
 
 
 def read_trajectory(opened: LoadedDataset, case: int) -> Trajectory:
@@ -87,17 +90,3 @@ def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.D
 def users_of(opened: LoadedDataset, cases: np.ndarray) -> list[int]:
     """The users of chosen cases, ascending."""
     return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
-
-
-def fit_trajectory(
-    opened: LoadedDataset, trajectory: Trajectory, extra: np.ndarray | None = None, height_px: int = 540
-) -> Camera:
-    """The camera of a whole trajectory: the same at every transition, so that the map never jumps.
-
-    Args:
-        extra: further POIs to show, such as the best predictions along the way.
-    """
-    poi = trajectory.stops[c.POI].to_numpy()
-    if extra is not None:
-        poi = np.concatenate([poi, extra])
-    return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=height_px)

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
+from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from app.cached.keys import BY_DATASET
 from app.sources import Source
@@ -56,4 +57,9 @@ def all_cases(source: Source) -> np.ndarray:
 def model_label(source: Source, baseline: str | None = None) -> str:
     """What people call the model."""
     name = baseline or ("recap" if source.checkpoint_folder else DEFAULT_BASELINE)
-    return MODEL_LABELS[name]
+    return MODEL_LABELS[name] if name in MODEL_LABELS else imported(source)[name].name
+
+
+def imported(source: Source) -> dict[str, ImportedPredictions]:
+    """Predictions from elsewhere on the source's dataset, by key."""
+    return {item.key: item for item in find_predictions(source.dataset_hash)}

@@ -3,14 +3,14 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks, check_case
 from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.explain.siblings import seed_tables
 from analysis.long_tail.misses import describe_misses, label_misses
-from app.cached import datasets
+from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.sources import Source
@@ -33,13 +33,28 @@ def explain(
     about: int | None = None,
     against: int | None = None,
     edits: str = "",
+    hide_truth: bool = False,
 ) -> FullExplanation:
     """One case in full, as edited; of the truth against the best other place, or of any two places."""
-    return explain_fully(open_predictor(source), case, about=about, against=against, edits=parse_edits(edits))
+    return explain_fully(
+        open_predictor(source),
+        case,
+        about=about,
+        against=against,
+        edits=parse_edits(edits),
+        hide_truth=hide_truth,
+    )
+
+
+def best_place(source: Source, case: int) -> int:
+    """The model's first place, whom a page is about that hides the truth."""
+    return explain(source, case, hide_truth=True).target
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def search(source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None) -> FullExplanation:
+def search(
+    source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None, hide_truth: bool
+) -> FullExplanation:
     """The same with the smallest turning edit, faithfulness and, for a K, minimal evidence sets."""
     return explain_fully(
         open_predictor(source),
@@ -49,36 +64,49 @@ def search(source: Source, case: int, about: int, against: int, edits: str, sets
         edits=parse_edits(edits),
         search=True,
         sets_within=sets_within,
+        hide_truth=hide_truth,
     )
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def _check(source: Source, case: int, about: int, against: int, edits: str, seeds: tuple[int, ...]) -> CaseChecks:
+def _check(
+    source: Source,
+    case: int,
+    about: int,
+    against: int,
+    edits: str,
+    known: tuple[bool, tuple[int, ...]],
+    hide_truth: bool,
+) -> CaseChecks:
     edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
-    tables = {seed: table for seed, table in _seeds(source).items() if seed in seeds}
-    return check_case(edited_case, contrast(edited_case, about, against, search=False), seeds=tables)
+    if hide_truth:
+        edited_case = edited_case.hiding_truth()
+    split_up = contrast(edited_case, about, against, search=False)
+    return check_case(edited_case, split_up, tables=_check_tables(source))
 
 
 def check(source: Source, shown: FullExplanation) -> CaseChecks:
     """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
-    return _check(source, shown.case, shown.target, shown.rival, shown.edits, tuple(_seeds(source)))
+    tables = _check_tables(source)
+    known = tables.removals is not None, tuple(tables.seeds)
+    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known, shown.truth is None)
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
-def _seeds(source: Source) -> dict[int, pd.DataFrame]:
-    """Tables of sibling seeds, shipped or made with `recap sanity`; looked for anew after two minutes."""
+def _check_tables(source: Source) -> CheckTables:
+    """Tables of removals and sibling seeds, shipped or made before; looked for anew after two minutes."""
     assert source.checkpoint_hash is not None
     rows = len(datasets.open_dataset(source).cases)
-    return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+    return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
-    return label_misses(_described_misses(source), k)
+    return label_misses(described_misses(source), k)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model", hash_funcs=BY_MODEL)
-def _described_misses(source: Source) -> pd.DataFrame:
+def described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
     opened, removals = datasets.open_dataset(source), read_removals(source)
     assert removals is not None

@@ -1,27 +1,39 @@
 """The maps that views show: the ground, sent to a browser once, and what lies on it, kept as it is sent."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
 import pydeck as pdk
 import streamlit as st
 from streamlit import runtime
 
+from analysis.basemap.density import with_density
+from analysis.basemap.document import Basemap
+from analysis.basemap.stored import bundle_basemap, find_basemap, last_change
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
+from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
-from analysis.geography import Camera
+from analysis.figures.walk_marks import WalkMarks, walk_marks
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.places import told_places
+from analysis.sharing.share import share_cases
+from analysis.sharing.slides import draw_case_image
+from analysis.sharing.walk_film import FilmChoice, draw_walk_film
+from analysis.sharing.walks import share_step
+from analysis.trajectories.cameras import fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Trajectory, fit_trajectory
+from analysis.trajectories.trajectory import Trajectory
 from app.cached import datasets, models
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
+from app.fonts import slide_font
 from app.sources import Source
 from recap import columns as c
+from recap.privacy import Generalisation
 
 _GROUND_TYPE: Final = "application/json"
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
@@ -52,10 +64,13 @@ def walk_map(
     online: bool,
     show_truth: bool,
     show_paths: bool,
+    whole_walk: bool,
 ) -> DrawnDeck:
     """The map of one case; kept, since stepping to and fro shows the same maps again."""
-    ground = _ground(source, theme, online=online)  # every run of a page asks for it, so it is not kept with the deck
-    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths)
+    ground = ground_address(
+        source, theme, online=online
+    )  # every run of a page asks for it, so it is not kept with the deck
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
@@ -67,68 +82,121 @@ def _draw_walk_map(
     theme: Theme,
     show_truth: bool,
     show_paths: bool,
+    whole_walk: bool,
 ) -> DrawnDeck:
-    deck = walk_deck(
-        datasets.open_dataset(source),
-        trajectory,
-        prediction,
-        camera=walk_camera(source, trajectory),
-        map_style=ground,
-        palette=palette_of(theme),
-        show_truth=show_truth,
-        show_paths=show_paths,
-    )
-    return DrawnDeck(deck)
+    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme)))
+
+
+def _walk_marks(
+    source: Source,
+    trajectory: Trajectory,
+    prediction: CasePrediction,
+    show_truth: bool,
+    show_paths: bool,
+    whole_walk: bool,
+) -> WalkMarks:
+    opened = datasets.open_dataset(source)
+    if whole_walk:
+        camera = fit_walk(opened, trajectory, prediction, show_truth=show_truth)
+    else:
+        camera = fit_prediction(opened, prediction, show_truth=show_truth)
+    return walk_marks(opened, trajectory, prediction, camera=camera, show_truth=show_truth, show_paths=show_paths)
 
 
 def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
     """The map of an explanation."""
-    ground = _ground(source, theme, online=online)
+    ground = ground_address(source, theme, online=online)
     opened = datasets.open_dataset(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 
 
-def explain_image(source: Source, explanation: FullExplanation, theme: Theme) -> bytes:
-    """The map of an explanation as a PNG, drawn when it is asked for."""
+def explain_image(source: Source, explanation: FullExplanation, theme: Theme, *, exact: bool) -> bytes:
+    """The map of an explanation as a PNG, drawn when it is asked for; told coarsely unless exact."""
     opened = datasets.open_dataset(source)
-    return draw_explain_image(explanation, opened, palette=palette_of(theme), basemap=read_basemap(source))
-
-
-@st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_CASE)
-def walk_camera(source: Source, trajectory: Trajectory) -> Camera:
-    """The camera of a trajectory: its stops and the best predictions along it, the same at every step."""
-    best = models.best_places(source, trajectory.cases)
-    extra = np.concatenate([pois[:3] for pois in best]).astype(np.int64)
-    return fit_trajectory(datasets.open_dataset(source), trajectory, extra)
+    if not exact:
+        page = share_cases([explanation], opened, basemap=bundled_basemap(source))
+        return draw_case_image(page, palette=palette_of(theme), font=slide_font())
+    return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
 
 
 def walk_image(
-    source: Source, trajectory: Trajectory, prediction: CasePrediction, theme: Theme, show_truth: bool
+    source: Source,
+    trajectory: Trajectory,
+    prediction: CasePrediction,
+    theme: Theme,
+    *,
+    show_truth: bool,
+    show_paths: bool,
+    whole_walk: bool,
+    exact: bool,
 ) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for."""
-    return draw_walk_image(
-        datasets.open_dataset(source),
-        trajectory,
-        prediction,
-        camera=walk_camera(source, trajectory),
-        palette=palette_of(theme),
-        basemap=read_basemap(source),
-        show_truth=show_truth,
+    """The map of one case as a PNG, drawn when it is asked for: the marks of the page; told coarsely unless exact."""
+    if exact:
+        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+        return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
+    told = told_places(datasets.open_dataset(source), Generalisation()).opened(datasets.open_dataset(source))
+    step, shared = share_step(trajectory, prediction)
+    camera = fit_prediction(told, shared, show_truth=show_truth)
+    marks = walk_marks(told, step, shared, camera=camera, show_truth=show_truth, show_paths=show_paths)
+    return draw_walk_image(marks, told_ground(source, told), palette=palette_of(theme))
+
+
+def walk_film(
+    source: Source, trajectory: Trajectory, theme: Theme, *, show_truth: bool, show_paths: bool, exact: bool
+) -> bytes:
+    """The steps of a walk as a GIF, drawn when it is asked for; told coarsely unless exact."""
+    opened = datasets.open_dataset(source)
+    told = opened if exact else told_places(opened, Generalisation()).opened(opened)
+    ground = flat_ground(source) if exact else told_ground(source, told)
+    choice = FilmChoice(exact=exact, show_truth=show_truth, show_paths=show_paths)
+    model = models.open_model(source)
+    return draw_walk_film(opened, model, trajectory, ground, palette=palette_of(theme), choice=choice)
+
+
+def flat_ground(source: Source) -> Ground:
+    """What pictures with exact places lie on."""
+    return Ground(datasets.open_dataset(source), read_basemap(source))
+
+
+def told_ground(source: Source, told: LoadedDataset) -> Ground:
+    """What pictures to be shared lie on: also the density is that of the places as they are told."""
+    basemap = _read_basemap(source, last_change(source.dataset_hash))
+    return Ground(told, with_density(basemap, told.latitude, told.longitude))
+
+
+def bundled_basemap(source: Source) -> Basemap | None:
+    """The bundle's own layers alone: a shared page tells no coordinates, so no true shore is on it."""
+    return bundle_basemap(source.bundle)
+
+
+def read_basemap(source: Source) -> Basemap | None:
+    """The ground of a source's maps."""
+    return _with_density(source, last_change(source.dataset_hash))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _read_basemap(source: Source, changed: int) -> Basemap | None:
+    opened = datasets.open_dataset(source)
+    return find_basemap(
+        source.dataset_hash, source.bundle, opened.latitude, opened.longitude, synthetic=source.synthetic
     )
 
 
-def read_basemap(source: Source) -> dict[str, Any] | None:
-    """The bundle's own map layers, if it has any that can be read."""
-    if source.bundle is None:
-        return None
-    try:
-        basemap = json.loads((source.bundle / "basemap.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return basemap if isinstance(basemap, dict) and isinstance(basemap.get("layers"), dict) else None
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _with_density(source: Source, changed: int) -> Basemap | None:
+    opened = datasets.open_dataset(source)
+    return with_density(_read_basemap(source, changed), opened.latitude, opened.longitude)
 
 
-def _ground(source: Source, theme: Theme, *, online: bool) -> str:
+def attribution(source: Source, *, online: bool) -> str:
+    """Whose data the ground of a source's maps is; empty for an invented city."""
+    if online:
+        return "© OpenStreetMap contributors © CARTO"
+    return str((read_basemap(source) or {}).get("attribution", ""))
+
+
+def ground_address(source: Source, theme: Theme, *, online: bool) -> str:
     """The address of the map's ground: the app's own file, which browsers keep, or an online style.
 
     Inline in every deck it was nine tenths of what a step sent. The file is named after its content and lives in
@@ -136,14 +204,14 @@ def _ground(source: Source, theme: Theme, *, online: bool) -> str:
     """
     if online:
         return ONLINE_STYLES[theme]
-    content = _ground_file(source, theme)
+    content = _ground_file(source, theme, last_change(source.dataset_hash))
     address = runtime.get_instance().media_file_mgr.add(content, _GROUND_TYPE, coordinates="map-ground")
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{address}" if base else address
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _ground_file(source: Source, theme: Theme) -> bytes:
+def _ground_file(source: Source, theme: Theme, changed: int) -> bytes:
     opened = datasets.open_dataset(source)
-    style = basemap_style(read_basemap(source), opened.latitude, opened.longitude, palette_of(theme))
+    style = basemap_style(_with_density(source, changed), opened.latitude, opened.longitude, palette_of(theme))
     return style.encode()

@@ -2,20 +2,16 @@
 
 import pandas as pd
 import streamlit as st
-import torch
 
 from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import CasePrediction, predict_case
-from app.cached import datasets
+from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.sources import Source
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
 from recap.evaluation.scoring import rank_cases, score_cases
-
-# Of the whole server: its visitors share the cores. Two threads on two busy cores were four to ten times slower.
-torch.set_num_threads(1)
 
 
 def open_model(source: Source, baseline: str | None = None) -> NamedScorer:

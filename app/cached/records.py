@@ -7,10 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.evaluation_records import evaluation_records
+from analysis.records.imported import PREFIX
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
+from app.cached.once import Once, Progress
 from app.settings import AppSettings
 from app.sources import Source
+from recap.errors import RecapError
 
 if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
@@ -29,25 +32,30 @@ def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     return records
 
 
-@st.cache_resource(max_entries=16, show_spinner="Ranking the test cases, once for each model", hash_funcs=BY_MODEL)
 def _records(source: Source, baseline: str | None) -> pd.DataFrame:
-    opened = datasets.open_dataset(source)
-    bar = st.empty()
+    def make(show: Progress) -> pd.DataFrame:
+        opened = datasets.open_dataset(source)
+        if baseline is not None and baseline.startswith(PREFIX):
+            found = datasets.imported(source).get(baseline)
+            if found is None:
+                raise RecapError(f"the imported predictions {baseline} are gone; import them again")
+            return found.read(len(opened.cases))
+        with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
+            return evaluation_records(
+                opened,
+                datasets.model_key(source, baseline),
+                lambda: _open_model(source, baseline),
+                keep=not AppSettings.from_environment().read_only,
+                bundle=source.bundle,
+                progress=show,
+            )
 
-    def show(done: int, total: int) -> None:
-        bar.progress(done / max(total, 1), f"{done:,} of {total:,} cases")
+    return _records_once(source, baseline).get("Ranking the test cases, once for each model", make)
 
-    with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
-        records = evaluation_records(
-            opened,
-            datasets.model_key(source, baseline),
-            lambda: _open_model(source, baseline),
-            keep=not AppSettings.from_environment().read_only,
-            bundle=source.bundle,
-            progress=show,
-        )
-    bar.empty()
-    return records
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
+def _records_once(source: Source, baseline: str | None) -> Once[pd.DataFrame]:
+    return Once()
 
 
 def _open_model(source: Source, baseline: str | None) -> "NamedScorer":

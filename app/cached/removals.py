@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.records.causes import kept_removals, removal_table
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
+from app.cached.once import Once, Progress
 from app.settings import AppSettings
 from app.sources import Source
 
@@ -23,30 +24,30 @@ def read_removals(source: Source) -> pd.DataFrame | None:
     return None if source.checkpoint_hash is None else _removals(source)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Taking evidence away, once for each model", hash_funcs=BY_MODEL)
 def _removals(source: Source) -> pd.DataFrame:
-    assert source.checkpoint_hash is not None
-    bar = st.empty()
-
-    def show(done: int, total: int) -> None:
-        bar.progress(done / max(total, 1), f"{done:,} of {total:,} cases")
-
     def open_predictor() -> "Predictor":
         from app.cached import explanations  # here: torch is loaded to make a table, not to read it
 
         return explanations.open_predictor(source)
 
-    table = removal_table(
-        source.dataset_hash,
-        source.checkpoint_hash,
-        open_predictor,
-        rows=len(datasets.open_dataset(source).cases),
-        keep=not AppSettings.from_environment().read_only,
-        bundle=source.bundle,
-        progress=show,
-    )
-    bar.empty()
-    return table
+    def make(show: Progress) -> pd.DataFrame:
+        assert source.checkpoint_hash is not None
+        return removal_table(
+            source.dataset_hash,
+            source.checkpoint_hash,
+            open_predictor,
+            rows=len(datasets.open_dataset(source).cases),
+            keep=not AppSettings.from_environment().read_only,
+            bundle=source.bundle,
+            progress=show,
+        )
+
+    return _removals_once(source).get("Taking evidence away, once for each model", make)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
+def _removals_once(source: Source) -> Once[pd.DataFrame]:
+    return Once()
 
 
 def kept_causes(source: Source) -> pd.DataFrame | None:

@@ -9,11 +9,11 @@ import streamlit as st
 from analysis.long_tail import accuracy_tables
 from analysis.long_tail import lift as lift_analysis
 from analysis.long_tail.ablations import ablation_table
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.bootstrap import Unit
 from analysis.records.carriers import Carriers, find_carriers
+from analysis.records.case_groups import By
 from analysis.records.evaluation_records import records_key
-from analysis.records.loaded_dataset import MODEL_LABELS
 from analysis.records.notable_cases import NotableCase, notable_cases
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL
@@ -36,8 +36,14 @@ def by_count(source: Source, model: str | None, beside: str, by: str, metric: st
     """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
     records, reference = read_records(source, model), read_records(source, beside)
     return accuracy_tables.accuracy_by_count(
-        records, cast("accuracy_tables.By", by), metric, unit=cast("Unit", unit), reference=reference
+        records, cast("By", by), metric, unit=cast("Unit", unit), reference=reference
     )
+
+
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def rises(source: Source, model: str | None, metric: str, unit: str) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
+    return accuracy_tables.accuracy_rises(read_records(source, model), metric, unit=cast("Unit", unit))
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
@@ -50,10 +56,12 @@ def by_evidence(source: Source, model: str | None, beside: str, metric: str, uni
 def by_group(source: Source, metric: str) -> pd.DataFrame:
     """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
 
-    The ranker `evidence` stands among them where its records are there: fitting it would make the first view wait.
+    The ranker `evidence` stands among them where its records are there: fitting it would make the first view wait. So
+    do imported predictions, where their lists are long enough for the metric.
     """
     kept = records_key(source.dataset_hash, EVIDENCE).is_kept(source.bundle)
-    return _by_group(source, metric, (EVIDENCE,) if kept else ())
+    imported = [key for key in datasets.imported(source) if is_known(read_records(source, key), metric)]
+    return _by_group(source, metric, (*imported, *((EVIDENCE,) if kept else ())))
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
@@ -61,7 +69,7 @@ def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFram
     models = {datasets.model_label(source): read_records(source)}
     for name in (*more, *reversed(COUNTING_BASELINES)):
         if name != datasets.model_key(source):
-            models[MODEL_LABELS[name]] = read_records(source, name)
+            models[datasets.model_label(source, name)] = read_records(source, name)
     return accuracy_tables.accuracy_by_group(models, metric)
 
 

@@ -6,7 +6,7 @@ import socket
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,28 @@ def run_app(
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
     """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
+    start_app(data, checkpoint, port, address, allow_host or [], read_only=read_only)
+
+
+def start_app(
+    data: Path | None,
+    checkpoint: Path | None,
+    port: int,
+    address: str,
+    allow_host: list[str],
+    *,
+    read_only: bool = False,
+    **theme: Any,
+) -> None:
+    """Serve the app until it is stopped.
+
+    Args:
+        theme: flags of Streamlit that replace the app's own, such as ``theme_baseFontSize=24``.
+
+    Raises:
+        DatasetError, CheckpointError: a folder that is none.
+        ConfigError: nothing can listen there.
+    """
     from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
     from app.streamlit_options import streamlit_flags
@@ -45,9 +67,10 @@ def run_app(
 
     from streamlit.web import bootstrap
 
-    hosts = allowed_hosts(address, allow_host or [])
+    hosts = allowed_hosts(address, allow_host)
     ask_nobody_outside()
-    bootstrap.load_config_options(streamlit_flags(server_port=port, server_address=address, server_allowedHosts=hosts))
+    served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
+    bootstrap.load_config_options(streamlit_flags(**served, **theme))
     threading.Thread(target=_warm_up, daemon=True).start()
     bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 

@@ -9,6 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from analysis.formatting import rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from recap import columns as c
 from recap.errors import CaseError
@@ -33,6 +34,9 @@ def causes(
         str | None, typer.Option(help="List the cases that this source of evidence recovers, such as two_hops.")
     ] = None,
     case: Annotated[int | None, typer.Option(help="One case: its rank without each source.")] = None,
+    by_evidence: Annotated[
+        bool, typer.Option("--by-evidence", help="Tail cases by where the true place lies, and what finds them.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the whole table, one row per test case, as CSV.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -55,10 +59,10 @@ def causes(
         if as_json:
             print_json({"case": case, "rank": float(row[c.RANK]), "without": without})
             return
-        console.print(f"Case {case}: rank {row[c.RANK]:g}")
+        console.print(f"Case {case}: rank {rank_number(row[c.RANK])}")
         for name, rank in without.items():
             if rank is not None:
-                console.print(f"  without {SOURCE_LABELS[name]}: {rank:g}")
+                console.print(f"  without {SOURCE_LABELS[name]}: {rank_number(rank)}")
         return
     if source is not None:
         found = table.loc[recovered_by(table, source, k), c.CASE].astype(int).tolist()
@@ -67,6 +71,9 @@ def causes(
             return
         console.print(f"{len(found):,} of {len(table):,} cases are found at {k} and lost without {source}")
         console.print(", ".join(map(str, found)) if found else "No case: take another source or another K.")
+        return
+    if by_evidence:
+        _print_cohorts(table, data, k, as_json=as_json)
         return
     counts = count_causes(table, k)
     if as_json:
@@ -79,6 +86,26 @@ def causes(
     for entry in counts.itertuples():
         cells = (f"{entry.recovered:,}", f"{entry.missed:,}") if entry.available else ("not in this model", "")
         shown.add_row(SOURCE_LABELS[str(entry.source)], *cells)
+    console.print(shown)
+
+
+def _print_cohorts(table: "pd.DataFrame", data: Path, k: int, *, as_json: bool) -> None:
+    from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
+    from analysis.records.loaded_dataset import LoadedDataset
+
+    cohorts = causes_by_evidence(LoadedDataset.load(data).cases, table, k)
+    if as_json:
+        print_json({"k": k, "n": int(cohorts["n"].sum()), "cohorts": cohorts.to_dict(orient="records")})
+        return
+    cells = cohort_cells(cohorts)
+    shown = Table(
+        title=f"{cohorts['n'].sum():,} tail cases: found at {k}, and lost without one source; they overlap",
+        title_justify="left",
+    )
+    for heading in cells.columns:
+        shown.add_column(str(heading), justify="left" if heading == "True place" else "right")
+    for row in cells.astype(str).to_numpy().tolist():
+        shown.add_row(*row)
     console.print(shown)
 
 
@@ -97,6 +124,7 @@ def removals(checkpoint: Path, data: Path) -> "pd.DataFrame":
             opened.hash,
             lambda: Predictor(opened, dataset),
             rows=len(dataset.cases(c.TEST)),
+            bundle=data.parent,
             progress=report,
         )
 

@@ -11,19 +11,11 @@ from app.cli.console import JsonFlag, console, pairs_table, print_json, progress
 from app.cli.option_groups import with_option_groups
 from app.cli.protocol_options import ProtocolOptions
 from app.cli.reader_options import (
-    BoxOption,
-    DelimiterOption,
-    EncodingOption,
     FormatOption,
-    LocalOption,
-    MapOption,
-    MultilineOption,
+    ReaderOptions,
     SkipOption,
-    TimeFormatOption,
-    ZoneOption,
     confirm_mapping,
     format_mapping,
-    read_options,
     resolve_format,
 )
 
@@ -36,16 +28,9 @@ def prepare(
     path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
     protocol: ProtocolOptions,
+    reader: ReaderOptions,
     source_format: FormatOption = "auto",
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
-    mapping: MapOption = None,
-    timezone: ZoneOption = None,
-    local_times: LocalOption = False,
-    time_format: TimeFormatOption = None,
-    bbox: BoxOption = None,
-    encoding: EncodingOption = None,
-    delimiter: DelimiterOption = None,
-    multiline: MultilineOption = False,
     skip_bad_rows: SkipOption = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     as_json: JsonFlag = False,
@@ -61,17 +46,7 @@ def prepare(
 
     started = time.perf_counter()
     config = protocol.config()
-    options = read_options(
-        mapping=mapping,
-        timezone=timezone,
-        local_times=local_times,
-        time_format=time_format,
-        bbox=bbox,
-        encoding=encoding,
-        delimiter=delimiter,
-        multiline=multiline,
-        skip_bad_rows=skip_bad_rows,
-    )
+    options = reader.checked(skip_bad_rows=skip_bad_rows)
     source_format, why = resolve_format(path, source_format, options)
     if not (as_json or yes):
         confirm_mapping(path, source_format, options)
@@ -140,17 +115,21 @@ def prepare(
     console.print(pairs_table(f"Dataset {out}", flat))
     console.print(f"Read as {source_format}, because {why}.", markup=False)
     if account.columns:
-        console.print(f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False)
+        console.print(
+            f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False, soft_wrap=True
+        )
     for note in account.notes:
-        console.print(f"Note: {note}", markup=False)
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
     console.print(
         f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT", markup=False
     )
 
 
 @commands.command()
+@with_option_groups
 def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
+    reader: ReaderOptions,
     source_format: FormatOption = "auto",
     preset: Annotated[
         str, typer.Option(help="Data protocol of the preview: nyc, tky, ca, default or nyc_paper.")
@@ -159,14 +138,6 @@ def inspect(
     exact: Annotated[
         bool, typer.Option("--exact", help="With --html: exact ids, times and places, for you alone.")
     ] = False,
-    mapping: MapOption = None,
-    timezone: ZoneOption = None,
-    local_times: LocalOption = False,
-    time_format: TimeFormatOption = None,
-    bbox: BoxOption = None,
-    encoding: EncodingOption = None,
-    delimiter: DelimiterOption = None,
-    multiline: MultilineOption = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Say what a file seems to be, show its first rows, count its problems; no dataset is written."""
@@ -176,16 +147,7 @@ def inspect(
     from recap.storage.atomic import write_text
 
     config = data_preset(preset)
-    options = read_options(
-        mapping=mapping,
-        timezone=timezone,
-        local_times=local_times,
-        time_format=time_format,
-        bbox=bbox,
-        encoding=encoding,
-        delimiter=delimiter,
-        multiline=multiline,
-    )
+    options = reader.checked()
     with progress_console.status(f"Inspecting {path.name}"):
         found = inspect_checkins(path, source_format, options, config)
     if html is not None:

@@ -11,9 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
-from analysis.formatting import percent, points, signed, times
+from analysis.formatting import percent, points, rank_number, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, TitleOption, share, write_shared
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
@@ -49,8 +50,6 @@ SetsOption = Annotated[
 ChecksFlag = Annotated[
     bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
 ]
-HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write one page that opens offline.")]
-ExactFlag = Annotated[bool, typer.Option("--exact", help="With --html: exact times and this dataset's walker numbers.")]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,10 @@ def explain(
     sets: SetsOption = None,
     checks: ChecksFlag = False,
     html: HtmlOption = None,
+    slides: SlidesOption = None,
     exact: ExactFlag = False,
+    hide_places: HidePlacesFlag = False,
+    title: TitleOption = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
@@ -94,15 +96,29 @@ def explain(
         asked = _follow(link, predictor, asked)
     if not asked.numbers:
         raise CaseError("which case? give --case N, or --link")
-    whole = []
-    if full or html is not None:
-        whole = _explain_fully(
-            predictor, asked, top=top, search=search, sets=sets, checks=checks, is_page=html is not None
+    writes = html is not None or slides is not None
+    if (exact or hide_places or title) and not writes:
+        raise ConfigError(
+            "--exact, --hide-places and --title are about written files; give --html FILE or --slides FILE"
         )
-    if html is not None:
-        from analysis.report.html import write_page
-
-        write_page(whole, html, exact=exact)
+    if exact and hide_places:
+        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+    whole: list[FullExplanation] = []
+    if full or writes:
+        whole = _explain_fully(
+            predictor,
+            asked,
+            top=top,
+            search=search,
+            sets=sets,
+            checks=checks,
+            is_page=writes,
+            bundle=data.parent,
+        )
+    written = []
+    if writes:
+        page = share(whole, predictor, data, exact=exact, hide_places=hide_places, title=title)
+        written = write_shared(page, html, slides)
     explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
@@ -112,19 +128,27 @@ def explain(
         _print_explanation(explanation)
         if full:
             _print_rest(whole[at])
-    if html is not None:
-        console.print(f"Wrote {html}: open it in any browser, also offline.", markup=False)
+    for line in written:
+        console.print(line, markup=False)
 
 
 def _explain_fully(
-    predictor: "Predictor", asked: _Asked, *, top: int, search: bool, sets: int | None, checks: bool, is_page: bool
+    predictor: "Predictor",
+    asked: _Asked,
+    *,
+    top: int,
+    search: bool,
+    sets: int | None,
+    checks: bool,
+    is_page: bool,
+    bundle: Path,
 ) -> "list[FullExplanation]":
     """One explanation a case; on a page or among several, a case without evidence sets does not cost the others."""
+    from analysis.explain.check_tables import CheckTables
     from analysis.explain.explanation import explain_fully
-    from analysis.explain.siblings import seed_tables
 
-    rows = len(predictor.cases)
-    seeds = seed_tables(predictor.dataset.hash, predictor.checkpoint.hash, rows=rows) if checks else None
+    digests = predictor.dataset.hash, predictor.checkpoint.hash
+    tables = CheckTables.kept(*digests, rows=len(predictor.cases), bundle=bundle) if checks else None
     explain_one = partial(
         explain_fully,
         predictor,
@@ -135,7 +159,7 @@ def _explain_fully(
         split=asked.split,
         search=search,
         checks=checks,
-        seeds=seeds,
+        tables=tables,
     )
     found = []
     for number in asked.numbers:
@@ -164,7 +188,10 @@ def misses(
     checkpoint: CheckpointArgument,
     data: DataOption,
     k: Annotated[int, typer.Option("-k", min=1, help="A case is missed where the target ranks below K.")] = 20,
-    out: Annotated[Path | None, typer.Option(help="Also write one row per test case as CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write one row per test case as CSV, without numbers of cases and places.")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With --out: as recorded, which the file says.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Why test cases are missed: exactly one label for each, by the removal that would have found it."""
@@ -179,6 +206,8 @@ def misses(
     from app.cli.causes import removals
     from recap.storage.atomic import new_file
 
+    if exact and out is None:
+        raise ConfigError("--exact is about the written table; give --out FILE")
     table = removals(checkpoint, data)
     opened = LoadedDataset.load(data)
     described = describe_misses(opened.dataset, opened.cases, table)
@@ -186,8 +215,10 @@ def misses(
     negative = negative_gate_share(table)
     counts = count_misses(labels)
     if out is not None:
+        from analysis.sharing.tables import share_table, to_csv
+
         with new_file(out) as temporary:
-            described.assign(miss=labels).to_csv(temporary, index=False)
+            temporary.write_bytes(to_csv(share_table(described.assign(miss=labels), opened, exact=exact)))
     missed = int(counts["n"].sum())
     if as_json:
         rows = counts.to_dict(orient="records")
@@ -260,7 +291,7 @@ def _print_rest(explanation: "FullExplanation") -> None:
 def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(
         f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {explanation.target_rank:g}, seen {times(explanation.transition_count)} in training",
+        f"rank {rank_number(explanation.target_rank)}, seen {times(explanation.transition_count)} in training",
         style="bold",
     )
     if explanation.inactive:
@@ -298,7 +329,7 @@ def _candidate_table(explanation: CaseExplanation) -> Table:
     for entry in explanation.candidates:
         marker = "◎ " if entry.poi == explanation.target else ""
         table.add_row(
-            f"{entry.rank:g}",
+            rank_number(entry.rank),
             marker + escape(entry.name),
             percent(entry.probability, 1),
             *map(points, (entry.core, entry.count, entry.recency, entry.window)),

@@ -21,10 +21,10 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
         markup=False,
     )
     for note in report.notes:
-        console.print(f"Note: {note}", markup=False)
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
     if report.columns:
         pairs = ",".join(f"{field}={column}" for field, column in report.columns.items())
-        console.print(f"Columns: --map {pairs}", markup=False, highlight=False)
+        console.print(f"Columns: --map {pairs}", markup=False, highlight=False, soft_wrap=True)
     console.print(pairs_table("What it holds", dict(inspection.facts)))
     table = Table(title="First rows, as understood", title_justify="left")
     shown = [name for name in inspection.first_rows[0] if name not in (c.CATEGORY_ID, c.TRAJECTORY_ID)]

@@ -1,15 +1,14 @@
-"""Commands around many cases: overview, long-tail, cases. Their numbers are the app's, from the same functions."""
+"""Commands around many cases: overview, long-tail. Their numbers are the app's, from the same functions."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from analysis.formatting import percent, times
+from analysis.formatting import percent, rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.frames import frame_table, plain_rows
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -37,6 +36,7 @@ def overview(
 ) -> None:
     """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
+    from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers
     from analysis.records.causes import kept_removals
     from analysis.records.evaluation_records import records_key
@@ -44,7 +44,7 @@ def overview(
     from recap.baselines import COUNTING_BASELINES, EVIDENCE
     from recap.checkpoint import Checkpoint
 
-    opened, label, records, records_of = _open(data, checkpoint, baseline)
+    opened, label, records, records_of = open_records(data, checkpoint, baseline)
     rivals = [name for name in COUNTING_BASELINES if name != baseline]
     if records_key(opened.dataset.hash, EVIDENCE).is_kept(data.parent) and baseline != EVIDENCE:
         rivals.append(EVIDENCE)  # fitting it takes a while: only where its records are kept, as in the app
@@ -60,7 +60,8 @@ def overview(
     payload = {
         "metric": metric,
         "eta": eta,
-        "groups": _rows(groups),
+        "finding": overview_finding(groups, metric),
+        "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
         "notable": [case._asdict() for case in notable],
@@ -70,7 +71,8 @@ def overview(
     if as_json:
         print_json(payload)
         return
-    console.print(_table(f"{metric} over cases, 95 % interval over users", groups))
+    console.print(payload["finding"], markup=False, soft_wrap=True)
+    console.print(frame_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
         f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
         f"{percent(over_cases, 1)} of cases"
@@ -78,7 +80,8 @@ def overview(
     if removed is not None:
         console.print(describe_carriers(find_carriers(removed)))
     for case in notable:
-        console.print(f"Case {case.case}: rank {case.rank:g}, Markov {case.markov_rank:g}. {escape(case.reason)}")
+        ranks = f"rank {rank_number(case.rank)}, Markov {rank_number(case.markov_rank)}"
+        console.print(f"Case {case.case}: {ranks}. {escape(case.reason)}")
     absent = describe_absent(notable, causes=removed is not None)
     if absent:
         console.print(absent)
@@ -105,7 +108,7 @@ def long_tail(
     from analysis.long_tail.lift import evidence_lift
     from recap.dataset_statistics import hop_statistics
 
-    opened, label, records, records_of = _open(data, checkpoint, baseline)
+    opened, label, records, records_of = open_records(data, checkpoint, baseline)
     beside = records_of(reference)
     options: Any = {"unit": unit, "reference": beside}
     tables = {
@@ -119,44 +122,14 @@ def long_tail(
         tables["lift"] = evidence_lift(opened)
     if as_json:
         facts = {"model": label, "reference": _label(reference), "metric": metric, "unit": unit, "eta": eta}
-        print_json(facts | {name: _rows(table) for name, table in tables.items()})
+        print_json(facts | {name: plain_rows(table) for name, table in tables.items()})
         return
     for name, table in tables.items():
         over = "" if name in ("distribution", "hops", "lift") else f", {metric} of {label} over {unit}"
-        console.print(_table(name.replace("_", " ") + over, table))
+        console.print(frame_table(name.replace("_", " ") + over, table))
 
 
-@commands.command()
-def cases(
-    data: DataOption,
-    checkpoint: CheckpointArgument = None,
-    baseline: BaselineOption = None,
-    show: Annotated[str, typer.Option(help="tail, unseen, missed, history, hops; several with commas.")] = "",
-    k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
-    eta: EtaOption = 1,
-    limit: Annotated[int, typer.Option(min=1, help="Cases to print; --json has them all.")] = 50,
-    as_json: JsonFlag = False,
-) -> None:
-    """List test cases by what they show, as the filters of Walk do."""
-    from analysis.records.case_filters import CAUSES, filter_cases
-    from app.cli.causes import removals
-
-    opened, _, records, records_of = _open(data, checkpoint, baseline)
-    names = [name.strip() for name in show.split(",") if name.strip()]
-    removed = removals(checkpoint, data) if checkpoint is not None and set(names) & set(CAUSES) else None
-    found = filter_cases(records, records_of("markov"), names, k=k, eta=eta, removals=removed)
-    if as_json:
-        print_json({"show": names, "k": k, "eta": eta, "n": len(found), "of": len(records), "cases": found.tolist()})
-        return
-    shortened = f"; the first {limit:,}, more with --limit" if len(found) > limit else ""
-    console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
-    for case in found[:limit].tolist():
-        row = records.iloc[case]
-        places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-        console.print(f"  {case}: {places}, rank {row[c.RANK]:g}, seen {times(row[c.TRANSITION_COUNT])}")
-
-
-def _open(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
+def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
     """The opened dataset, the model's label and records, and a function that gives a baseline's records by name."""
     from analysis.records.evaluation_records import evaluation_records
     from analysis.records.loaded_dataset import LoadedDataset
@@ -187,28 +160,3 @@ def _label(name: str) -> str:
     if name not in MODEL_LABELS:
         raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
     return MODEL_LABELS[name]
-
-
-def _rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Plain rows; a missing number is null."""
-    rows = table.to_dict(orient="records")
-    return [
-        {str(key): None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in rows
-    ]
-
-
-def _table(title: str, table: "pd.DataFrame") -> Table:
-    shown = Table(title=title, title_justify="left")
-    for name in table.columns:
-        shown.add_column(str(name).replace("_", " "), justify="left" if table[name].dtype == object else "right")
-    for row in table.itertuples(index=False):
-        shown.add_row(*map(_cell, row))
-    return shown
-
-
-def _cell(value: Any) -> str:
-    """A number to four digits; "–" where there is none, such as the mean of no cases or the end of an open bin."""
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.4f}"
-    return "–" if isinstance(value, int) and value < 0 else escape(str(value))

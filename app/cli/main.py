@@ -6,16 +6,21 @@ from typing import Annotated, Final
 import typer
 
 from app.cli.app import commands as app_commands
+from app.cli.basemap import commands as basemap_commands
+from app.cli.cases import cases as cases_group
 from app.cli.causes import commands as causes_commands
+from app.cli.compare import commands as compare_commands
 from app.cli.data import commands as data_commands
 from app.cli.demo import commands as demo_commands
 from app.cli.evaluate import commands as evaluate_commands
 from app.cli.experiment import commands as experiment_commands
 from app.cli.explain import commands as explain_commands
+from app.cli.import_predictions import commands as import_commands
 from app.cli.machine import commands as machine_commands
 from app.cli.runs import commands as runs_commands
 from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
+from app.cli.walk import commands as walk_commands
 from recap.errors import RecapError
 from recap.printable import one_line
 
@@ -29,7 +34,12 @@ app.add_typer(train_commands)
 app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
+app.add_typer(basemap_commands)
+app.add_typer(walk_commands)
 app.add_typer(causes_commands)
+app.add_typer(cases_group, name="cases")
+app.add_typer(compare_commands)
+app.add_typer(import_commands)
 app.add_typer(sanity_commands)
 app.add_typer(demo_commands)
 app.add_typer(experiment_commands)

@@ -1,6 +1,7 @@
 """Command-line options that say how a raw file is read, shared by `recap prepare` and `recap inspect`."""
 
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,65 +19,50 @@ FormatOption = Annotated[
         help="foursquare, getnext, gowalla, libcity, recbole, csv or parquet; auto tells it from the content.",
     ),
 ]
-MapOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="FIELD=COLUMN,…",
-        help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, "
-        "split, trajectory.",
-    ),
-]
-ZoneOption = Annotated[
-    str | None,
-    typer.Option("--timezone", metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`."),
-]
-LocalOption = Annotated[bool, typer.Option("--local-times", help="Times are wall-clock times, not UTC.")]
-TimeFormatOption = Annotated[
-    str | None,
-    typer.Option("--time-format", metavar="LAYOUT", help="strptime layout of the times, e.g. '%d.%m.%Y %H:%M'."),
-]
-BoxOption = Annotated[
-    str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside; `california` is a known box.")
-]
-EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Text encoding; told by content otherwise.")]
-DelimiterOption = Annotated[str | None, typer.Option("--delimiter", help="Separator of your own table.")]
-MultilineOption = Annotated[bool, typer.Option("--multiline", help="Quoted values may hold line breaks.")]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-rows", help="Report bad rows and go on instead of refusing.")]
 
 
-def read_options(
-    *,
-    mapping: list[str] | None,
-    timezone: str | None,
-    local_times: bool,
-    time_format: str | None,
-    bbox: str | None,
-    encoding: str | None,
-    delimiter: str | None,
-    multiline: bool,
-    skip_bad_rows: bool = False,
-) -> "ReadOptions":
-    """Check the options' values and put them together.
+@dataclass(frozen=True)
+class ReaderOptions:
+    """How a raw file is read, for `with_option_groups`."""
 
-    Raises:
-        ConfigError: a value that cannot be.
-    """
-    from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=COLUMN,…",
+            help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, "
+            "split, trajectory.",
+        ),
+    ] = None
+    timezone: Annotated[
+        str | None,
+        typer.Option("--timezone", metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`."),
+    ] = None
+    local_times: Annotated[bool, typer.Option("--local-times", help="Times are wall-clock times, not UTC.")] = False
+    time_format: Annotated[
+        str | None,
+        typer.Option("--time-format", metavar="LAYOUT", help="strptime layout of the times, e.g. '%d.%m.%Y %H:%M'."),
+    ] = None
+    bbox: Annotated[
+        str | None,
+        typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside; `california` is a known box."),
+    ] = None
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding; told by content otherwise.")] = None
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Separator of your own table.")] = None
+    multiline: Annotated[bool, typer.Option("--multiline", help="Quoted values may hold line breaks.")] = False
 
-    return ReadOptions.parse(
-        {
-            "columns": parse_mapping(mapping or []),
-            "timezone": timezone,
-            "local_times": local_times,
-            "time_format": time_format,
-            "bbox": parse_bbox(bbox) if bbox else None,
-            "encoding": encoding,
-            "delimiter": delimiter,
-            "multiline": multiline,
-            "skip_bad_rows": skip_bad_rows,
-        }
-    )
+    def checked(self, *, skip_bad_rows: bool = False) -> "ReadOptions":
+        """The values as a reader takes them.
+
+        Raises:
+            ConfigError: a value that cannot be.
+        """
+        from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping
+
+        given = asdict(self)
+        changes = {"bbox": parse_bbox(self.bbox) if self.bbox else None, "skip_bad_rows": skip_bad_rows}
+        return ReadOptions.parse({"columns": parse_mapping(given.pop("mapping") or []), **given, **changes})
 
 
 def resolve_format(path: Path, source_format: str, options: "ReadOptions") -> tuple[str, str]:

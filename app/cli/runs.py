@@ -68,7 +68,7 @@ def submit(
     )
     queued = [{"id": run.id, "state": run.read_state().state} for run in control.submit(store, specs)]
     if as_json:
-        print_json({**queued[0], "runs": queued})
+        print_json(_many(queued))
         return
     for row, spec in zip(queued, specs, strict=True):
         console.print(f"Run {row['id']}: {escape(spec.title)}, {row['state']}")
@@ -228,10 +228,15 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
     runs = [store.get(run_id) for run_id in run_ids]
     done = [{"id": run.id, "state": act(store, run)} for run in runs]
     if as_json:
-        print_json(done[0] if len(done) == 1 else {"runs": done})
+        print_json(_many(done))
         return
     for row in done:
         console.print(f"Run {row['id']}: {row['state']}")
+
+
+def _many(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Runs as JSON, one or several: the first one's ``id`` and ``state``, and all under ``runs``."""
+    return {**rows[0], "runs": rows}
 
 
 def _cell(value: Any) -> str:

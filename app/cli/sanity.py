@@ -1,5 +1,6 @@
 """`recap sanity`: do explanations depend on what was learned, and would other seeds or placebos say the same?"""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -30,8 +31,15 @@ def sanity(
 ) -> None:
     """Check explanations against permuted weights, permuted labels, placebos and sibling seeds."""
     from analysis.explain.sanity import describe_sanity, sanity_report
-    from analysis.explain.sanity_table import COLUMNS, sanity_markdown, table_rows
+    from analysis.explain.sanity_table import (
+        COLUMNS,
+        RELIABILITY_COLUMNS,
+        reliability_rows,
+        sanity_markdown,
+        table_rows,
+    )
     from analysis.explain.siblings import measure_siblings, train_on_permuted_labels, train_siblings
+    from analysis.records.reliability import keep_reliability, reliability_key
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device
@@ -44,11 +52,14 @@ def sanity(
         train_siblings(opened, dataset, train_seeds, chosen, progress_console.print)
     permuted = train_on_permuted_labels(opened, dataset, chosen, progress_console.print) if permute_labels else None
     with progress_line("Ranking with sibling seeds") as report_seeds:
-        seeds = measure_siblings(opened, dataset, report_seeds)
+        seeds = measure_siblings(opened, dataset, report_seeds, bundle=data.parent)
     with progress_line("Checking explanations") as report:
         result = sanity_report(
             predictor, seeds=seeds, permuted_labels=permuted, sample=cases, seed=seed, progress=report
         )
+    key = reliability_key(dataset.hash, opened.hash)
+    with suppress(RecapError):  # a cache that cannot be written is done without
+        keep_reliability(result.reliability, key.cached(), key)
     if out is not None:
         try:
             out.write_text(sanity_markdown(result), encoding="utf-8")
@@ -65,3 +76,9 @@ def sanity(
     console.print(table)
     for line in describe_sanity(result):
         console.print(line)
+    reliability = Table(title="How often the first place is right", title_justify="left")
+    for name in RELIABILITY_COLUMNS:
+        reliability.add_column(name, justify="right")
+    for cells in reliability_rows(result):
+        reliability.add_row(*cells)
+    console.print(reliability)

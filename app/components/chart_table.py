@@ -1,4 +1,7 @@
-"""The table behind a chart: the same numbers for those who cannot see or click it; a row leads where its mark does."""
+"""The table behind a chart: the same numbers for those who cannot see or click it; a row leads where its mark does.
+
+Rows are ticked, never cells: a cell is chosen as soon as Tab brings the focus to the table, and the page would leave.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -12,7 +15,7 @@ def chart_table(
     """A button that shows the tables of a figure.
 
     Args:
-        open_row: told (table, row) when a cell is chosen, by mouse or by keyboard.
+        open_row: told (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
     """
     with st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin"):
         for name, table in tables.items():
@@ -20,8 +23,14 @@ def chart_table(
                 st.dataframe(table, hide_index=True, key=f"{key}-{name}")
                 continue
             event = st.dataframe(
-                table, hide_index=True, key=f"{key}-{name}", on_select="rerun", selection_mode="single-cell"
+                table, hide_index=True, key=f"{key}-{name}", on_select="rerun", selection_mode="single-row"
             )
-            cells = event["selection"]["cells"] if event else []
-            if cells and int(cells[0][0]) < len(table):
-                open_row(name, int(cells[0][0]))
+            row = ticked_row(event, len(table))
+            if row is not None:
+                open_row(name, row)
+
+
+def ticked_row(event: Mapping[str, Mapping[str, list[int]]] | None, length: int) -> int | None:
+    """The row that is ticked in a table of `selection_mode="single-row"`."""
+    rows = event["selection"]["rows"] if event else []
+    return int(rows[0]) if rows and int(rows[0]) < length else None

@@ -1,4 +1,4 @@
-"""Why cases are missed: a filter of Walk, and a table of Long tail whose rows open their cases there."""
+"""Why cases are missed: a filter of Walk, and a table of Long tail whose rows list their cases."""
 
 from typing import Final
 
@@ -8,13 +8,21 @@ import streamlit as st
 
 from analysis.formatting import share
 from analysis.glossary import TERMS, tooltip_of_order
-from analysis.long_tail.misses import MISS_LABELS, MISSES, STEP_BINS, count_misses, misses_by_step, resolve_miss
+from analysis.long_tail.misses import MISS_LABELS, MISSES, count_misses, misses_by_step, resolve_miss
+from app import state
 from app.cached import datasets, explanations
+from app.components.case_table import change_filter
+from app.components.chart_table import ticked_row
 from app.components.text import quiet, section
-from app.pages import WALK
 from app.sources import Source
 
+CASES: Final = "cases"
+"""Key of Long tail's list of cases."""
+MISS_K: Final = "miss_k"
+"""The K of Long tail's reasons, and of its list."""
 WHY_LABELS: Final = MISS_LABELS
+ANY_REASON: Final = "any"
+"""No reason chosen; None as an option of a selectbox reads "Choose an option"."""
 WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 
 
@@ -24,13 +32,14 @@ def why_control(source: Source) -> None:
         return
     asked = st.query_params.get("why")
     meant = resolve_miss(asked or "")
-    if meant is not None and WHY_LABELS[meant] != asked:  # a link from before the reasons were renamed
+    labels = state.words().terms(WHY_LABELS)
+    if meant is not None and labels[meant] != asked:  # a link from before the reasons were renamed
         st.session_state["why"] = meant
     st.selectbox(
         "Missed because",
-        (None, *MISSES),
+        (ANY_REASON, *MISSES),
         key="why",
-        format_func=lambda name: "Any reason" if name is None else WHY_LABELS[name],
+        format_func=lambda name: "Any reason" if name == ANY_REASON else labels[name],
         help=WHY_HELP,
         on_change=lambda: st.session_state.update(filters_changed=True),
         bind="query-params",
@@ -56,28 +65,23 @@ def show_misses(source: Source) -> None:
     """Counts by reason and by how often the step was seen, for a chosen K; they sum to the misses."""
     if source.checkpoint_hash is None:
         return
+    words = state.words()
     section("Why cases are missed", help=WHY_HELP)
-    k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="miss_k") or 20
+    k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20
     labels = explanations.miss_labels(source, k)
     counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
     table = pd.DataFrame(
         {
-            "Why": [WHY_LABELS[label] for label in counts["label"]],
+            "Why": [words.term(label) for label in counts["label"]],
             "Cases": [f"{n:,}" for n in counts["n"]],
             "Share": [share(value) for value in counts["share"]],
             **{name: [f"{n:,}" for n in by_step[name]] for name in by_step},
         }
     )
-    event = st.dataframe(table, hide_index=True, key="misses", on_select="rerun", selection_mode="single-cell")
-    quiet(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Click a number to open its cases.")
-    cells = event["selection"]["cells"] if event else []
-    if cells:
-        row, column = cells[0]
-        chosen = MISSES[int(row)]
-        st.session_state["why"], st.session_state["k"] = chosen, k
-        st.session_state["filters_changed"] = True
-        params = {"why": WHY_LABELS[chosen], "k": str(k)}
-        st.session_state["selection"] = None
-        if column in STEP_BINS:
-            params["cases"] = STEP_BINS[column].text
-        st.switch_page(WALK.path, query_params=params)
+
+    def list_cases() -> None:
+        row = ticked_row(st.session_state["misses"], len(MISSES))
+        change_filter(CASES, in_link=True, reasons=() if row is None else (MISSES[row],))
+
+    st.dataframe(table, hide_index=True, key="misses", on_select=list_cases, selection_mode="single-row")
+    quiet(f"n = {int(counts['n'].sum()):,} test cases missed at K = {k}. Tick a row to list its cases below.")

@@ -2,20 +2,18 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from analysis.records.accuracy import METRIC_LABELS
+from analysis.sharing.tables import is_personal, share_table, to_csv
 from app import state
+from app.cached import datasets
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources
-from recap import columns as c
-from recap.printable import one_line
-from recap.privacy import Generalisation
 
 SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 
@@ -51,6 +49,21 @@ def metric_control() -> str:
     return chosen or "hr20"
 
 
+def register_control() -> None:
+    """Whose words the page speaks; `state.words` reads it, also where it is drawn further down."""
+    st.segmented_control(
+        "Words",
+        list(state.REGISTER_LABELS),
+        default="stakeholder",
+        required=True,
+        format_func=state.REGISTER_LABELS.__getitem__,
+        key="register",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+
+
 def legend(*items: str) -> None:
     """Small words under a figure that say what its marks mean; Markdown without data in it."""
     with st.container(horizontal=True, gap="medium"):
@@ -58,41 +71,46 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
-@dataclass(frozen=True)
-class File:
-    """A file made when it is asked for."""
-
-    name: str
-    mime: str
-    icon: str
-    write: Callable[[], bytes]
+def truth_toggle() -> bool:
+    """Whether the true next place is shown; drawn before all that depends on it, since a link may hide it."""
+    return st.toggle(
+        "Truth",
+        True,
+        key="truth",
+        bind="query-params",
+        persist_state="session",  # whoever hides it on one page does not meet it on the next
+        help="Off: nothing on the page tells it.",
+    )
 
 
 def downloads(
     tables: Mapping[str, pd.DataFrame],
     *,
+    source: Source,
     key: str,
-    pictures: Mapping[str, Callable[[], bytes]] | None = None,
-    files: Mapping[str, File] | None = None,
+    pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> None:
-    """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here."""
-    with st.popover("Export" if files else "Data", icon=":material/download:", key=f"{key}-data"):
-        for name, file in (files or {}).items():
-            st.download_button(
-                name,
-                data=file.write,
-                file_name=file.name,
-                mime=file.mime,
-                on_click="ignore",
-                key=f"{key}-{name}",
-                icon=file.icon,
-                width="stretch",
+    """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
+
+    Args:
+        pictures: drawn when asked for; told whether everything is shown as recorded.
+        kinds: of pictures that are not png: gif.
+    """
+    with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
+        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
+        exact = False
+        if pictures or any(map(is_personal, tables.values())):
+            exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and walkers' numbers.")
+            quiet(
+                "The files hold people's places and times: for you alone."
+                if exact
+                else "Made to be shared: other names, no dates, places that few people visit as cells."
             )
-        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner.")
         for name, table in tables.items():
             st.download_button(
                 name,
-                data=partial(to_csv, table),
+                data=partial(_table_file, source, table, exact),
                 file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.csv",
                 mime="text/csv",
                 on_click="ignore",
@@ -101,11 +119,12 @@ def downloads(
                 width="stretch",
             )
         for name, draw in (pictures or {}).items():
+            kind = (kinds or {}).get(name, "png")
             st.download_button(
                 name,
-                data=draw,
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.png",
-                mime="image/png",
+                data=partial(draw, exact),
+                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.{kind}",
+                mime=f"image/{kind}",
                 on_click="ignore",
                 key=f"{key}-{name}",
                 icon=":material/image:",
@@ -113,25 +132,5 @@ def downloads(
             )
 
 
-def to_csv(table: pd.DataFrame) -> bytes:
-    """CSV in UTF-8, to be shared: times are moved and coarse, users have other names, coordinates are grid cells.
-
-    Text that a spreadsheet would run as a formula gets an apostrophe in front, controls are shown."""
-    rule = Generalisation()
-    safe = table.copy()
-    for name in safe.columns:
-        if pd.api.types.is_datetime64_any_dtype(safe[name]):
-            safe[name] = [None if pd.isna(moment) else rule.time(moment.to_pydatetime()) for moment in safe[name]]
-        elif name in (c.USER, "walker"):
-            safe[name] = [rule.pseudonym(str(user)) for user in safe[name]]
-        elif name in (c.LATITUDE, c.LONGITUDE):
-            safe[name] = rule.cell(safe[name].to_numpy(float))
-    for name in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
-            safe[name] = safe[name].map(lambda cell: _harmless(cell) if isinstance(cell, str) else cell)
-    return safe.to_csv(index=False).encode("utf-8")
-
-
-def _harmless(cell: str) -> str:
-    text = one_line(cell)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:
+    return to_csv(share_table(table, datasets.open_dataset(source), exact=exact))

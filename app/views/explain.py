@@ -13,10 +13,10 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role
-from analysis.report.html import render_page
-from analysis.report.sharing import shareable
+from analysis.registers import Words
 from app import state
 from app.cached import datasets, explanations, maps
+from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
@@ -25,12 +25,15 @@ from app.components.explain.counterfactual_search import show_counterfactual_sea
 from app.components.explain.does_it_hold import show_stamps
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
+from app.components.share import share_button
 from app.components.text import quiet
-from app.components.toolbar import File, downloads, source_picker
+from app.components.toolbar import downloads, register_control, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
+NARROW: Final = 250  # three columns from 830 px on: a projector of 960 keeps sum and map side by side
+HALF: Final = 410
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -48,48 +51,50 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
-    truth = int(opened.case(case)[c.TARGET])
-    about, against = current_pair(case, truth, opened.dataset.num_pois)
-    before = explanations.explain(source, case, about=about, against=against)
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, width=175)
         _case_input(len(opened.cases))
-        pair_pickers(source, before, (about, against))
-        register = st.segmented_control(
-            "Words",
-            ("stakeholder", "researcher"),
-            default="stakeholder",
-            required=True,
-            format_func={"stakeholder": "Plain words", "researcher": "Paper's words"}.__getitem__,
-            key="register",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        pickers = st.container(horizontal=True, width="content")
+        hide_truth = not truth_toggle()
+        usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
+        about, against = current_pair(case, usual, opened.dataset.num_pois)
+        before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
+        with pickers:
+            pair_pickers(source, before, (about, against))
+        register_control()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
-    shown = explanations.explain(source, case, about=about, against=before.rival, edits=edits) if edits else before
+    shown = before
+    if edits:
+        first = before.target if hide_truth else about
+        shown = explanations.explain(
+            source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
+        )
     with exports:
-        save_control(source, shown, about, against)
+        if not hide_truth:  # Present tells the truth
+            present_button(case, edits=edits)
+        save_control(source, shown, about, against, state.words().sentences)
         _export(source, shown)
-    _answer(shown, register or "stakeholder")
-    grid = st.grid(3, min_column_width=380)
-    with grid.cell(column_span=2):
+    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
+        _answer(shown, state.words())
+    top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
+    with top.cell(column_span=2):
         show_score_parts(shown)
+    with top.cell():
+        show_map(source, shown)
+    below = st.grid(3, min_column_width=NARROW)
+    with below.cell(column_span=2):
         stamps = st.container()
         show_left_out(shown)
-    with grid.cell(), st.container(border=True):
+    with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    halves = st.grid(2, min_column_width=480)
+    halves = st.grid(2, min_column_width=HALF)
     with halves.cell():
         show_paths(source, shown)
     with halves.cell():
         show_visits(shown)
-    lower = st.grid(2, min_column_width=480)
-    with lower.cell():
-        show_map(source, shown)
-    with lower.cell():
-        show_counterfactual_search(source, shown)
+    show_counterfactual_search(source, shown)
     with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
         show_stamps(shown, explanations.check(source, shown))
 
@@ -110,42 +115,31 @@ def _case_input(total: int) -> None:
 
 def _export(source: Source, shown: FullExplanation) -> None:
     tables = {
-        "Ledger": pd.json_normalize([entry.model_dump() for entry in shown.candidates]),
+        "Ledger": pd.json_normalize([entry.model_dump() for entry in (shown.contrast.a, shown.contrast.b)]),
         "Paths": pd.DataFrame([path.model_dump() for path in shown.paths], columns=list(PathTerms.model_fields)),
         "Without": pd.DataFrame(
             [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []],
             columns=[*EvidenceItem.model_fields, *Effect.model_fields],
         ),
     }
-    name = f"recap-case-{shown.case}"
 
-    def checked() -> FullExplanation:
-        return shown.model_copy(update={"checks": explanations.check(source, shown)})
+    def checked() -> list[FullExplanation]:
+        return [shown.model_copy(update={"checks": explanations.check(source, shown)})]
 
-    files = {
-        "Report, one page that opens offline": File(
-            f"{name}.html", "text/html", ":material/description:", lambda: render_page([checked()]).encode()
-        ),
-        "Everything as JSON": File(
-            f"{name}.json",
-            "application/json",
-            ":material/data_object:",
-            lambda: shareable(checked()).model_dump_json().encode(),
-        ),
-    }
+    share_button(source, checked, key="explain")
     draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)
-    downloads(tables, key="explain", pictures={"Map": draw}, files=files)
+    downloads(tables, source=source, key="explain", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
-def _answer(shown: FullExplanation, register: str) -> None:
+def _answer(shown: FullExplanation, words: Words) -> None:
     first, second = (_COLOURS[role] for role in shown.roles)
     st.title(_coloured(headline(shown), first, second), anchor=False)
-    st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[register]))
-    if shown.truth not in (shown.target, shown.rival):
+    st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[words.sentences]))
+    if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
-        names = ", ".join(name.replace("_", " ") for name in shown.inactive_terms)
-        quiet(f"Inactive at this epoch or switched off: {markdown_text(names)}.")
+        names = ", ".join(words.term(name).lower() for name in shown.inactive_terms)
+        quiet(words.say("inactive", names=markdown_text(names)))
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:

@@ -1,5 +1,7 @@
 """Long tail: accuracy by how often a step and a place were seen, by evidence, and what one more hop buys."""
 
+from functools import partial
+
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
@@ -12,18 +14,24 @@ from analysis.records.case_selection import CaseSelection
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app import state
 from app.cached import datasets, tables
+from app.cached.case_tables import all_cases
 from app.cached.figures import drawn
+from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
+from app.components.cohort_causes import show_cohort_causes
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import show_misses
+from app.components.long_tail.miss_map import show_miss_map
+from app.components.long_tail.place_map import show_place_map
+from app.components.misses import CASES, MISS_K, show_misses
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, legend, metric_control, source_picker
-from app.pages import WALK
+from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
+from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 
+OWN = "own"  # the source's model; None as an option would read "Choose an option"
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
 LIFT_RIVALS = {
     "unseen": "Rivals are places that, like the truth, training never reached from the same source",
@@ -53,16 +61,16 @@ def view() -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
-        models = [None, *(name for name in BASELINES if name != own)]
-        model = st.selectbox(
+        chosen = st.selectbox(
             "Model",
-            models,
+            [OWN, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)],
             key="model",
-            format_func=lambda name: datasets.model_label(source) if name is None else MODEL_LABELS[name],
+            format_func=lambda name: datasets.model_label(source, None if name == OWN else name),
             bind="query-params",
             label_visibility="collapsed",
-            width=125,
+            width=160,
         )
+        model = None if chosen == OWN else chosen
         beside = st.selectbox(
             "Baseline beside it",
             COUNTING_BASELINES,
@@ -73,6 +81,7 @@ def view() -> None:
             label_visibility="collapsed",
             width=170,
         )
+        register_control()
         st.space("stretch")
         data = st.container(width="content")
     if opened.cases.empty:
@@ -80,10 +89,11 @@ def view() -> None:
         return
     by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
     by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)
-    st.title(headlines.long_tail_finding(by_step, by_place), anchor=False)
+    rises = tables.rises(source, model, metric, unit)
+    st.title(headlines.long_tail_finding(rises), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     label = datasets.model_label(source, model)
-    trends = [headlines.trend_words(table) for table in (by_step, by_place)]
+    trends = [headlines.trend_words(row) for row in rises.to_dict(orient="records")[:2]]
     figure = drawn(
         plot_accuracy_by_count,
         by_step,
@@ -115,21 +125,25 @@ def view() -> None:
     legend(
         f":blue[■] :gray[{label}, 95 % interval over walkers]",
         f"**–** :gray[{MODEL_LABELS[beside]}]",
-        f":gray[Small numbers: {over} in the bin. Click a bar, or its row in the table, to open its cases.]",
+        f":gray[Small numbers: {over} in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)
     show_evidence(source, model, beside, metric, unit, eta)
+    if model is None:
+        show_cases(source)
     distribution = tables.distribution(source)
     with data:
         downloads(
             {
                 "Accuracy by step count": by_step,
                 "Accuracy by place count": by_place,
+                "Rises over both": rises,
                 "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, unit, eta),
                 "Hop sweep": tables.hops(source),
                 "Sorted step counts": distribution,
                 "Evaluation records": tables.flat_records(source, model),
             },
+            source=source,
             key="long-tail",
         )
 
@@ -138,24 +152,31 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     """Cohorts beside the hop sweep, sorted counts beside lift, ablations beside reasons of misses."""
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
-    halves = st.grid(2, min_column_width=480, gap="medium")
+    words = state.words()
+    halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         section("Which evidence a tail step has")
         event = st.plotly_chart(
-            drawn(plot_cohorts, cohorts, reference=MODEL_LABELS["visit_count"]),
+            drawn(
+                plot_cohorts,
+                cohorts,
+                reference=MODEL_LABELS["visit_count"],
+                within=words.say("inside_two_hops"),
+                beyond=words.say("beyond_two_hops"),
+            ),
             theme=None,
             config=PLOT_CONFIG,
             key="cohorts",
             on_select="rerun",
             selection_mode="points",
-            alt="Tail accuracy by whether the target was visited before and lies within two hops",
+            alt=words.say("cohorts_alt"),
         )
         open_selected(source, event, eta)
         over = "cases" if unit == "cases" else "distinct steps"
         quiet(
             f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Cells say where the true "
             "place lies, not what found it. "
-            "Click a cell, or its row in the table, to open its cases."
+            "Click a cell, or tick its row in the table, to open its cases."
         )
 
         def open_cohort(_: str, row: int) -> None:
@@ -164,17 +185,19 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             open_cases(source, CaseSelection.of_cohort(*evidence, eta))
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
+        if model is None:
+            show_cohort_causes(source, eta)
     with halves.cell():
-        section("What one more hop buys")
+        section(words.say("hops_title"))
         hops = tables.hops(source)
         st.plotly_chart(
-            drawn(plot_hops, hops),
+            drawn(plot_hops, hops, axis=words.say("hops_axis")),
             theme=None,
             config=PLOT_CONFIG,
             key="hops",
-            alt="Candidates, share of unseen steps reached and signal to noise for one to five hops",
+            alt=words.say("hops_alt"),
         )
-        quiet(headlines.hop_finding(hops))
+        quiet(words.hops(headlines.hop_finding(hops)))
         chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
@@ -191,8 +214,9 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
         show_lift(source)
     ablations = tables.ablations(source, metric)
     if ablations is not None:
+        ablations = ablations.assign(name=[words.variant(str(name)) for name in ablations["name"]])
         with halves.cell():
-            section("What each part adds")
+            section(headlines.ablation_finding(ablations))
             st.plotly_chart(
                 drawn(plot_ablations, ablations, metric_label=tables.metric_label(metric)),
                 theme=None,
@@ -207,6 +231,28 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     if model is None:
         with halves.cell():
             show_misses(source)
+    with halves.cell():
+        show_miss_map(source, model)
+    if model is None:
+        with halves.cell():
+            show_place_map(source)
+
+
+def show_cases(source: Source) -> None:
+    """Every test case, to filter, sort and open."""
+    section("Cases")
+    k = st.session_state.get(MISS_K) or 20
+    show_truth = st.query_params.get("truth") != "false"
+    buttons = partial(open_buttons, source)
+    show_case_table(all_cases(source, k), key=CASES, open_case=buttons, show_truth=show_truth, in_link=True, k=k)
+
+
+def open_buttons(source: Source, case: int) -> None:
+    """Open one case where it can be looked into."""
+    for page in (WALK, EXPLAIN):
+        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
+            hidden = {"truth": "false"} if st.query_params.get("truth") == "false" else {}
+            st.switch_page(page.path, query_params=state.link_to(source, case=str(case), **hidden))
 
 
 @st.fragment
@@ -226,7 +272,7 @@ def show_lift(source: Source) -> None:
     group = group or "unseen"
     lift = tables.lift(source, group)
     st.plotly_chart(
-        drawn(plot_lift, lift),
+        drawn(plot_lift, lift, two_hops=state.words().say("lift_two_hops")),
         theme=None,
         config=PLOT_CONFIG,
         key="lift",
@@ -239,7 +285,7 @@ def show_lift(source: Source) -> None:
         "● :gray[given own visits]",
         "▲ :gray[new to the walker, given popularity and distance]",
     )
-    quiet(headlines.lift_finding(lift))
+    quiet(state.words().hops(headlines.lift_finding(lift)))
     quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
     chart_table({"Lift": lift}, "lift")
 
@@ -260,7 +306,7 @@ def open_cases(source: Source, chosen: CaseSelection) -> None:
     opened = datasets.open_dataset(source)
     cases = opened.cases[c.CASE].to_numpy()[chosen.mask(opened.cases)]
     if len(cases):
-        st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(cases[0])})
+        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(cases[0])))
     st.toast("There is no case in this bin.")
 
 

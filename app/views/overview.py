@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.overview import plot_distribution, plot_lollipops
+from analysis.figures.overview import PANELS, plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
@@ -16,11 +16,12 @@ from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.cached.removals import kept_causes
 from app.components.card import model_card
+from app.components.cases.present_button import present_button
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control, source_picker
+from app.components.toolbar import downloads, metric_control, register_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -28,7 +29,7 @@ from recap.printable import markdown_text
 
 BADGE_COLOURS = {"history": "violet", "hops": "green", "missed": "gray"}
 # The first number of a card whose cause was measured.
-REMOVED = {"history": "Without own visits", "hops": "Without two hops"}
+REMOVED = {"history": "Without own visits"}
 
 
 @error_boundary
@@ -40,6 +41,7 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source)
         metric = metric_control()
+        register_control()
         st.space("stretch")
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
     opened = datasets.open_dataset(source)
@@ -55,7 +57,7 @@ def view() -> None:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
     title = st.container()
-    halves = st.grid(2, min_column_width=480, gap="medium")
+    halves = st.grid(2, min_column_width=380, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
     distribution = tables.distribution(source)
     with long_tail:  # before the accuracies: it needs no model, so it is there at once
@@ -72,18 +74,21 @@ def view() -> None:
             quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")
     with accuracy:
         section(f"{tables.metric_label(metric)} against baselines")
-        st.plotly_chart(
-            drawn(plot_lollipops, groups),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="lollipops",
-            alt=finding,
-        )
+        panels = st.grid(3, min_column_width=170)
+        for group, label in PANELS:
+            with panels.cell():
+                st.plotly_chart(
+                    drawn(plot_lollipops, groups, group=group),
+                    theme=None,
+                    config=PLOT_CONFIG,
+                    key=f"lollipops-{group}",
+                    alt=f"{label}: {finding}",
+                )
         quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
         chart_table({"Accuracy": groups}, "lollipops")
     show_notable(source)
     with data:
-        downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, key="overview")
+        downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, source=source, key="overview")
 
 
 def show_model(source: Source) -> None:
@@ -91,7 +96,7 @@ def show_model(source: Source) -> None:
     if source.checkpoint_folder is None:
         return
     carriers = tables.carriers(source)
-    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers)
+    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers, state.words())
     st.markdown(markdown_text(f"Shown is {source.variant}. {carried}".strip()))
 
 
@@ -123,7 +128,7 @@ def show_notable(source: Source) -> None:
                 show_card(source, notable)
     absent = describe_absent(cases, causes=causes)
     if absent:
-        quiet(absent)
+        quiet(state.words().hops(absent))
     if source.checkpoint_folder is not None and not causes:
         quiet("What finds these cases is not measured yet; the filters of Walk measure it, and so does `recap causes`.")
 
@@ -132,23 +137,30 @@ def show_card(source: Source, notable: NotableCase) -> None:
     """One notable case: what kind, which places, two ranks and the reason."""
     opened = datasets.open_dataset(source)
     case = opened.case(notable.case)
+    words = state.words()
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = filter_labels(causes=notable.rank_without is not None) | {"missed": "Still missed"}
+        label = filter_labels(causes=notable.rank_without is not None, words=words) | {"missed": "Still missed"}
         st.markdown(f":{BADGE_COLOURS[notable.kind]}-badge[{label[notable.kind]}]", width="content")
         st.space("stretch")
+        if source.checkpoint_folder is not None:
+            present_button(notable.case, key=f"present-{notable.kind}")
         if st.button(
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"
         ):
-            st.switch_page(WALK.path, query_params={"case": str(notable.case)})
+            st.switch_page(WALK.path, query_params=state.link_to(source, case=str(notable.case)))
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         if notable.rank_without is None:
-            st.metric("Markov", ordinal(notable.markov_rank), width=150)
+            st.metric("Markov", ordinal(notable.markov_rank), width="content")
         else:
-            st.metric(REMOVED[notable.kind], ordinal(notable.rank_without), width=150)
-        st.metric(datasets.model_label(source), ordinal(notable.rank), width=150)
-    quiet(markdown_text(notable.reason))
+            st.metric(
+                REMOVED.get(notable.kind) or words.say("without_two_hops"),
+                ordinal(notable.rank_without),
+                width="content",
+            )
+        st.metric(datasets.model_label(source), ordinal(notable.rank), width="content")
+    quiet(markdown_text(words.hops(notable.reason)))
 
 
 view()

@@ -6,8 +6,11 @@ import streamlit as st
 
 from analysis.training_progress import queue_table, run_headline, stage_spans
 from app.cached import run_store
+from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
-from app.components.runs.actions import show_actions, show_comparison
+from app.components.runs.actions import show_actions, show_time_machine
+from app.components.runs.beginning import show_beginning
+from app.components.runs.comparison import show_comparison, show_sweep
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
@@ -44,16 +47,19 @@ def view() -> None:
             error_boundary(show_form)(store)
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
-            st.markdown("No run yet. Runs go on when this page, or the whole app, is closed.")
+            show_beginning(store)
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
         show_gpus(store, rows)
-        show_comparison(store, rows, store.get(chosen), next(row for row in rows if row["id"] == chosen))
+        run = store.get(chosen)
+        show_comparison(store, rows, run, next(row for row in rows if row["id"] == chosen))
+        show_sweep(store, rows, run)
+        show_time_machine(run)
 
 
 def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
-    """All runs; picking one shows it."""
+    """All runs; ticking one shows it."""
     section("Queue")
     table, colours = queue_table(rows), list(STATE_COLOURS.values())
     event = st.dataframe(
@@ -61,7 +67,7 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
         hide_index=True,
         key="run_queue",
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode="single-row",
         column_config={
             "run": st.column_config.TextColumn("Run", width=50),
             "what": st.column_config.TextColumn("What", width=200),
@@ -72,8 +78,8 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
             "note": st.column_config.TextColumn("Note", width=220),
         },
     )
-    cells = event["selection"]["cells"]
-    if cells and (picked := str(table["run"].iloc[cells[0][0]])) != chosen and picked != st.session_state.get("seen"):
+    row = ticked_row(event, len(table))
+    if row is not None and (picked := str(table["run"].iloc[row])) not in (chosen, st.session_state.get("seen")):
         st.session_state["run"] = st.session_state["seen"] = picked
         st.rerun()
     show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))

@@ -12,17 +12,18 @@ from analysis.records.case_filters import (
     filter_labels,
     resolve_filter,
 )
-from analysis.records.case_selection import CaseSelection
+from analysis.trajectories.day_parts import DAYS, LABELS, cases_at_time
 from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
 from app import state
-from app.cached import datasets
+from app.cached import datasets, selections
 from app.cached.records import read_records
 from app.cached.removals import read_removals
+from app.cached.selections import Selection
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.misses import WHY_LABELS, chosen_reason, missed_because, why_control
+from app.components.misses import ANY_REASON, chosen_reason, missed_because, why_control
 from app.components.text import quiet
-from app.components.toolbar import source_picker
+from app.components.toolbar import register_control, source_picker
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
@@ -44,11 +45,13 @@ def view() -> None:
     case = state.current_case(len(opened.cases))
     with st.container(horizontal=True, vertical_alignment="center"):
         trajectory_slot = st.container(horizontal=True, width="content")
-        selection = current_selection()
+        selection = current_selection(source)
         filter_controls(source, selection)
         st.space("stretch")
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
-    numbers = chosen_cases(source, selection)
+    notes = st.container()  # of their own: they come and go, and the map below must keep its place in the page
+    with notes:
+        numbers = chosen_cases(source, selection)
     if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
         case = int(numbers[0])
         state.set_case(case)
@@ -57,14 +60,15 @@ def view() -> None:
         pick_trajectory(source, trajectory, numbers)
     with count_slot:
         count_and_jumps(case, numbers, len(opened.cases))
+    show_walk_player(source, trajectory)
+    # Below, so that a filter never moves the map and the list.
     if len(numbers) == 0:
-        st.info(f"No case passes these filters. Below is case {case}, chosen before; take a filter away to see more.")
+        st.info(f"No case passes these filters. Above is case {case}, chosen before; take a filter away to see more.")
     elif case not in numbers:
         quiet(f"Case {case} comes from a link or an earlier choice and does not pass the filters above.")
-    show_walk_player(source, trajectory)
 
 
-def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
+def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = datasets.open_dataset(source)
     numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
@@ -74,23 +78,26 @@ def chosen_cases(source: Source, selection: CaseSelection | None) -> np.ndarray:
         numbers = filter_cases(records, markov, shown, k=st.session_state["k"], removals=removals)
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
-        numbers = np.intersect1d(numbers, np.flatnonzero(selection.mask(opened.cases)))
+        numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
+    parts, days = st.session_state.get("day_part") or [], st.session_state.get("days") or []
+    if parts or days:
+        numbers = np.intersect1d(numbers, cases_at_time(opened, parts, days))
     search = st.session_state["find"]
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
 
 
-def current_selection() -> CaseSelection | None:
+def current_selection(source: Source) -> Selection | None:
     """The bar or cell that a link or a click chose."""
     asked = state.incoming("cases")
     if asked is not None:
         try:
-            st.session_state["selection"] = CaseSelection.parse(asked).text
+            st.session_state["selection"] = selections.parse(source, asked).text
         except ConfigError:
             st.warning("The link's choice of cases cannot be read, so all cases are shown.")
             st.session_state["selection"] = None
     text = st.session_state.get("selection")
     state.write_param("cases", text)
-    return CaseSelection.parse(text) if text else None
+    return selections.parse(source, text) if text else None
 
 
 def filters_changed() -> None:
@@ -104,9 +111,15 @@ def clear_selection() -> None:
     filters_changed()
 
 
+def clear_times() -> None:
+    """Take parts of the day and days away."""
+    st.session_state["day_part"], st.session_state["days"] = [], []
+    filters_changed()
+
+
 def clear_reason() -> None:
     """Take the reason away."""
-    st.session_state["why"] = None
+    st.session_state["why"] = ANY_REASON
     filters_changed()
 
 
@@ -152,9 +165,9 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     )
 
 
-def filter_controls(source: Source, selection: CaseSelection | None) -> None:
+def filter_controls(source: Source, selection: Selection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
-    labels = filter_labels(causes=source.checkpoint_hash is not None)
+    labels = filter_labels(causes=source.checkpoint_hash is not None, words=state.words())
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
     if any(
@@ -173,7 +186,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     )
     if selection is not None:
         st.button(
-            selection.label,
+            selections.label(source, selection),
             icon=":material/close:",
             icon_position="right",
             on_click=clear_selection,
@@ -182,11 +195,21 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
     why = chosen_reason(source)
     if why is not None:
         st.button(
-            f"Missed: {WHY_LABELS[why]}",
+            f"Missed: {state.words().term(why)}",
             icon=":material/close:",
             icon_position="right",
             on_click=clear_reason,
             help="Show cases whatever the reason",
+        )
+    times = [*st.session_state.get("day_part", []), *st.session_state.get("days", [])]
+    if times:
+        st.button(
+            ", ".join(times).capitalize(),
+            icon=":material/close:",
+            icon_position="right",
+            on_click=clear_times,
+            key="clear-times",
+            help="Show cases of any time again",
         )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source)
@@ -202,6 +225,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
             bind="query-params",
         )
         why_control(source)
+        time_controls()
         st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
         opened = datasets.open_dataset(source)
         st.session_state["typed_case"] = st.session_state["case"]
@@ -212,6 +236,7 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
             key="typed_case",
             on_change=lambda: state.set_case(int(st.session_state["typed_case"])),
         )
+        register_control()
         st.toggle(
             "Online map tiles",
             key="tiles",
@@ -220,30 +245,44 @@ def filter_controls(source: Source, selection: CaseSelection | None) -> None:
         )
 
 
+def time_controls() -> None:
+    """Choose parts of the day and of the week, by the local time a step starts at."""
+    days = {name: name.capitalize() for name in DAYS}
+    for label, names, key in (("Time of day", LABELS, "day_part"), ("Days", days, "days")):
+        st.pills(
+            label,
+            list(names),
+            selection_mode="multi",
+            format_func=names.__getitem__,
+            key=key,
+            bind="query-params",
+            on_change=filters_changed,
+        )
+
+
 def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
     """How many cases pass, and the way to the one before and after."""
     before, after = numbers[numbers < case], numbers[numbers > case]
-    if len(numbers) < total:
-        st.button(
-            "Previous case",
-            icon=":material/keyboard_double_arrow_left:",
-            type="tertiary",
-            shortcut="Shift+Left",
-            disabled=len(before) == 0,
-            key="jump-back",
-            on_click=state.set_case,
-            args=(int(before[-1]) if len(before) else case,),
-        )
-        st.button(
-            "Next case",
-            icon=":material/keyboard_double_arrow_right:",
-            type="tertiary",
-            shortcut="Shift+Right",
-            disabled=len(after) == 0,
-            key="jump-on",
-            on_click=state.set_case,
-            args=(int(after[0]) if len(after) else case,),
-        )
+    st.button(  # there without filters too: what comes and goes would move the page
+        "Previous case",
+        icon=":material/keyboard_double_arrow_left:",
+        type="tertiary",
+        shortcut="Shift+Left",
+        disabled=len(before) == 0,
+        key="jump-back",
+        on_click=state.set_case,
+        args=(int(before[-1]) if len(before) else case,),
+    )
+    st.button(
+        "Next case",
+        icon=":material/keyboard_double_arrow_right:",
+        type="tertiary",
+        shortcut="Shift+Right",
+        disabled=len(after) == 0,
+        key="jump-on",
+        on_click=state.set_case,
+        args=(int(after[0]) if len(after) else case,),
+    )
     quiet(f"{len(numbers):,} of {total:,} cases", width="content")
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
+from recap.data.coordinates import MAX_ZONE_HOURS, hours_off_the_sun, look_swapped
 from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
@@ -16,8 +17,6 @@ MIN_JOURNEY_KM: Final = 5.0
 """Shorter journeys are never called impossible: coordinates and seconds are rounded."""
 MIN_SPREAD_KM: Final = 0.2
 LONG_GAP_HOURS: Final = 48.0
-MAX_ZONE_HOURS: Final = 4.5
-"""Local clocks differ from the sun's by less, even in western China and Spain in summer."""
 EXAMPLES: Final = 3
 
 
@@ -186,19 +185,16 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
 
 
 def _zones(table: _Sorted) -> Iterator[Problem]:
-    offset = table.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.float64) / 60
-    difference = np.abs((offset - table.longitude / 15 + 12) % 24 - 12)
-    rows = np.flatnonzero(difference > MAX_ZONE_HOURS)
+    minutes = table.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.float64)
+    rows = np.flatnonzero(hours_off_the_sun(minutes, table.longitude) > MAX_ZONE_HOURS)
     if len(rows):
-        # With the two turned round the clocks would fit, and both stay in their ranges.
-        turned = np.abs((offset[rows] - table.latitude[rows] / 15 + 12) % 24 - 12)
-        swapped = ((turned <= MAX_ZONE_HOURS) & (np.abs(table.longitude[rows]) <= 90)).mean() > 0.9
+        swapped = look_swapped(table.latitude[rows], table.longitude[rows], minutes[rows])
         yield Problem(
             kind="odd_zone",
             title=f"check-ins have a local clock more than {MAX_ZONE_HOURS:g} h off the sun",
             count=len(rows),
             examples=[
-                f"{table.describe(int(row))}: longitude {table.longitude[row]:.1f}, UTC{offset[row]:+g} h"
+                f"{table.describe(int(row))}: longitude {table.longitude[row]:.1f}, UTC{minutes[row] / 60:+g} h"
                 for row in rows[:EXAMPLES]
             ],
             advice=("Latitude and longitude look swapped: turned round, the clocks would fit." if swapped else "")

@@ -14,7 +14,8 @@ from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_checkins
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import HARMLESS, REASONS, ReadReport
-from recap.data.reading import detect_format, read_checkins
+from recap.data.parsing.time_advice import UnreadableTimesError
+from recap.data.reading import RawRead, detect_format, read_checkins
 from recap.errors import DataError
 
 FIRST_ROWS: Final = 5
@@ -53,18 +54,31 @@ def inspect_checkins(path: Path, source_format: str, options: ReadOptions, confi
         found = detect_format(path, options.encoding)
         source_format, why = found.source_format, found.why
     options = options.model_copy(update={"skip_bad_rows": True, "missing_zone_is_utc": True})
-    read = read_checkins(path, source_format, options)
+    read, remedy = _read(path, source_format, options)
     table = read.table
     return Inspection(
         path=str(path),
         source_format=source_format,
         why=why,
-        account=read.account,
+        account=read.account.model_copy(update={"notes": [*remedy, *read.account.notes]}),
         facts=_facts(table),
         first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
         problems=[*_reading_problems(read.account), *check_checkins(table)],
         preview=_preview(table, config),
     )
+
+
+def _read(path: Path, source_format: str, options: ReadOptions) -> tuple[RawRead, list[str]]:
+    """The file; where its times have to be told, as the first proposal reads them, with a sentence about that."""
+    try:
+        return read_checkins(path, source_format, options), []
+    except UnreadableTimesError as error:
+        if not error.remedies:
+            raise
+        first, *others = error.remedies
+        text = f"Times are read here with {first.spoken()}; give that to `recap prepare`"
+        text += f", or {' or '.join(other.spoken() for other in others)}." if others else "."
+        return read_checkins(path, source_format, first.applied(options)), [text]
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:

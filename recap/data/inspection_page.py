@@ -26,7 +26,7 @@ def inspection_page(inspection: Inspection, config: DataConfig, *, exact: bool =
         it=inspection,
         files=", ".join(inspection.account.files),
         kept=preview_rows(inspection, config),
-        note=EXACT_NOTE if exact else rule.describe(names_places=False) + " Examples of problems are left out.",
+        note=EXACT_NOTE if exact else rule.describe() + " Examples of problems are left out.",
     )
 
 
@@ -52,7 +52,7 @@ def _shareable_row(row: dict[str, Any], rule: Generalisation) -> dict[str, Any]:
     new = dict(row)
     new[c.USER_ID] = rule.pseudonym(str(row[c.USER_ID]))
     new[c.POI_ID] = rule.place_name(str(row[c.POI_ID]))
-    new[c.TIME] = rule.iso_time(str(row[c.TIME])).replace("T", " ")
+    new[c.TIME] = rule.iso_time(str(row[c.TIME]), str(row[c.USER_ID])).replace("T", " ")
     for name in (c.LATITUDE, c.LONGITUDE):
         new[name] = float(rule.cell(np.array(row[name])))
     for name in (c.POI_NAME, c.TRAJECTORY_ID):

@@ -1,9 +1,10 @@
-"""What to call a place, in one line, whatever the data says about it."""
+"""What to call a place, in one line that can be shown, whatever the data says about it."""
 
 import numpy as np
 import pandas as pd
 
 from recap import columns as c
+from recap.printable import one_line
 
 LONGEST = 80
 """Characters of a label at most."""
@@ -31,7 +32,7 @@ def label_places(pois: pd.DataFrame) -> list[str]:
 
 
 def _one_line(texts: pd.Series, limit: int) -> np.ndarray:
-    return np.array([_shortened(" ".join(str(text).split()), limit) for text in texts], dtype=object)
+    return np.array([_shortened(one_line(str(text)), limit) for text in texts], dtype=object)
 
 
 def _shortened(text: str, limit: int) -> str:

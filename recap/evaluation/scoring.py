@@ -28,7 +28,8 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *,
     """
     counts_2N = np.zeros((2, len(cases)), dtype=np.int64)
     start = 0
-    for batch, _, ranks in _scored_batches(scorer, cases, checkins, batch_size):
+    for batch, scores, ranks in _scored_batches(scorer, cases, checkins, batch_size):
+        del scores  # before the next batch's come
         for row, count_B in enumerate((ranks.num_better_B, ranks.num_tied_B)):
             counts_2N[row, start : start + len(batch)] = count_B.cpu().numpy()
         start += len(batch)
@@ -67,6 +68,7 @@ def score_cases(
                 kept[name] = np.empty((len(cases), *piece.shape[1:]), dtype=piece.dtype)
             kept[name][start : start + len(batch)] = piece
         start += len(batch)
+        del scores, values, value_BK, poi_BK  # the next batch's scores come before the loop lets go of these
     empty = np.zeros(0, dtype=np.int64)
     records = _with_ranks(cases, kept.pop(c.NUM_BETTER, empty), kept.pop(c.NUM_TIED, empty))
     for name, values_N in kept.items():
@@ -83,6 +85,7 @@ def _scored_batches(
         scores = scorer.score(batch)
         check_scores(scores.total, scorer.name)
         yield batch, scores, rank_targets(scores, batch.target_B)
+        del scores
 
 
 def _with_ranks(cases: pd.DataFrame, num_better: np.ndarray, num_tied: np.ndarray) -> pd.DataFrame:

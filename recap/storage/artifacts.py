@@ -1,7 +1,6 @@
 """Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
 
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from recap.errors import ChecksumError, FolderInUseError, RecapError
-from recap.storage.atomic import replace_text
+from recap.storage.atomic import current_umask, replace_text
 
 SUMS: Final = "SHA256SUMS"
 DATASET_MANIFEST: Final = "dataset.json"
@@ -96,7 +95,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     except OSError as error:
         raise RecapError(f"cannot write to {target.parent}: {error.strerror or error}") from error
     try:
-        temporary.chmod(0o777 & ~_umask())  # mkdtemp leaves others out, whatever they may see elsewhere
+        temporary.chmod(0o777 & ~current_umask())  # mkdtemp leaves others out, whatever they may see elsewhere
         yield temporary
         if target.exists():
             aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
@@ -114,10 +113,3 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
             with suppress(OSError):  # somebody put something there meanwhile
                 for parent in new_parents:
                     parent.rmdir()
-
-
-def _umask() -> int:
-    """The process's mask of permissions; reading it means setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recap.errors import CheckpointError, MissingTensorError, RecapError
-from recap.storage.atomic import replacing
+from recap.storage.atomic import current_umask, replacing
 from recap.storage.json_text import parse_json
 
 
@@ -27,6 +27,7 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
                 temporary,
                 metadata={"json": json.dumps(metadata or {})},
             )
+            temporary.chmod(0o666 & ~current_umask())  # safetensors leaves others out, whatever they may see elsewhere
     except (OSError, SafetensorError) as error:
         raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
 

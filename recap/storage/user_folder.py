@@ -7,7 +7,7 @@ from typing import Final
 from recap.errors import ConfigError, RecapError
 
 HOME_VARIABLE: Final = "RECAP_HOME"
-SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "cache")
+SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "predictions", "cache", "basemaps")
 
 
 def user_folder() -> Path:

@@ -8,8 +8,9 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.net_rows import NET_ROWS, PLAIN_ROWS, net_rows
 from analysis.explain.sentences import Sentence
 from analysis.explain.trips import Trips
+from analysis.formatting import ordinal
 
-ORDINAL = r"(?P<{0}>[\d,]+)(?:st|nd|rd|th|\.5)"
+ORDINAL = r"(?P<{0}>[\d,]+(?:st|nd|rd|th)|tied [\d,]+(?:st|nd|rd|th)–[\d,]+(?:st|nd|rd|th))"
 TIMES = r"(?P<{0}>once|twice|[\d,]+ times)"
 POINTS = r"(?P<{0}>[+−]?\d+\.\d\d)"
 CHANCE = r"(?P<{0}>less than 0\.1 %|\d+\.\d %)"
@@ -22,45 +23,60 @@ FORMS = {
     rf"(?P<probability>\d\.\d{{3}}); RIVAL is (?P<side>ahead|behind) by {POINTS.format('margin')}\.",
     "answer_share": rf"TARGET comes {ORDINAL.format('rank')} of (?P<places>[\d,]+) places; the model's share for it is "
     rf"{CHANCE.format('chance')}\. RIVAL comes {ORDINAL.format('rival_rank')}, with {CHANCE.format('rival_chance')}\.",
-    "score": rf"Its score is {POINTS.format('total')}: core {POINTS.format('core')}"
+    "score": rf"The score of TARGET is {POINTS.format('total')}: core {POINTS.format('core')}"
     rf"(?:, prior {POINTS.format('prior')})?(?:, correction {POINTS.format('correction')})?"
     rf"(?:, evidence {POINTS.format('evidence')})?"
     rf"(?P<rounded> \(rounded\))?(?:; prior and correction together give {POINTS.format('net')})?\.",
     "evidence": r"The evidence that weighs most: (?P<evidence_terms>[^;]+ [+−]\d+\.\d\d(?:; [^;]+ [+−]\d+\.\d\d)*)\.",
     "margin": r"The largest differences to RIVAL: (?P<differences>[^;]+ [+−]\d+\.\d\d(?:; [^;]+ [+−]\d+\.\d\d)*)\.",
-    "speaks": r"Held against RIVAL, (?P<helps>[^,]+?) speaks? most for it and (?P<hurts>[^,]+?) most against it\.",
-    "only_helps": r"Held against RIVAL, only (?P<only_helps>[^,]+?) speaks? for it\.",
-    "only_hurts": r"Held against RIVAL, only (?P<only_hurts>[^,]+?) speaks? against it\.",
-    "no_visit": r"This walker had not been there before, so the prior is 0\.00\.",
-    "too_old": rf"This walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago, beyond "
-    r"the kept candidates, so the prior is 0\.00\.",
-    "visits": rf"This walker had been there {TIMES.format('visits')}, last (?P<steps>[\d,]+) check-ins? ago"
-    rf"(?:: (?P<terms>[^.]+\.\d\d(?:, [a-z ]+ [+−]?\d+\.\d\d)*))?\.",
+    "speaks": r"Held against RIVAL, (?P<helps>[^,]+?) speaks? most for TARGET, (?P<hurts>[^,]+?) most against it\.",
+    "only_helps": r"Held against RIVAL, only (?P<only_helps>[^,]+?) speaks? for TARGET\.",
+    "only_hurts": r"Held against RIVAL, only (?P<only_hurts>[^,]+?) speaks? against TARGET\.",
+    "no_visit": r"Before this check-in the walker had never been to TARGET, so the prior is 0\.00\.",
+    "too_old": r"Before this check-in the walker had made (?P<visits>[\d,]+) visits? to TARGET, the last "
+    r"(?P<steps>[\d,]+) check-ins? ago, beyond the kept candidates, so the prior is 0\.00\.",
+    "visits": r"Before this check-in the walker had made (?P<visits>[\d,]+) visits? to TARGET, the last "
+    r"(?P<steps>[\d,]+) check-ins? ago"
+    r"(?:: (?P<terms>[^.]+\.\d\d(?:, [a-z ]+ [+−]?\d+\.\d\d)*))?\.",
     "clip": rf"The clip (?P<verb>takes|adds) {POINTS.format('clip')}\.",
     "gate": rf"The gate is {POINTS.format('gate')}, a change of {POINTS.format('correction')}\.",
-    "never_there": r"This walker had never been to TARGET before\.",
-    "been_there": rf"This walker had been to TARGET {TIMES.format('visits')} before, last "
+    "never_there": r"Before now this walker had never been to TARGET\.",
+    "been_there": r"Before now this walker had made (?P<visits>[\d,]+) visits? to TARGET, the last "
     r"(?P<span>less than an hour|[\d,]+ hours?|[\d,]+ days) ago\.",
     "step_unseen": r"The training data does not hold this transition\.",
     "step_seen": rf"The training data holds this transition {TIMES.format('count')}: (?P<trips>{TRIPS})\.",
     "step_edited": rf"The edited training data holds this transition {TIMES.format('edited_count')}\.",
-    "nobody_went": r"In the training data nobody (?P<way>checked in twice in a row at PLACE|"
+    "nobody_went": r"In the training data nobody (?P<way>stayed at PLACE|"
     r"went from PLACE straight to TARGET)\.",
-    "went": r"In the training data, who (?P<way>checked in twice in a row at PLACE|"
+    "went": r"In the training data, who (?P<way>stayed at PLACE|"
     r"went from PLACE straight to TARGET): "
     rf"(?P<trips>{TRIPS})\.",
-    "went_edited": r"In the edited training data people (?P<way>checked in twice in a row at PLACE|"
-    rf"went from PLACE straight to TARGET) {TIMES.format('edited_count')}\.",
-    "paths": r"(?P<paths>[\d,]+) two-hop paths? leads? there, with a two-hop probability of (?P<a2>\d\.\d{3}); the "
+    "went_edited": r"In the edited training data (?P<edited_count>no|[\d,]+) steps? (?P<way>stays? at PLACE|"
+    r"leads? from PLACE straight to TARGET)\.",
+    "paths": r"(?P<paths>[\d,]+) two-hop paths? leads? to TARGET, with a two-hop probability of (?P<a2>\d\.\d{3}); the "
     r"strongest goes through PLACE \((?P<in>[\d,]+) and (?P<out>[\d,]+) transitions, share (?P<share>\d\.\d{3})"
     rf"(?:, addend {POINTS.format('addend')})?\)\.",
-    "walked": rf"Two steps lead there (?:through PLACE: to it went|by staying: to TARGET went|"
-    rf"by staying first: again at PLACE) (?P<trips_in>{TRIPS}); "
-    rf"(?P<onward>on from there|there again) (?P<trips_out>{TRIPS})\.",
-    "without": rf"Without two hops \(token and addends, for all places\) it would (?P<still>still )?rank "
+    "walked": rf"Through PLACE two steps lead to TARGET: the first half went (?P<trips_in>{TRIPS}); "
+    rf"the second (?P<trips_out>{TRIPS})\.",
+    "walked_and_stayed": rf"Two steps lead to TARGET by staying at the end: to it went (?P<trips_in>{TRIPS}); "
+    rf"stayed (?P<trips_out>{TRIPS})\.",
+    "stayed_and_walked": rf"Two steps lead to TARGET by staying first: stayed (?P<trips_in>{TRIPS}); "
+    rf"on to it went (?P<trips_out>{TRIPS})\.",
+    "away_and_back": rf"Two steps lead away and back through PLACE: away went (?P<trips_in>{TRIPS}); "
+    rf"back came (?P<trips_out>{TRIPS})\.",
+    "stayed_twice": rf"Two steps can both stay at PLACE: who stayed, (?P<trips_in>{TRIPS})\.",
+    "without": rf"Without two hops \(token and addends, for all places\) TARGET would (?P<still>still )?rank "
     rf"{ORDINAL.format('rank')}\.",
-    "without_plain": rf"Without all two-step trips it would (?P<still>still )?come {ORDINAL.format('rank')}\.",
+    "without_plain": rf"Without all two-step trips TARGET would (?P<still>still )?come {ORDINAL.format('rank')}\.",
 }
+WALKED = {
+    "walked": lambda e, middle: e.source != e.target and middle not in (e.source, e.target),
+    "walked_and_stayed": lambda e, middle: e.source != e.target == middle,
+    "stayed_and_walked": lambda e, middle: middle == e.source != e.target,
+    "away_and_back": lambda e, middle: e.source == e.target != middle,
+    "stayed_twice": lambda e, middle: e.source == e.target == middle,
+}
+"""When the strongest path is told so: nobody goes to where they stand, and "back" leads to where they were."""
 SCORE_PARTS = ("core", "prior", "correction", "evidence")
 NEEDS = {
     "no_visit": "prior",
@@ -74,7 +90,7 @@ NEEDS = {
 
 
 def number(text: str) -> float:
-    words = {"once": 1.0, "twice": 2.0, "less than 0.1 %": 0.0}
+    words = {"once": 1.0, "twice": 2.0, "less than 0.1 %": 0.0, "no": 0.0}
     if text in words:
         return words[text]
     return float(re.sub(r"[ ,%]|times", "", text).replace("−", "-"))
@@ -85,18 +101,26 @@ def masked(sentence: Sentence) -> str:
     return "".join(piece.text if piece.kind == "plain" else piece.kind.upper() for piece in sentence.pieces)
 
 
+def check_pointing(text: str) -> None:
+    """No word points at a place that the reader must guess, and no number follows a name that may end in one."""
+    assert not re.search(r"\bthere\b", text), text
+    assert not re.search(r"(TARGET|RIVAL|PLACE) (\d|once|twice)", text), text
+    assert not text.startswith(("It ", "Its ")), text
+
+
 def check(explanation: FullExplanation) -> int:
     """Assert that every sentence is of a known form, true, and about active parts; returns how many were read."""
     read = 0
     for sentences in explanation.sentences.values():
         for sentence in sentences:
             text = masked(sentence)
+            check_pointing(text)
             hits = [(name, match) for name, form in FORMS.items() if (match := re.fullmatch(form, text))]
             assert len(hits) == 1, (text, [name for name, _ in hits])
             form, match = hits[0]
             assert NEEDS.get(form) not in explanation.inactive_terms, text
             assert (
-                not explanation.edits or form not in ("step_seen", "went", "walked") or "edge" not in explanation.edits
+                not explanation.edits or form not in ("step_seen", "went", *WALKED) or "edge" not in explanation.edits
             )
             said = {name: value for name, value in match.groupdict().items() if value is not None}
             for name, value in said.items():
@@ -114,7 +138,6 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         "margin": (abs(e.contrast.margin), 0.005),
         "chance": (100 * a.probability, 0.05),
         "rival_chance": (100 * b.probability, 0.05),
-        "rival_rank": int(b.rank),
         "total": (a.total, 0.005),
         "core": (a.core, 0.005),
         "prior": (a.prior, 0.005),
@@ -132,9 +155,11 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
         exact |= {"in": e.paths[0].count_in, "out": e.paths[0].count_out, "share": (e.paths[0].share, 0.0005)}
     match name:
         case "rank" if form.startswith("without"):
-            assert e.rank_without_two_hops is not None and _floor(value) == int(e.rank_without_two_hops), text
+            assert e.rank_without_two_hops is not None and value == ordinal(e.rank_without_two_hops), text
         case "rank":
-            assert _floor(value) == int(e.target_rank), text
+            assert value == ordinal(e.target_rank), text
+        case "rival_rank":
+            assert value == ordinal(b.rank), text
         case "still":
             assert e.rank_without_two_hops == e.target_rank, text
         case "net":
@@ -148,10 +173,8 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
             _check_trips(value, e.trips, e.transition_count, text)
         case "trips_in" | "trips_out":
             _check_trips(value, None, e.paths[0].count_in if name == "trips_in" else e.paths[0].count_out, text)
-        case "onward":
-            assert (value == "there again") == (e.paths[0].middle == e.target), text
         case "way":
-            assert value.startswith("checked in") == (e.source == e.target), text
+            assert value.startswith("stay") == (e.source == e.target), text
         case "edited_count":
             assert number(value) == e.transition_count, text
         case "addend":
@@ -206,10 +229,8 @@ def _check_wordless(e: FullExplanation, form: str) -> None:
     assert (form in ("no_visit", "never_there")) <= (revisit.count == 0)
     assert (form == "too_old") <= (not revisit.is_candidate)
     assert (form in ("without", "without_plain")) <= (e.rank_without_two_hops is not None)
-
-
-def _floor(value: str) -> int:
-    return int(float(value.replace(",", "")))
+    if form in WALKED:
+        assert WALKED[form](e, e.paths[0].middle), form
 
 
 def _check_trips(value: str, trips: Trips | None, count: int, text: str) -> None:

@@ -6,13 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.explain.sanity import describe_reliability
+from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
 from analysis.records.carriers import describe_carriers, find_carriers
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import recovered_by, removal_table, removals_key
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
+from analysis.records.reliability import keep_reliability, measure_reliability, reliability_key
+from analysis.registers import Words
 from recap.evaluation.records import write_records
+from recap.model.variant import variant_name
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -31,7 +36,7 @@ def removals_of(predictor: Predictor) -> pd.DataFrame:
     return removal_table(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
-@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two hops"), ("history", "Found by own visits")])
+@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two-step trips"), ("history", "Found by own visits")])
 def test_walk_finds_by_removal(predictor: Predictor, name: str, label: str) -> None:
     """With a checkpoint a filter counts the cases that the removal loses, whether chosen by hand or by a link."""
     removals = removals_of(predictor)
@@ -64,7 +69,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     check_calm(app)
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
-    assert "Found, within two hops" in options and "Found by two hops" not in options
+    assert "Found, within two steps" in options and "Found by two-step trips" not in options
 
 
 def test_walk_waits_for_removals_only_where_a_filter_needs_them(
@@ -100,8 +105,8 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
     app = open_view("overview")
     check_calm(app)
     assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
-    assert "Found by two hops" not in texts(app)
-    assert "No test case is found at 20 with two hops and lost without." in texts(app)
+    assert "Found by two-step trips" not in texts(app)
+    assert "No test case is found at 20 with two steps and lost without." in texts(app)
     app.button(key="open-history").click().run()
     assert app.query_params["case"] == str(number)
 
@@ -118,12 +123,13 @@ def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Pred
     """Not measured is said; with a kept table the numbers are the library's."""
     app = open_view("overview")
     said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
-    assert said.replace("\\", "") == "Shown is RECAP, the paper's model. What carries it is not measured yet."
+    name = variant_name(predictor.checkpoint.manifest.train.model)
+    assert said.replace("\\", "") == f"Shown is {name}. What carries it is not measured yet."
     removals = removals_of(predictor)
     keep(predictor, removals)
     app = open_view("overview")
     check_calm(app)
-    assert describe_carriers(find_carriers(removals)) in texts(app).replace("\\", "")
+    assert describe_carriers(find_carriers(removals), Words("stakeholder")) in texts(app).replace("\\", "")
 
 
 def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predictor) -> None:
@@ -138,3 +144,30 @@ def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predic
     opened = LoadedDataset.of(predictor.dataset)
     evaluation_records(opened, "evidence", lambda: NamedScorer.of_baseline("evidence", opened))
     assert models()[:2] == ["RECAP", "Evidence"]
+
+
+def test_cohorts_say_what_finds_their_cases(predictor: Predictor) -> None:
+    """Not measured is said; with a kept table the cells are the library's."""
+    app = open_view("long_tail")
+    assert "not measured yet" in texts(app)
+    removals = removals_of(predictor)
+    keep(predictor, removals)
+    app = open_view("long_tail")
+    check_calm(app)
+    table = next(frame.value for frame in app.dataframe if "True place" in frame.value.columns)
+    expected = cohort_cells(causes_by_evidence(predictor.cases, removals, 20), Words("stakeholder"))
+    assert table.to_numpy().tolist() == expected.to_numpy().tolist() and list(table) == list(expected)
+
+
+def test_the_model_card_tells_how_often_the_first_place_is_right(predictor: Predictor) -> None:
+    """Only where it was measured: the plot and the sentence of the library."""
+    app = open_view("overview")
+    next(button for button in app.button if button.label == "Model card").click().run()
+    assert "How often its first place is right" not in texts(app)
+    measured = measure_reliability(predictor)
+    key = reliability_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    keep_reliability(measured, key.cached(), key)
+    app = open_view("overview")
+    next(button for button in app.button if button.label == "Model card").click().run()
+    check_calm(app)
+    assert describe_reliability(measured) in texts(app).replace("\\", "")

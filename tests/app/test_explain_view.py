@@ -2,15 +2,20 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from analysis.cases.library import saved_cases
+from analysis.cases.library import Library
+from analysis.cases.saved_case import SavedCase
+from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
 from analysis.records.removals import describe_removals
+from analysis.registers import Words
 from app.components.explain.candidate_pair import find_place
 from app.components.misses import WHY_LABELS
 from app.settings import READ_ONLY_VARIABLE, AppSettings
@@ -36,6 +41,20 @@ def expected(predictor: Predictor, case: int, edits: str = "") -> FullExplanatio
     return explain_fully(predictor, case, edits=parse_edits(edits))
 
 
+def ledger_texts(app: AppTest) -> list[str]:
+    """Titles, names of rows and numbers of the ledger's three panels."""
+    panels = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")[:3]]
+    return [note["text"] for panel in panels for note in panel["layout"]["annotations"]]
+
+
+def library_cases(predictor: Predictor) -> list[SavedCase]:
+    return [stored.value for stored in Library.of_user().read().of(predictor.dataset.hash, predictor.checkpoint.hash)]
+
+
+def note_of(app: AppTest) -> Any:
+    return next(field for field in app.text_input if str(field.key).startswith("case_note"))
+
+
 def described_misses(predictor: Predictor) -> pd.DataFrame:
     return describe_misses(predictor.dataset, predictor.cases, describe_removals(predictor, predictor.cases))
 
@@ -46,12 +65,13 @@ def test_shows_what_the_library_explains(predictor: Predictor) -> None:
     check_calm(app)
     explanation = expected(predictor, 3)
     assert f"comes {ordinal(explanation.target_rank)} of {explanation.num_places:,}" in app.title[0].value
-    ledger = json.loads(app.get("plotly_chart")[0].proto.spec)
-    shown = [note["text"] for note in ledger["layout"]["annotations"]]
+    shown = ledger_texts(app)
     assert f"<b>{points(explanation.contrast.a.total)}</b>" in shown
     assert f"<b>{points(explanation.contrast.b.total)}</b>" in shown
     without = next(table.value for table in app.dataframe if "Without" in table.value.columns)
-    assert without["Without"].tolist() == [entry.item.label for entry in explanation.leave_one_out or []]
+    assert without["Without"].tolist() == [
+        item_label(entry.item, Words("stakeholder")) for entry in explanation.leave_one_out or []
+    ]
 
 
 def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
@@ -62,8 +82,7 @@ def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
     app = open_view("explain", case="3", about=str(first), against=str(second))
     check_calm(app)
     assert f"comes {ordinal(asked.target_rank)} of {asked.num_places:,}" in app.title[0].value
-    ledger = json.loads(app.get("plotly_chart")[0].proto.spec)
-    shown = [note["text"] for note in ledger["layout"]["annotations"]]
+    shown = ledger_texts(app)
     for entry, poi in ((asked.contrast.a, first), (asked.contrast.b, second)):
         assert entry.poi == poi and f"<b>{points(entry.total)}</b>" in shown
     assert "The true next place is" in texts(app)
@@ -94,10 +113,10 @@ def test_a_case_is_saved_with_its_note_and_opened_again(
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
     app = open_view("explain", case="3", edits="off:prior", about=str(usual.rival))
-    app.text_input(key="case_note").set_value("looks *odd*")
+    note_of(app).set_value("looks *odd*")
     app.button(key="save").click().run()
     check_calm(app)
-    (saved,) = saved_cases(predictor.checkpoint.hash)
+    (saved,) = library_cases(predictor)
     assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.rival, "off:prior")
     assert saved.note == "looks *odd*"
     app = open_view("explain", case="1")
@@ -107,7 +126,7 @@ def test_a_case_is_saved_with_its_note_and_opened_again(
     opened = {name: app.query_params[name] for name in ("case", "about", "edits")}
     assert opened == {"case": "3", "about": str(usual.rival), "edits": "off:prior"}
     app.button(key=f"remove-{saved.name}").click().run()
-    assert saved_cases(predictor.checkpoint.hash) == []
+    assert library_cases(predictor) == []
 
 
 def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -119,7 +138,7 @@ def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest
     app = open_view("explain", case="3")
     monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
     app.button(key="save").click().run()
-    assert saved_cases(predictor.checkpoint.hash) == [] and "read-only" in app.warning[0].value.replace("\\", "")
+    assert library_cases(predictor) == [] and "read-only" in app.warning[0].value.replace("\\", "")
 
 
 def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:
@@ -128,7 +147,7 @@ def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> N
     app = open_view("explain", case="3", edits="off:prior")
     check_calm(app)
     assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
-    assert "Inactive at this epoch or switched off" in texts(app)
+    assert "Not at work in this model, or switched off: habit" in texts(app)
     before = ordinal(expected(predictor, 3).target_rank)
     buttons = {button.label: button for button in app.button}
     app = buttons["Undo"].click().run()
@@ -217,18 +236,16 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
     visited = int(predictor.cases.index[predictor.cases["in_history"]][0])  # whose truth has terms of own visits
     app = open_view("explain", case=str(visited))
     check_calm(app)
-    shown = next(table.value for table in app.dataframe if "Evidence" in table.value.columns)
+    shown = next(table.value for table in app.dataframe if "Clue" in table.value.columns)
     entry = expected(predictor, visited).contrast.a
-    values = dict(zip(shown["Evidence"], shown["A"], strict=True))
+    values = dict(zip(shown["Clue"], shown["A"], strict=True))
     assert values["Recent visits"] == signed_points(entry.evidence_terms["recent_visits"])
     assert len(shown) >= len(entry.evidence_terms) > 3
-    assert "prior + correction + evidence" in texts(app)
+    assert "habit + its change by the time + other clues" in texts(app)
     without = open_view("explain", case=str(visited), edits="off:evidence")
-    assert not any("Evidence" in table.value.columns for table in without.dataframe)
+    assert not any("Clue" in table.value.columns for table in without.dataframe)
     off = expected(predictor, visited, "off:evidence")
-    ledger = json.loads(without.get("plotly_chart")[0].proto.spec)
-    shown_totals = [note["text"] for note in ledger["layout"]["annotations"]]
-    assert f"<b>{points(off.contrast.a.total)}</b>" in shown_totals
+    assert f"<b>{points(off.contrast.a.total)}</b>" in ledger_texts(without)
 
 
 def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> None:
@@ -265,7 +282,7 @@ def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) ->
     app = open_view("walk", case="3", why=WHY_LABELS[label], k="1", cases=STEP_BINS[name].text)
     check_calm(app)
     assert f"{int(by_step[name][label])} of {len(predictor.cases)} cases" in texts(app)
-    chip = next(button for button in app.button if button.label == f"Missed: {WHY_LABELS[label]}")
+    chip = next(button for button in app.button if button.label == f"Missed: {Words('stakeholder').term(label)}")
     app = chip.click().run()
     check_calm(app)
     seen = int(STEP_BINS[name].mask(predictor.cases).sum())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.components.toolbar import to_csv
+from analysis.sharing.tables import to_csv
 from recap import columns as c
 from recap.data.card import dataset_card
 from recap.data.dataset import Dataset

@@ -1,13 +1,16 @@
 """The Runs view without a browser: empty, with runs of every kind, refusing, and read-only."""
 
+import base64
 import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from analysis.formatting import share
 from analysis.training_progress import curve_table, queue_table, run_headline, stage_spans
 from app.cached import run_store
 from recap import columns as c
@@ -230,3 +233,56 @@ def test_a_duplicate_asks_for_the_same(store: RunStore, data: Path, monkeypatch:
     again, first = store.get("2").read_spec(), run.read_spec()
     assert again.train_config() == first.train_config() and again.parent == run.id
     assert again.model_copy(update={"parent": None}) == first
+
+
+def test_before_the_first_run_the_other_half_says_how(
+    store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How to start, every preset with what it takes, and the models on offer; a ticked one opens in Overview."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
+    app = open_view("runs")
+    check_calm(app)
+    presets = next(frame.value for frame in app.dataframe if "Preset" in frame.value)
+    assert presets["Preset"].tolist() == ["tiny", "quick", "nyc"]
+    assert presets["Epochs"].tolist() == [str(train_preset(name).epochs) for name in presets["Preset"]]
+    assert "was measured yet" in texts(app) and any("runs submit" in block.value for block in app.code)
+    (models,) = (frame.value for frame in app.dataframe if "Model" in frame.value)
+    manifest = json.loads((city_checkpoint / "checkpoint.json").read_text(encoding="utf-8"))
+    assert models["Kept epoch"].tolist() == [f"{manifest['best']['epoch']} of 6"]
+    assert models["Val MRR"].tolist() == [share(manifest["best"]["val"]["mrr"])]
+    app.session_state["run_models"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    app.button(key="run_model_open").click().run()
+    check_calm(app)
+    assert "finds" in app.title[0].value
+
+
+def test_compared_runs_share_one_axis_and_a_sweep_is_drawn(
+    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Curves of both runs from their own files; three runs that differ in one option are lines over its axis."""
+    for hops in (1, 2, 3):
+        (run,) = store.add([tiny_spec(data, overrides=[f"model.num_hops={hops}"])])
+        run.change({"queued"}, "finished", attempt=1)
+        line = {"epoch": 1, "loss": {"main": 2.0, "warm": 1.0}, "learning_rate": {"backbone": 1e-3}, "seconds": 1.0}
+        stage = run.read_spec().train_config().curriculum.at(1).model_dump()
+        groups = {name: {"n": 9, "hr1": 0.1, "hr20": 0.2 * hops, "mrr": 0.2} for name in ("all", "head", "tail")}
+        (run.path / "metrics.jsonl").write_text(json.dumps({**line, "stage": stage, "val": groups}) + "\n")
+    point_app_at(monkeypatch, data, None, read_only=False)
+    app = open_view("runs", run="3")
+    app.multiselect[0].set_value(["1"]).run()
+    check_calm(app)
+    charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    (overlay,) = (chart for chart in charts if [line.get("name") for line in chart["data"]] == ["Run 3", "Run 1"])
+    assert [[round(value, 3) for value in _numbers(line["y"])] for line in overlay["data"]] == [[0.6], [0.2]]
+    (sweep,) = (chart for chart in charts if chart["data"][0]["type"] == "parcoords")
+    option, reached = sweep["data"][0]["dimensions"]
+    assert (option["label"], option["ticktext"]) == ("num hops", ["1", "2", "3"])
+    assert [round(value, 3) for value in _numbers(reached["values"])] == [0.2, 0.4, 0.6]
+
+
+def _numbers(values: Any) -> list[float]:
+    """A plotly array, which is sent as a list or as bytes in base64."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).tolist()
+    return list(values)

@@ -7,10 +7,14 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.explanation import explain_fully
+from analysis.explain.row_checks import describe_checks
 from analysis.explain.siblings import seed_key
-from analysis.explain.stamp_table import stamp_finding, stamp_lines
+from analysis.explain.stamp_table import shown_first, stamp_finding, stamp_lines
 from analysis.records.removals import describe_removals
+from analysis.records.score_rows import ROW_LABELS
+from analysis.registers import Words
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -31,18 +35,26 @@ def shown_table(app) -> pd.DataFrame:  # type: ignore[no-untyped-def]
 
 def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: str) -> list[list[str]]:
     """The view's table, bar and finding are those of the library; gives the chips."""
-    told = explain_fully(predictor, 3, counterfactuals=False, checks=True, seeds=seeds)
+    told = explain_fully(predictor, 3, counterfactuals=False, checks=True, tables=CheckTables(seeds=seeds))
     assert told.checks is not None
     app = open_view("explain", case="3", **params)
     check_calm(app)
     lines = stamp_lines(told.checks, told.target_rank, [path.name for path in told.path_evidence])
     table = shown_table(app)
-    assert table["Row"].tolist() == [line.label for line in lines]
+    named = {label: Words("stakeholder").row(key, label) for key, label in ROW_LABELS.items()}
+    assert table["Row"].tolist() == [named.get(line.label, line.label) for line in lines]
     assert table["Points"].tolist() == [line.points for line in lines]
     assert table["Rank without"].tolist() == [line.rank for line in lines]
     chips = [list(chips) for chips in table["Does it hold?"]]
     assert chips == [line.chips for line in lines]
     assert stamp_finding(told.checks) in texts(app).replace("\\", "")
+    chosen = app.selectbox(key="checked_row")
+    assert chosen.value == shown_first(told.checks)
+    for stamp in told.checks.stamps:
+        app.selectbox(key="checked_row").select(stamp.row).run()
+        check_calm(app)
+        said = texts(app).replace("\\", "")
+        assert all(text in said for text in describe_checks(stamp))
     bars = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     assert any("Explained exactly" in note["text"] for bar in bars for note in bar["layout"].get("annotations", []))
     return chips

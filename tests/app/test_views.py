@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import evaluation_records
@@ -57,14 +58,15 @@ def test_overview_shows_the_finding_and_its_numbers(city: LoadedDataset) -> None
     assert app.title[0].value.startswith("RECAP finds")
     assert f"{len(city.cases):,} test cases" in texts(app)
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    labels = [note["text"] for note in charts[0]["layout"]["annotations"]]
+    panels = [spec for spec in charts if any("the best" in note["text"] for note in spec["layout"]["annotations"])]
+    labels = [note["text"] for spec in panels for note in spec["layout"]["annotations"]]
     assert any(f"n = {len(city.cases):,}" in label for label in labels)
     groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
     mine = groups.dropna(subset="lead").set_index("group").loc[["all", "head", "tail"]]
-    leads = [label.replace("−", "-") for label in labels if "the best" in label]
+    leads = [label for label in labels if "the best" in label]
     for label, (_, lead) in zip(leads, mine.iterrows(), strict=True):
-        assert label.startswith(f"{lead['lead']:+.3f}")
-        assert label.endswith(f"[{lead['lead_lower']:+.3f}, {lead['lead_upper']:+.3f}]")
+        assert label.startswith(signed(lead["lead"]))
+        assert label.endswith(f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]")
 
 
 def test_overview_metric_in_the_link(city: LoadedDataset) -> None:
@@ -218,9 +220,9 @@ def test_long_tail_links(city: LoadedDataset, params: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("key", "row", "link"), [("bars-By step", 0, "step:0:0"), ("bars-By place", 1, "place:10:19")])
 def test_a_row_of_the_table_leads_where_its_bar_does(city: LoadedDataset, key: str, row: int, link: str) -> None:
-    """The table behind the bars, for the keyboard: a chosen cell opens Walk with the cases of its bin."""
+    """The table behind the bars, for the keyboard: a ticked row opens Walk with the cases of its bin."""
     app = open_view("long_tail")
-    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
+    app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     app.run()
     check_calm(app)
     inside = city.cases["case"][CaseSelection.parse(link).mask(city.cases)]
@@ -233,7 +235,7 @@ def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> 
     app = open_view("long_tail")
     cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
     row = int(cohorts["n"].to_numpy().argmax())
-    app.session_state["cohorts-Cohorts"] = {"selection": {"rows": [], "columns": [], "cells": [[row, "n"]]}}
+    app.session_state["cohorts-Cohorts"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     app.run()
     check_calm(app)
     history, hops = (int(cohorts[name].iloc[row]) for name in ("in_history", "within_two_hops"))

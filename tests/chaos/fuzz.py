@@ -1,17 +1,17 @@
-"""A fuzzer over mutated inputs, forged folders and hostile names.
+"""A fuzzer over mutated inputs, forged folders and hostile names, from the file to terminal, HTML, CSV, log and page.
 
     python -m tests.chaos.fuzz --minutes 5
     python -m tests.chaos.fuzz --seed 7 --first 123 --cases 1      # one case again
 
-Commands run in this process; every fiftieth runs in one of its own. Prints one JSON line for each finding and one
-at the end; exit code 1 where there was a finding: a traceback, another exit code, a control character, an outside
-request, a half-written folder, more than 1 GB or more than 30 s.
+Commands run in this process, every fiftieth in one of its own; pages are opened as the app's tests open them. Prints
+one JSON line for each finding and one at the end; exit code 1 where there was a finding: a traceback, another exit
+code, a control character, an outside request, a half-written folder, more than 1 GB or more than 30 s.
 """
 
 import argparse
+import csv
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -33,13 +33,15 @@ import numpy as np
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from tests.chaos.fuzz_cases import Case, Originals, make_case
+from tests.chaos.fuzz_pages import CONTROLS, findings_on
 from tests.cli_runner import recap_here
 from tests.shell import recap
 
 MOST_SECONDS: Final = 30
 MOST_KILOBYTES: Final = 1 << 20
 OWN_PROCESS_EVERY: Final = 50
-CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_WRITTEN: Final = ("m.csv",)
+"""Tables that commands of the cases write."""
 ACTIVE_TAGS: Final = ("script", "img", "iframe", "object", "embed", "link", "base", "a", "form")
 
 
@@ -68,6 +70,9 @@ def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
     started = time.monotonic()
     try:
         with _time_limit(), _no_network(outside):
+            if case.page is not None:
+                found += [*findings_on(case.page), *(f"outside request: {address}" for address in outside)]
+                return found + [text for text in [_memory(before)] if text]
             own = number % OWN_PROCESS_EVERY == 0
             result = recap(*case.arguments) if own else recap_here(*case.arguments)
     except TooSlowError:
@@ -87,10 +92,13 @@ def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
     if CONTROLS.search(result.stdout + result.stderr):
         found.append("control character on the terminal")
     found += [f"outside request: {address}" for address in outside]
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    if peak > MOST_KILOBYTES and peak > before:
-        found.append(f"{peak:,} KB")
+    found += [text for text in [_memory(before)] if text]
     return found + list(_bad_files(case, folder, result.returncode))
+
+
+def _memory(before: int) -> str:
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return f"{peak:,} KB" if peak > MOST_KILOBYTES and peak > before else ""
 
 
 def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:
@@ -106,6 +114,8 @@ def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:
                 yield f"{path.name} holds active HTML: {parts.found[0]}"
             if CONTROLS.search(page):
                 yield f"{path.name} holds a control character"
+        if path.suffix == ".csv" and "[bold]" in str(path) and path.name in _WRITTEN:
+            yield from (f"{path.name}: {problem}" for problem in _bad_cells(path))
     if case.out is None or not case.out.exists():
         if case.out is not None and code == 0:
             yield "no folder after exit code 0"
@@ -119,6 +129,15 @@ def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:
     card = case.out / "CARD.md"
     if card.is_file() and "](" in card.read_text(encoding="utf-8").replace("\\]\\(", ""):
         yield "the card holds a link or picture"
+
+
+def _bad_cells(path: Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    if CONTROLS.search(text.replace("\r\n", "\n")):
+        yield "control character"
+    for row in csv.reader(text.splitlines()):
+        if any(cell[:1] in ("=", "@", "\t") for cell in row):
+            yield f"a formula: {row!r}"[:200]
 
 
 @contextmanager

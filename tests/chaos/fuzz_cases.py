@@ -12,11 +12,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from app.pages import PAGES
 from recap import columns as c
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import SOURCE_FORMATS
 from recap.storage.artifacts import write_sums
+from tests.chaos.fuzz_pages import Page
 from tests.checkins import LENIENT, raw_table
 from tests.recap.data.test_mutations import DAMAGES, PARQUET_DAMAGES
 from tests.sources import write_source
@@ -43,12 +45,14 @@ LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins
 
 @dataclass(frozen=True)
 class Case:
-    """A command line, the folder it works in, what may appear there, and the process's further allowed exit code."""
+    """A command line, the folder it works in, what may appear there, and the process's further allowed exit code; or a
+    page of the app, whose command line is ``app`` and the view's name."""
 
     what: str
     arguments: list[str]
     out: Path | None = None
     codes: tuple[int, ...] = (0, 2)
+    page: Page | None = None
 
 
 class Originals:
@@ -122,12 +126,31 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
     return Case(what, arguments, codes=(0, 1, 2) if arguments[0] == "doctor" else (0, 2))
 
 
-def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """Names, ids, columns and paths that want to be markup, formulas or control sequences, end to end."""
+def _with_hostile_names(rng: np.random.Generator) -> pd.DataFrame:
+    """A raw table whose ids and names want to be markup, formulas or control sequences."""
     raw = raw_table(habit_rows(num_users=4, num_walks=6))
     for column in (c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID):
         names = [str(rng.choice(NAMES)) + (str(i) if column in (c.USER_ID, c.POI_ID) else "") for i in range(40)]
         raw[column] = pd.Categorical([names[code % len(names)] for code in raw[column].cat.codes])
+    return raw
+
+
+def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """A view of the app on hostile names, opened by a link that may name what is not there."""
+    dataset = prepare_dataset(
+        _with_hostile_names(rng), LENIENT, name=f"city {rng.choice(NAMES)}"[:80], source_format="test"
+    )
+    dataset.save(folder / "data")
+    write_untrained_checkpoint(dataset, folder / "checkpoint")
+    view = PAGES[int(rng.integers(0, len(PAGES)))].name
+    params = {name: str(rng.choice(NAMES)) for name in ("case", "source", "about", "metric") if rng.random() < 0.2}
+    page = Page(view, folder / "data", folder / "checkpoint", params)
+    return Case(f"hostile names on {view}, link {sorted(params)}", ["app", view], page=page)
+
+
+def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """Names, ids, columns and paths that want to be markup, formulas or control sequences, end to end."""
+    raw = _with_hostile_names(rng)
     place = folder / "[bold]x[" / "] \x1b[31m"
     place.mkdir(parents=True)
     source = place / f"own{rng.integers(0, 9)}[/b].csv".replace("/", "")
@@ -154,18 +177,19 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
         ["explain", *both, "--case", "0", "--json"],
         ["overview", *both],
         ["misses", *both, "--out", str(place / "m.csv")],
-        ["cases", *both],
+        ["cases", "find", *both],
         ["stats", str(place / "data")],
     )
     return Case("hostile names through the explanations", commands[int(rng.integers(0, len(commands)))])
 
 
-FAMILIES: Final = (damaged_source, forged_folder, hostile_names)
+FAMILIES: Final = (damaged_source, forged_folder, hostile_names, hostile_page)
+SHARES: Final = (0.4, 0.4, 0.16, 0.04)
 
 
 def make_case(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A case of any family; damaged sources are half of all."""
-    family = FAMILIES[int(rng.choice([0, 0, 1, 1, 2]))]
+    """A case of any family; pages, the slowest, are the fewest."""
+    family = FAMILIES[int(rng.choice(len(FAMILIES), p=SHARES))]
     return family(originals, folder, rng)
 
 

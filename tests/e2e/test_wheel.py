@@ -92,7 +92,7 @@ def test_it_runs_from_there(installed: Installed) -> None:
     told = installed.run(
         installed.environment / "bin" / "python",
         "-c",
-        "import json, recap, analysis, app, analysis.report.html\n"
+        "import json, recap, analysis, app, analysis.sharing.page\n"
         "from analysis.experiments.spec import SPECS, list_specs\n"
         "from app.pages import ASSETS\n"
         "from recap.storage.installed import bundles_folder\n"

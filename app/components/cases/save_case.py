@@ -1,60 +1,88 @@
-"""Save a case with a note, and find saved ones again."""
+"""Save what Explain shows with a note, and find saved views again."""
 
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from analysis.cases.library import MAX_NOTE, SavedCase, forget_case, save_case, saved_cases
+from analysis.cases.library import Library, Stored
+from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
+from analysis.explain.sentences import Register
 from app import state
 from app.cached.explanations import open_predictor
 from app.components.text import quiet
+from app.pages import CASES
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
 from recap.printable import markdown_text
 
-_SHOWN = 12
+_SHOWN = 6
 
 
-def save_control(source: Source, shown: FullExplanation, about: int | None, against: int | None) -> None:
+def save_control(
+    source: Source, shown: FullExplanation, about: int | None, against: int | None, words: Register = "stakeholder"
+) -> None:
     """A button that opens the note, and the cases saved before; a read-only app only opens them."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
-    cases = saved_cases(source.checkpoint_hash)
+    cases = Library.of_user().read().of(source.dataset_hash, source.checkpoint_hash)
     with st.popover("Saved cases" if read_only else "Save case", icon=":material/bookmark:", key="save-case"):
         if read_only:
             quiet("This app only shows: nothing can be saved here.")
         else:
-            link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
-            st.text_input("Note", key="case_note", max_chars=MAX_NOTE, placeholder="Why it is worth keeping")
-            st.button(
-                "Save",
-                icon=":material/bookmark_add:",
-                key="save",
-                on_click=_save,
-                args=(link, headline(shown).text[:300]),
-            )
+            _note(source, shown, about, against, words, cases)
         refused = st.session_state.pop("save_refused", None)
         if refused:
             st.warning(markdown_text(refused))
-        for case in cases[:_SHOWN]:
-            _show(case, read_only)
-        if len(cases) > _SHOWN:
-            quiet(f"And {len(cases) - _SHOWN:,} older ones in the folder `cases`.")
+        for stored in cases[:_SHOWN]:
+            _show(stored, read_only)
+        if cases and st.button(f"All {len(cases):,} in Cases", key="all_cases", type="tertiary"):
+            st.switch_page(CASES.path)
 
 
-def _show(case: SavedCase, read_only: bool) -> None:
+def _note(
+    source: Source,
+    shown: FullExplanation,
+    about: int | None,
+    against: int | None,
+    words: Register,
+    cases: list[Stored[SavedCase]],
+) -> None:
+    """A note for this view; one that is saved already is written over."""
+    link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
+    full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
+    link = link.model_copy(update=full)
+    view = SavedCase(link=link, title=headline(shown).text[:MAX_TITLE], words=words, saved=datetime.now(UTC))
+    there = next((stored for stored in cases if stored.value.name == view.name), None)
+    st.text_input(
+        "Note",
+        there.value.note if there else "",
+        key=f"case_note-{view.name}-{there.version[:8] if there else ''}",
+        max_chars=MAX_NOTE,
+        placeholder="Why it is worth keeping",
+    )
+    st.button(
+        "Save note" if there else "Save",
+        icon=":material/bookmark_add:",
+        key="save",
+        on_click=_save,
+        args=(view, there, f"case_note-{view.name}-{there.version[:8] if there else ''}"),
+    )
+
+
+def _show(stored: Stored[SavedCase], read_only: bool) -> None:
+    case = stored.value
     with st.container(border=True, gap="small"):
         st.markdown(f"**Case {case.link.case}.** {markdown_text(case.title)}")
         if case.note:
             quiet(markdown_text(case.note))
         with st.container(horizontal=True):
-            st.button("Open", key=f"open-{case.name}", on_click=open_case, args=(case.link,))
+            st.button("Open", key=f"open-{stored.name}", on_click=open_case, args=(case.link,))
             if not read_only:
-                st.button("Remove", key=f"remove-{case.name}", type="tertiary", on_click=_forget, args=(case,))
+                st.button("Remove", key=f"remove-{stored.name}", type="tertiary", on_click=_forget, args=(stored,))
 
 
 def open_case(link: CaseLink) -> None:
@@ -62,22 +90,25 @@ def open_case(link: CaseLink) -> None:
     state.follow({name: getattr(link, name) for name in ("case", "about", "against", "edits")})
 
 
-def _save(link: CaseLink, title: str) -> None:
+def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
     if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
         st.session_state["save_refused"] = "this app is read-only; nothing was saved"
         return
-    note = str(st.session_state.get("case_note") or "").strip()
+    note = str(st.session_state.get(key) or "").strip()
+    library = Library.of_user()
     try:
-        save_case(SavedCase(link=link, title=title, note=note, saved=datetime.now(UTC)))
+        if there is None:
+            library.add(view.model_copy(update={"note": note}))
+        else:
+            library.change(there, there.value.model_copy(update={"note": note, "changed": datetime.now(UTC)}))
     except RecapError as error:
         st.session_state["save_refused"] = str(error)
         return
-    st.session_state["case_note"] = ""
-    st.toast(f"Case {link.case} saved.")
+    st.toast(f"Case {view.link.case} saved.")
 
 
-def _forget(case: SavedCase) -> None:
+def _forget(stored: Stored[SavedCase]) -> None:
     try:
-        forget_case(case)
+        Library.of_user().remove(stored)
     except RecapError as error:
         st.session_state["save_refused"] = str(error)

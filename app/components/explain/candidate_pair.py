@@ -18,8 +18,12 @@ _KEY = "pair"
 _FIELDS = ("about", "against")
 
 
-def current_pair(case: int, truth: int, num_places: int) -> Pair:
-    """The place explained and its rival as chosen or linked; None is the truth, and the best other place."""
+def current_pair(case: int, usual: int, num_places: int) -> Pair:
+    """The place explained and its rival as chosen or linked; None is the usual place, and the best other one.
+
+    Args:
+        usual: the truth, or the best place while the truth is hidden, so that no choice is told apart from the truth.
+    """
     owner, pair = st.session_state.get(_KEY) or (None, (None, None))
     chosen = list(pair) if owner == case else [None, None]
     for at, name in enumerate(_FIELDS):
@@ -31,9 +35,9 @@ def current_pair(case: int, truth: int, num_places: int) -> Pair:
         else:
             chosen[at] = None
             st.warning(f"The link's {('first', 'second')[at]} place is not in this dataset, so another one is shown.")
-    if chosen[1] is not None and chosen[1] == (truth if chosen[0] is None else chosen[0]):
+    if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
-    about, against = (None if chosen[0] == truth else chosen[0]), chosen[1]
+    about, against = (None if chosen[0] == usual else chosen[0]), chosen[1]
     _keep(case, (about, against))
     return about, against
 
@@ -41,8 +45,10 @@ def current_pair(case: int, truth: int, num_places: int) -> Pair:
 def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
     """Two selectors; each lists the best places and takes the name of any other."""
     names = {entry.poi: f"{entry.name}, {ordinal(entry.rank)}" for entry in shown.candidates}
-    names[shown.truth] = f"◎ {shown.truth_name}"
+    if shown.truth is not None:
+        names[shown.truth] = f"◎ {shown.truth_name}"
     both = (shown.target, shown.rival)
+    mark = "" if shown.truth is None else " ◎ is the true next place."
     for at, (label, lead) in enumerate((("Place explained", ""), ("Held against", "vs "))):
         options = [poi for poi in names if poi != both[1 - at]]
         key = f"pair_{_FIELDS[at]}"
@@ -57,7 +63,7 @@ def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
             width=195,
             on_change=_picked,
             args=(source, shown.case, pair, at, both[1 - at]),
-            help="One of the best places, or type the name of any other and press Enter. ◎ is the true next place.",
+            help="One of the best places, or type the name of any other and press Enter." + mark,
         )
     missing = st.session_state.pop("place_missing", None)
     if missing:

@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.minimal_sets import describe_set
 from analysis.formatting import share, signed_points
+from app import state
 from app.cached import explanations
 from app.components.text import quiet, section
 from app.sources import Source
@@ -17,7 +18,8 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         k = st.selectbox("Top K", (1, 5, 10, 20), index=3, key="sets_k", width=110)
         asked = st.button("Search", icon=":material/search:", key="search")
-    quiet("The smallest edit that turns the two places round, the fewest pieces of evidence, and faithfulness.")
+    words = state.words()
+    quiet(words.say("search_note"))
     key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
     if asked:
         st.session_state["searched"] = key
@@ -25,7 +27,8 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         return
     with st.spinner("Trying edits and sets of evidence"):
         within = k if shown.target_rank <= k else None
-        deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within)
+        hide_truth = shown.truth is None
+        deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within, hide_truth)
     flip, tried = deeper.contrast.flip, deeper.contrast.tried
     if flip is None:
         st.markdown(f"None of {tried} single edits turns the order round.")
@@ -40,7 +43,12 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         st.markdown(markdown_text(describe_set(found)))
     if deeper.faithfulness is not None:
         curve = deeper.faithfulness
-        areas = f"deletion AUC {share(curve.deletion_auc)} against {share(curve.random_auc)} at random"
         st.markdown(
-            f"Comprehensiveness {share(curve.comprehensiveness)}, sufficiency {share(curve.sufficiency)}, {areas}."
+            words.say(
+                "faithfulness",
+                comprehensiveness=share(curve.comprehensiveness),
+                sufficiency=share(curve.sufficiency),
+                deletion=share(curve.deletion_auc),
+                random=share(curve.random_auc),
+            )
         )

@@ -1,14 +1,18 @@
-"""Does it hold?: how much of the margin is exact, and a measured stamp for each row of the ledger."""
+"""Does it hold?: how much of the margin is exact, a measured stamp for each row, and how the chosen row was checked."""
 
 import pandas as pd
 import streamlit as st
 
 from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
-from analysis.explain.stamp_table import stamp_finding, stamp_lines
+from analysis.explain.row_checks import describe_people, describe_placebos, describe_seeds
+from analysis.explain.stamp_table import path_lines, shown_first, stamp_finding, stamp_lines
+from analysis.explain.stamps import RowStamp
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.exact_share import plot_exact_share
+from analysis.figures.row_checks import describe_seed_chart, plot_placebos, plot_seeds
 from analysis.formatting import percent
+from analysis.records.score_rows import ROW_LABELS
 from app import state
 from app.components.text import quiet, section
 from recap.printable import markdown_text
@@ -18,12 +22,17 @@ HELP = (
     "they lie beyond 95 % of 200 placebos, and whose trips they rest on. A stamp tells of stability, not of truth or "
     "cause."
 )
+_TABLE, _CHOSEN = "stamps", "checked_row"
 
 
 def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
-    """The bar, the finding that the stamps hold, and the table."""
+    """The bar, the finding that the stamps hold, the table, and the checks of one row."""
     section("Does it hold?", help=HELP)
-    share = percent(checks.exact_share)
+    share, words = percent(checks.exact_share), state.words()
+    renamed = {label: words.row(key, label) for key, label in ROW_LABELS.items()}
+    finding = stamp_finding(checks)
+    for label, name in renamed.items():
+        finding = finding.replace(f"hold: {label},", f"hold: {name},")
     st.plotly_chart(
         plot_exact_share(checks.exact_share, state.theme_palette()),
         theme=None,
@@ -31,17 +40,22 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         key="exact-share",
         alt=f"Explained exactly: {share} of the margin; the rest is opaque network",
     )
-    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {stamp_finding(checks)}")
-    lines = stamp_lines(checks, shown.target_rank, [path.name for path in shown.path_evidence])
+    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {finding}")
+    names = [path.name for path in shown.path_evidence]
+    lines = stamp_lines(checks, shown.target_rank, names)
     table = pd.DataFrame(
-        [(line.label, line.points, line.rank, line.chips) for line in lines],
+        [(renamed.get(line.label, line.label), line.points, line.rank, line.chips) for line in lines],
         columns=["Row", "Points", "Rank without", "Does it hold?"],
     )
     options = sorted({chip for line in lines for chip in line.chips})
+    rows = [stamp.row for stamp in checks.stamps]
     st.dataframe(
         table,
         hide_index=True,
-        key="stamps",
+        key=_TABLE,
+        height="content",
+        on_select=lambda: _choose(rows),
+        selection_mode="single-row",
         column_config={
             "Points": st.column_config.TextColumn(width=70, alignment="right"),
             "Rank without": st.column_config.TextColumn(width=130, alignment="right"),
@@ -52,3 +66,65 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         "● holds in all seeds, beyond the placebos, more than one person's trips. ◐ partly. ○ not. Points: less the "
         "mean over all places. Ranks: with the row's evidence taken away for all places; own visits with their hours."
     )
+    with st.container(border=True):
+        _how_it_was_checked(checks, names)
+
+
+def _choose(rows: list[str]) -> None:
+    """A ticked row is chosen; path lines belong to the two hops and choose nothing."""
+    ticked = st.session_state[_TABLE]["selection"]["rows"]
+    if ticked and ticked[0] < len(rows):
+        st.session_state[_CHOSEN] = rows[ticked[0]]
+
+
+def _how_it_was_checked(checks: CaseChecks, path_names: list[str]) -> None:
+    """Seeds, placebos and people of one row."""
+    by_row = {stamp.row: stamp for stamp in checks.stamps}
+    if st.session_state.get(_CHOSEN) not in by_row:
+        st.session_state[_CHOSEN] = shown_first(checks)
+    chosen = st.selectbox(
+        "How it was checked",
+        list(by_row),
+        key=_CHOSEN,
+        format_func=lambda row: state.words().row(row, by_row[row].label),
+        width=260,
+        help="A row of the table above; ticking it there chooses it too.",
+    )
+    stamp = by_row[chosen]
+    parts = st.grid(3, min_column_width=230)
+    with parts.cell():
+        _seeds(stamp)
+    with parts.cell():
+        _placebos(stamp)
+    with parts.cell():
+        st.markdown("**People** whose trips these are")
+        st.markdown(describe_people(stamp))
+        lines = path_lines(checks, stamp.row, path_names)
+        if lines:
+            st.dataframe(pd.DataFrame(lines, columns=["Through", "Whose"]), hide_index=True, key="path-people")
+
+
+def _seeds(stamp: RowStamp) -> None:
+    st.markdown("**Seeds** rank with → without")
+    if stamp.seed_checks:
+        st.plotly_chart(
+            plot_seeds(stamp, state.theme_palette()),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="seed-checks",
+            alt=describe_seed_chart(stamp),
+        )
+    quiet(describe_seeds(stamp))
+
+
+def _placebos(stamp: RowStamp) -> None:
+    st.markdown("**Placebos** points by chance")
+    if stamp.placebo is not None and stamp.verdict != "no_points":
+        st.plotly_chart(
+            plot_placebos(stamp, state.theme_palette()),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="placebo-checks",
+            alt=describe_placebos(stamp),
+        )
+    quiet(describe_placebos(stamp))

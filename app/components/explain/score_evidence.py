@@ -3,40 +3,42 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.explain.evidence_items import evidence_label
+from analysis.explain.evidence_items import evidence_label, item_label
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.explain import describe_score_parts, plot_paths, plot_score_parts, plot_visits
-from analysis.formatting import chance, ordinal, share, signed_points, time_of_day
+from analysis.figures.explain import plot_paths, plot_visits
+from analysis.formatting import MINUS, chance, ordinal, share, signed_points, time_of_day
+from analysis.registers import Words
 from app import state
 from app.cached import maps
+from app.components.chart_table import ticked_row
+from app.components.explain.more_edits import pick_place
+from app.components.explain.score_panels import show_score_panels
 from app.components.explain.what_if import WEEKDAY_NAMES, cut_edge
 from app.components.text import quiet, section
 from app.sources import Source
+from recap import columns as c
 from recap.printable import markdown_text
+
+MAP_HEIGHT = 330
 
 
 def show_score_parts(shown: FullExplanation) -> None:
     """The waterfall, its residual, and whether the clip binds."""
+    words = state.words()
     section("Where the points come from")
-    st.plotly_chart(
-        plot_score_parts(shown, state.theme_palette()),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="ledger",
-        alt=describe_score_parts(shown),
-    )
+    show_score_panels(shown, "ledger")
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
-    clip = f"Clipped: {markdown_text(', '.join(clipped))}." if clipped else "Prior not clipped."
-    more = " + evidence" if "evidence" in shown_parts(shown) else ""
-    identity = f"Total = core + prior + correction{more}, rounded; largest residual {residual:.0e}."
-    quiet(f"{identity} {clip} The graph acts inside core.")
-    _evidence_terms(shown)
+    clip = words.say("clipped", names=markdown_text(", ".join(clipped))) if clipped else words.say("not_clipped")
+    more = words.say("identity_evidence") if "evidence" in shown_parts(shown) else ""
+    identity = words.say("identity", evidence=more, residual=f"{residual:.0e}".replace("-", MINUS))
+    quiet(f"{identity} {clip} {words.say('graph_in_core')}")
+    _evidence_terms(shown, words)
 
 
-def _evidence_terms(shown: FullExplanation) -> None:
+def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     """The evidence of both places, feature by feature, largest first; nothing in a model without evidence."""
     a, b = shown.contrast.a.evidence_terms, shown.contrast.b.evidence_terms
     if not a and not b:
@@ -44,14 +46,14 @@ def _evidence_terms(shown: FullExplanation) -> None:
     names = sorted({*a, *b}, key=lambda name: -max(abs(a.get(name, 0.0)), abs(b.get(name, 0.0))))
     rows = [
         {
-            "Evidence": evidence_label(name),
+            words.say("terms_column"): words.clue(evidence_label(name)),
             "A": signed_points(a.get(name, 0.0)),
             "B": signed_points(b.get(name, 0.0)),
             "Difference": signed_points(a.get(name, 0.0) - b.get(name, 0.0)),
         }
         for name in names
     ]
-    with st.expander("The evidence, feature by feature", icon=":material/table_rows:"):
+    with st.expander(words.say("terms_title"), icon=":material/table_rows:"):
         first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
         quiet(f"A is {first}, B is {second}. The terms add up.")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
@@ -59,16 +61,14 @@ def _evidence_terms(shown: FullExplanation) -> None:
 
 def show_paths(source: Source, shown: FullExplanation) -> None:
     """The clickable graph and the ranks if a path is cut."""
-    section("Two hops that reach it")
+    words = state.words()
+    section(words.say("paths_title"))
     if not shown.path_evidence:
-        quiet("No two-hop path leads there in training.")
+        quiet(words.say("no_path"))
         return
     in_token = shown.num_hops == 2 and "graph_token" not in shown.inactive_terms
-    badge = "They are in the token." if in_token else "The token does not hold them at this checkpoint."
-    quiet(
-        f"Line width is the share of the two-hop probability, {share(shown.a2_source_target)} in all. {badge} "
-        "Click a middle place, or its row, to cut it."
-    )
+    badge = words.say("in_token" if in_token else "not_in_token")
+    quiet(words.say("paths_note", share=share(shown.a2_source_target), badge=badge))
     event = st.plotly_chart(
         plot_paths(shown, state.theme_palette()),
         theme=None,
@@ -76,43 +76,50 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         key="paths-graph",
         on_select="rerun",
         selection_mode="points",
-        alt="Two-hop paths: " + "; ".join(f"via {path.name}, share {path.share:.3f}" for path in shown.path_evidence),
+        alt=f"{words.say('two_hop_path')}s: "
+        + "; ".join(f"via {path.name}, share {path.share:.3f}" for path in shown.path_evidence),
     )
     clicked = [point.get("customdata") for point in event["selection"]["points"]] if event else []
     middles = [value[0] if isinstance(value, list) else value for value in clicked if value is not None]
     if middles:
         cut = next((path for path in shown.path_evidence if path.middle == int(middles[0])), None)
         if cut is not None:
+            if pick_place("paths-graph", cut.middle):
+                st.rerun()  # the tray stands above
             _cut_card(source, shown, cut.middle)
     rows = [
         {
             "Through": path.name,
             "Steps": f"{path.count_in:,} and {path.count_out:,}",
             "Share": share(path.share),
-            "Rank if cut, frozen": _moved(shown, path.frozen.rank if path.frozen else None),
-            "Recounted": _moved(shown, path.recounted_in.rank if path.recounted_in else None),
+            words.say("rank_frozen"): _moved(shown, path.frozen.rank if path.frozen else None),
+            words.say("rank_recounted"): _moved(shown, path.recounted_in.rank if path.recounted_in else None),
         }
         for path in shown.path_evidence
     ]
     row_event = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-cell"
+        pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-row"
     )
-    cells = row_event["selection"]["cells"] if row_event else []
-    if cells and not middles and int(cells[0][0]) < len(shown.path_evidence):
-        _cut_card(source, shown, shown.path_evidence[int(cells[0][0])].middle)
-    quiet("Counterfactual ranks. Frozen takes one product out; recounted removes the first edge and renormalises.")
+    row = ticked_row(row_event, len(shown.path_evidence))
+    if row is not None and not middles:
+        middle = shown.path_evidence[row].middle
+        if pick_place("paths-table", middle):
+            st.rerun()
+        _cut_card(source, shown, middle)
+    quiet(words.say("cuts_note"))
 
 
 def _cut_card(source: Source, shown: FullExplanation, middle: int) -> None:
     """What one clicked path rests on, and a way to cut it for good."""
     path = next(item for item in shown.path_evidence if item.middle == middle)
-    with st.expander(f"Through {markdown_text(path.name)}: training rows", expanded=True):
+    words = state.words()
+    with st.expander(f"Through {markdown_text(path.name)}: {words.say('cut_rows')}", expanded=True):
         for rows, title in ((path.rows_in, "Into it"), (path.rows_out, "Out of it")):
             quiet(title)
             table = pd.DataFrame({"Walker": rows.walkers, "Trajectory": rows.trajectories, "Time (UTC)": rows.times})
             st.dataframe(table, hide_index=True, height=min(38 * (len(table) + 1), 200))
         st.button(
-            "Cut it: remove the first edge",
+            words.say("cut_button"),
             icon=":material/content_cut:",
             on_click=cut_edge,
             args=(source, shown.case, shown.source, middle),
@@ -127,11 +134,9 @@ def _moved(shown: FullExplanation, rank: float | None) -> str:
 
 def show_visits(shown: FullExplanation) -> None:
     """The timeline and the statistics behind the prior and the gate."""
+    words = state.words()
     section("Visits before this moment")
-    if "prior" in shown.inactive_terms:
-        quiet("The revisit prior is inactive here, so these visits do not act on the scores.")
-    else:
-        quiet("One dot per visit, stronger when fresher; a rim marks the recent window.")
+    quiet(words.say("prior_off" if "prior" in shown.inactive_terms else "visits_note"))
     st.plotly_chart(
         plot_visits(shown, state.theme_palette()),
         theme=None,
@@ -146,9 +151,9 @@ def show_visits(shown: FullExplanation) -> None:
             "Last, steps ago": "–" if evidence.recency_steps is None else f"{evidence.recency_steps:,}",
             "Last at": _moment(evidence.last_weekday, evidence.last_hour),
             "Now": _moment(evidence.now_weekday, evidence.now_hour),
-            "In window": "yes" if evidence.in_recent_window else "no",
-            "Gate": "–" if evidence.gate is None else signed_points(evidence.gate),
-            "Its effect": signed_points(evidence.correction),
+            words.say("in_window"): "yes" if evidence.in_recent_window else "no",
+            words.say("gate"): "–" if evidence.gate is None else signed_points(evidence.gate),
+            words.say("gate_effect"): signed_points(evidence.correction),
         }
         for evidence in shown.revisits
     ]
@@ -161,22 +166,20 @@ def _moment(weekday: int | None, hour: float | None) -> str:
 
 def show_left_out(shown: FullExplanation) -> None:
     """Every item alone taken away."""
-    section("Without one piece of evidence")
+    words = state.words()
+    section(words.say("left_out_title"))
     rows = [
         {
-            "Without": entry.item.label,
+            "Without": item_label(entry.item, words),
             "Score": signed_points(entry.outcome.logit_change),
             "Model share": chance(entry.outcome.probability),
             "Rank": _moved(shown, entry.outcome.rank),
-            "Token alone masked": "" if entry.masked is None else _moved(shown, entry.masked.rank),
+            words.say("masked"): "" if entry.masked is None else _moved(shown, entry.masked.rank),
         }
         for entry in shown.leave_one_out or []
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, height=300)
-    quiet(
-        "Each row is a forward pass without that item alone, an earlier check-in as if it had not happened; the "
-        "changes need not add up."
-    )
+    quiet(words.say("left_out_note"))
 
 
 def show_map(source: Source, shown: FullExplanation) -> None:
@@ -184,10 +187,17 @@ def show_map(source: Source, shown: FullExplanation) -> None:
     section("On the map")
     deck = maps.explain_map(source, shown, state.theme_palette().theme, online=bool(st.session_state.get("tiles")))
     through = ", ".join(path.name for path in shown.path_evidence) or "no place"
-    st.pydeck_chart(
+    event = st.pydeck_chart(
         deck,
-        height=330,
+        height=MAP_HEIGHT,
         key="explain-map",
+        on_select="rerun",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; "
         f"{shown.contrast.b.name} beside it",
     )
+    credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
+    if credit:
+        quiet(markdown_text(credit))
+    clicked = event["selection"]["objects"].get("places", []) if event else []
+    if clicked and clicked[0].get(c.POI) is not None:
+        pick_place("map", int(clicked[0][c.POI]))

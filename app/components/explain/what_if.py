@@ -23,7 +23,10 @@ from analysis.figures.case_layout import shown_parts
 from analysis.formatting import ordinal, signed_points
 from analysis.glossary import COMPONENT_NAMES
 from app import state
+from app.cached import datasets
 from app.cached.explanations import open_predictor
+from app.components.explain.edit_words import describe_edit
+from app.components.explain.more_edits import more_edits
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
@@ -77,7 +80,9 @@ def show_what_if(
     def add(edit: Edit) -> None:
         change_edits(source, case, lambda now: now.add(edit))
 
+    words = state.words()
     section("What if")
+    _result(source, case, before, shown, sequence)
     now = shown.revisits[0]
     st.session_state["edit_hour"] = int(now.now_hour)
     st.slider(
@@ -105,16 +110,15 @@ def show_what_if(
         on,
         selection_mode="multi",
         key="edit_parts",
-        format_func=COMPONENT_NAMES.__getitem__,
+        format_func=words.term,
         on_change=lambda: _switch(source, case, on),
     )
-    with st.popover("More edits", icon=":material/edit:", type="tertiary"):
-        quiet("One edit a line, places and visits by number:")
-        st.code(
-            "add:PLACE@2012-05-01T18:30\nmove:VISIT@2012-05-01T18:30\nsource:PLACE\nedge:FROM-TO:COUNT\nhour:17:30",
-            language=None,
-        )
-        st.text_input("Edit", key="edit_text", on_change=lambda: _typed(source, case), max_chars=80)
+    with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
+        more_edits(source, shown, add)
+
+
+def _result(source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence) -> None:
+    """What the edits did, with the way back, on top of the tray."""
     _effect(before, shown)
     with st.container(horizontal=True, vertical_alignment="center"):
         undo, redo = sequence.done, sequence.undone
@@ -127,7 +131,9 @@ def show_what_if(
         number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if undo:
-        quiet("Edits: " + markdown_text(write_edits(undo)))
+        labels = datasets.open_dataset(source).labels
+        told = "; ".join(describe_edit(edit, labels, before, state.words()) for edit in undo)
+        quiet(f"Edits: {markdown_text(told)}.")
     refused = st.session_state.pop("edit_refused", None)
     if refused:
         st.warning(markdown_text(refused))
@@ -181,19 +187,6 @@ def _switch(source: Source, case: int, on: list[str]) -> None:
         return EditSequence(done=(*rest, *switched))
 
     change_edits(source, case, step)
-
-
-def _typed(source: Source, case: int) -> None:
-    text = st.session_state["edit_text"].strip()
-    st.session_state["edit_text"] = ""
-    if not text:
-        return
-    try:
-        edit = parse_edit(text)
-    except RecapError as error:
-        st.session_state["edit_refused"] = str(error)
-        return
-    change_edits(source, case, lambda now: now.add(edit))
 
 
 def cut_edge(source: Source, case: int, start: int, end: int) -> None:

@@ -2,25 +2,23 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from analysis.formatting import ordinal, share, signed
+from analysis.formatting import ordinal, signed
 from app import state
 from app.cached import run_store
-from app.components.text import quiet, section
+from app.components.text import quiet
 from app.pages import PAGES
 from recap import columns as c
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.execution.snapshots import PARTS, SNAPSHOTS, read_case_history
-from recap.runs.store.comparison import changed_cases, compare_runs
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES
 from recap.runs.store.state import RESUMABLE
-from recap.runs.store.types import RunComparison, RunRow
+from recap.runs.store.types import RunRow
 
 
 def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
@@ -45,19 +43,6 @@ def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
             st.rerun()
 
 
-def show_comparison(store: RunStore, rows: list[RunRow], run: RunFolder, row: RunRow) -> None:
-    """The run beside others, the cases that changed sides against one of them, and its time machine."""
-    others = [other["id"] for other in rows if other["id"] != run.id]
-    default = [row["parent"]] if row["parent"] in others else []
-    chosen = st.multiselect("Compare with", others, default=default, format_func=lambda name: f"Run {name}")
-    if chosen:
-        _show_table(compare_runs([run, *(store.get(name) for name in chosen)]))
-        if row["state"] == "finished":
-            _show_changes(run, store.get(chosen[0]))
-    if (run.path / SNAPSHOTS).is_dir():
-        _show_time_machine(run)
-
-
 def _act(label: str, icon: str, possible: bool, act: Any) -> None:
     if st.button(label, icon=icon, disabled=not possible, key=f"run_{label.lower()}"):
         try:
@@ -67,33 +52,10 @@ def _act(label: str, icon: str, possible: bool, act: Any) -> None:
         st.rerun()
 
 
-def _show_table(compared: RunComparison) -> None:
-    columns = {}
-    for entry in compared["runs"]:
-        best = (entry["val"] or {}).get("all") or {}
-        test = (entry["test"] or {}).get("all") or {}
-        tail = (entry["test"] or {}).get("tail") or {}
-        facts = {name: str(entry["fields"][name]) for name in compared["differing"]}
-        facts |= {"best val HR@20": _number(best.get("hr20")), "test HR@20": _number(test.get("hr20"))}
-        facts |= {"test HR@20, tail": _number(tail.get("hr20")), "test MRR": _number(test.get("mrr"))}
-        columns[f"Run {entry['id']}"] = facts
-    st.dataframe(pd.DataFrame(columns), width="stretch")
-
-
-def _show_changes(run: RunFolder, other: RunFolder) -> None:
-    try:
-        changed = changed_cases(run, other)
-    except RecapError as error:
-        quiet(markdown_text(str(error)))
+def show_time_machine(run: RunFolder) -> None:
+    """One case over the epochs, where the run kept them."""
+    if not (run.path / SNAPSHOTS).is_dir():
         return
-    counts = changed["change"].value_counts()
-    right, wrong = int(counts.get("newly right", 0)), int(counts.get("newly wrong", 0))
-    section(f"{right} cases newly right, {wrong} newly wrong against run {other.id}")
-    quiet("Right means among the first 20 places. Cases count from 0 in records order.")
-    st.dataframe(changed, hide_index=True, height=240)
-
-
-def _show_time_machine(run: RunFolder) -> None:
     with st.expander("Time machine: one case over training", icon=":material/history:"):
         case = st.number_input("Test case", min_value=0, step=1, key="run_case")
         try:
@@ -110,8 +72,6 @@ def _show_time_machine(run: RunFolder) -> None:
                 on = part == "core" or moment[f"{part}_on"]
                 shown = signed(moment[c.part_column(part)], 2) if on else "inactive"
                 st.metric(part.capitalize(), shown, width="content")
-        st.line_chart(history, x="epoch", y=[c.part_column(part) for part in PARTS])
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else share(value)
+        lines = {c.part_column(part): part.capitalize() for part in PARTS}
+        drawn = history.rename(columns={"epoch": "Epoch"} | lines)
+        st.line_chart(drawn, x="Epoch", y=list(lines.values()), y_label="Points")

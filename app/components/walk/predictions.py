@@ -1,19 +1,23 @@
 """The list of predictions beside the map: ranks, probabilities, evidence, distance, and one place's score in parts."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import day, ordinal, signed, times
-from analysis.glossary import tooltip
+from analysis.formatting import day, ordinal, points, rank_number, signed, times
+from analysis.glossary import TERMS, tooltip
+from analysis.registers import Words
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from app import state
 from app.cached import models
 from app.components.text import quiet
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
-CHIPS = {"Revisit": "violet", "2 hops": "green", "1 hop": "gray"}
+CHIP_COLOURS = ("violet", "green", "gray")
 EVIDENCE_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
 
 
@@ -21,44 +25,49 @@ def show_predictions(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> None:
     """Facts about the truth, the list, and the score parts of the place that was picked on the map or in the list."""
-    case = prediction.case
+    words, case = state.words(), prediction.case
     stop = trajectory.stop_of(int(case[c.CASE]))
     when = trajectory.stops["local_time"].iloc[stop - 1]
     quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
-    markov = models.markov_rank(source, int(case[c.CASE]))
+    told = "?", "?", "?"
+    if show_truth:
+        markov = models.markov_rank(source, int(case[c.CASE]))
+        told = ordinal(prediction.target_rank), ordinal(markov), times(int(case[c.TRANSITION_COUNT]))
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Rank", ordinal(prediction.target_rank) if show_truth else "?", width="content")
-        st.metric("Markov rank", ordinal(markov) if show_truth else "?", width="content")
-        st.metric("Seen in training", times(int(case[c.TRANSITION_COUNT])) if show_truth else "?", width="content")
+        for label, value in zip(("Rank", "Markov rank", "Seen in training"), told, strict=True):
+            st.metric(label, value, width="content")
     listed = prediction.candidates
-    if not show_truth:
-        listed = listed[~listed["truth"] | (listed[c.RANK] <= len(listed) - 1)]
-    event = st.dataframe(
-        _shown(listed, show_truth),
+    pois = [int(poi) for poi in listed[c.POI]]
+    st.dataframe(
+        _shown(listed, words),
         hide_index=True,
-        column_config=_columns(listed),
-        selection_mode="single-cell",
-        on_select="rerun",
+        column_config=_columns(listed, words),
+        selection_mode="single-row",  # a cell would be chosen by Tab already
+        on_select=partial(_choose, int(case[c.CASE]), pois),  # before the map is drawn, which marks it
         key="list",
         height="content",
         alt="The best predictions with rank, the model's share, evidence and distance",
     )
-    cells = event["selection"]["cells"] if event else []
-    if cells and cells[0][0] < len(listed):
-        picked = int(listed[c.POI].iloc[cells[0][0]])
-    quiet(_parts_sentence(prediction, picked, show_truth))
+    quiet(_parts_sentence(prediction, picked, words))
 
 
-def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:
-    marks = ["◎ " if truth and show_truth else "" for truth in listed["truth"]]
+def _choose(case: int, pois: list[int]) -> None:
+    """A row of the list was ticked."""
+    rows = st.session_state["list"]["selection"]["rows"]
+    if rows and int(rows[0]) < len(pois):
+        state.choose_place(case, pois[int(rows[0])])
+
+
+def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
+    marks = ["◎ " if truth else "" for truth in listed["truth"]]
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
         {
-            c.RANK: listed[c.RANK].map("{:g}".format),
+            c.RANK: listed[c.RANK].map(rank_number),
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else listed[c.SCORE],
             "evidence": [
-                _chips(revisit, near, exact)
+                _chips(revisit, near, exact, words)
                 for revisit, near, exact in zip(
                     listed["revisit"], listed[c.WITHIN_TWO_HOPS], listed["in_token"], strict=True
                 )
@@ -68,12 +77,12 @@ def _shown(listed: pd.DataFrame, show_truth: bool) -> pd.DataFrame:
     )
 
 
-def _chips(revisit: bool, within_two_hops: bool, in_token: bool) -> list[str]:
-    path = ["2 hops"] if in_token else ["1 hop"] if within_two_hops else []
+def _chips(revisit: bool, within_two_hops: bool, in_token: bool, words: Words) -> list[str]:
+    path = [words.say("chip_two")] if in_token else [words.say("chip_one")] if within_two_hops else []
     return (["Revisit"] if revisit else []) + path
 
 
-def _columns(listed: pd.DataFrame) -> dict:
+def _columns(listed: pd.DataFrame, words: Words) -> dict:
     has_probability = listed["probability"].notna().all()
     top = float(100 * listed["probability"].max()) if has_probability else 1.0
     value = (
@@ -94,26 +103,33 @@ def _columns(listed: pd.DataFrame) -> dict:
         "name": st.column_config.TextColumn("Place", width=162),
         "value": value,
         "evidence": st.column_config.MultiselectColumn(
-            "Evidence", options=list(CHIPS), color=list(CHIPS.values()), width=120, help=EVIDENCE_HELP
+            "Evidence",
+            options=["Revisit", words.say("chip_two"), words.say("chip_one")],
+            color=list(CHIP_COLOURS),
+            width=120,
+            help=EVIDENCE_HELP,
         ),
         "km": st.column_config.NumberColumn("km", format="%.1f", width=46, help="From the current place."),
     }
 
 
-def _parts_sentence(prediction: CasePrediction, picked: int | None, show_truth: bool) -> str:
+def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words) -> str:
     """One place's score as a sum: the picked one, else the truth, else the best."""
     table = prediction.candidates
-    rows = (
-        table[table[c.POI] == picked] if picked is not None else table[table["truth"]] if show_truth else table.head(1)
-    )
+    rows = table[table[c.POI] == picked] if picked is not None else table[table["truth"]]
     if rows.empty:
         rows = table.head(1)
     row = rows.iloc[0]
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
-    terms = " ".join(f"{signed(value, 2)} {name.replace('_', ' ')}" for name, value in parts.items())
+    terms = " ".join(f"{signed(value, 2)} {_part(name, words)}" for name, value in parts.items())
     return (
         markdown_text(str(row["name"]))
         + ": "
-        + markdown_text(f"{terms.removeprefix('+')} = {row[c.SCORE]:.2f}")
+        + markdown_text(f"{terms.removeprefix('+')} = {points(row[c.SCORE])}")
         + ", rounded."
     )
+
+
+def _part(name: str, words: Words) -> str:
+    """A part of a score inside the sum; parts of counters are no terms."""
+    return words.term(name).lower() if name in TERMS and words.is_plain else name.replace("_", " ")

@@ -10,8 +10,9 @@ from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import datasets, maps, models
+from app.components.cases.present_button import present_button
 from app.components.error_boundary import error_boundary
-from app.components.toolbar import downloads, legend
+from app.components.toolbar import downloads, legend, truth_toggle
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
@@ -20,13 +21,6 @@ from recap.printable import markdown_text
 
 MAP_HEIGHT = 540
 SECONDS_PER_STEP = 1.6
-LEGEND = (
-    "**━** :gray[Path so far]",
-    ":blue[●] :gray[Prediction, area is the model's share]",
-    ":orange[◯] :gray[True next place]",
-    ":violet[●] :gray[Revisit]",
-    ":green[━] :gray[Two-hop path]",
-)
 
 
 def show_walk_player(source: Source, trajectory: Trajectory) -> None:
@@ -49,50 +43,83 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     state.set_case(case)
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
-    show_truth = st.session_state.get("truth", True)
-    names = [markdown_text(opened.labels[int(prediction.case[name])]) for name in (c.SOURCE, c.TARGET)]
-    st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
-    grid = st.grid(5, min_column_width=190)
+    title = st.container()
+    grid = st.grid(5, min_column_width=145)
     with grid.cell(column_span=3):
-        picked = _map(source, trajectory, prediction, show_truth)
-        _controls(trajectory, case)
-        legend(*LEGEND)
+        above = st.container()
+        show_truth = _controls(trajectory, case)
+        credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
+        legend(
+            "**━** :gray[Path so far]",
+            ":blue[●] :gray[Prediction, area is the model's share]",
+            *([":orange[◯] :gray[True next place]"] if show_truth else []),
+            ":violet[●] :gray[Revisit]",
+            f":green[━] :gray[{state.words().say('two_hop_path')}]",
+            *([f":gray[{markdown_text(credit)}]"] if credit else []),
+        )
+    if not show_truth:  # the only place where they meet: nothing below knows the truth
+        prediction = prediction.without_truth()
+    places = [prediction.case[c.SOURCE], *([prediction.case[c.TARGET]] if show_truth else [])]
+    names = [markdown_text(opened.labels[int(poi)]) for poi in places]
+    with title:
+        st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
+    picked = state.current_place(case, opened.dataset.num_pois)
+    with above:
+        _map(source, trajectory, prediction, show_truth)
     with grid.cell(column_span=2):
         show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
-                st.switch_page(EXPLAIN.path, query_params={"case": str(case)})
-            _stops_table(trajectory)
+                st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
+            if source.checkpoint_folder is not None and show_truth:  # Present tells the truth
+                present_button(case)
+            known = trajectory if show_truth else trajectory.until(case)
+            _stops_table(known)
             shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
-            shown["Stops"] = trajectory.stops
-            draw = partial(maps.walk_image, source, trajectory, prediction, state.theme_palette().theme, show_truth)
-            downloads(shown, key="walk", pictures={"Map": draw})
+            shown["Stops"] = known.stops
+            theme, marks = state.theme_palette().theme, _shown(show_truth)
+            pictures: dict[str, Callable[[bool], bytes]] = {
+                "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact)
+            }
+            if show_truth:  # in a film the next step's picture is this step's truth
+                paths = marks["show_paths"]
+                pictures["Walk as GIF"] = lambda exact: maps.walk_film(
+                    source, trajectory, theme, show_truth=True, show_paths=paths, exact=exact
+                )
+            downloads(shown, source=source, key="walk", pictures=pictures, kinds={"Walk as GIF": "gif"})
 
 
-def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> int | None:
-    """The map; returns the place whose disc was clicked."""
+def _shown(show_truth: bool) -> dict[str, bool]:
+    """What the map shows, by the toggles and the button below it."""
+    paths, whole = bool(st.session_state.get("paths", True)), bool(st.session_state.get("whole_walk"))
+    return {"show_truth": show_truth, "show_paths": paths, "whole_walk": whole}
+
+
+def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> None:
+    """The map; a click on a disc chooses its place."""
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
-    show_paths = bool(st.session_state.get("paths", True))
-    deck = maps.walk_map(
-        source, trajectory, prediction, palette.theme, online=online, show_truth=show_truth, show_paths=show_paths
-    )
+    deck = maps.walk_map(source, trajectory, prediction, palette.theme, online=online, **_shown(show_truth))
     names = ", ".join(prediction.candidates["name"].head(3))
-    event = st.pydeck_chart(
+    st.pydeck_chart(
         deck,
         height=MAP_HEIGHT,
         key="map",
-        on_select="rerun",
+        on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
         alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
     )
-    chosen = event["selection"]["objects"].get("candidates", []) if event else []
-    return int(chosen[0][c.POI]) if chosen else None
 
 
-def _controls(trajectory: Trajectory, case: int) -> None:
-    """Back, play, next, the slider over the trajectory's cases, and what the map shows."""
+def _choose_on_map(case: int) -> None:
+    chosen = st.session_state["map"]["selection"]["objects"].get("candidates", [])
+    if chosen:
+        state.choose_place(case, int(chosen[0][c.POI]))
+
+
+def _controls(trajectory: Trajectory, case: int) -> bool:
+    """Back, play, next, the slider over the trajectory's cases, and what the map shows; whether the truth is."""
     position = trajectory.cases.index(case)
     last = len(trajectory.cases) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -138,8 +165,18 @@ def _controls(trajectory: Trajectory, case: int) -> None:
                 width=190,
                 on_change=lambda: state.set_case(st.session_state["step"]),
             )
-        st.toggle("Truth", True, key="truth", bind="query-params")
+        whole = bool(st.session_state.get("whole_walk"))
+        st.button(
+            "Next places" if whole else "Whole walk",
+            icon=f":material/{'center_focus_strong' if whole else 'fit_screen'}:",
+            type="tertiary",
+            key="fit",
+            help="Show the place here and the first five predictions" if whole else "Show every stop up to now",
+            on_click=lambda: st.session_state.update(whole_walk=not whole),
+        )
+        show_truth = truth_toggle()
         st.toggle("Paths", True, key="paths", bind="query-params")
+    return show_truth
 
 
 def _stop_labels(trajectory: Trajectory) -> dict[int, str]:

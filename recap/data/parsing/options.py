@@ -22,7 +22,7 @@ FIELDS: Final = {
     "category": "the category's name",
     "category_id": "the category's id",
     "name": "the place's name",
-    "tz": "local minus UTC, in minutes",
+    "tz": "local minus UTC in minutes, or the name of a zone",
     "split": "train, val or test, if the file brings its own split",
     "trajectory": "the trajectory's id, if the file brings its own",
 }

@@ -27,6 +27,7 @@ REASONS: Final = {
     "tz_offset": "time zone offset missing or impossible",
     "time": "time missing or unreadable",
     "split": "unknown name of a split",
+    "too_long": "an id or name longer than 4,096 characters",
     "unknown_place": "the place is not in the places file",
     "not_a_checkin": "a row of another kind",
 }

@@ -8,13 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap import columns as c
-from recap.data.parsing.guess import plain_name
+from recap.data.coordinates import look_swapped
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, shorten
-from recap.data.parsing.time_advice import UnreadableTimesError, propose_formats
+from recap.data.parsing.row_block import RowBlock, shorten
+from recap.data.parsing.time_column import TimeColumn
 from recap.data.parsing.time_zones import TimeZoneResolver
-from recap.data.parsing.times import TimeLayout, detect_layout, iso_offsets, read_times, strptime_layout
+from recap.data.parsing.times import TimeLayout
+from recap.data.parsing.zone_column import ZoneColumn, ZoneNames
 from recap.errors import DataError
 
 _SPLIT_WORDS: Final = {
@@ -30,8 +31,8 @@ _SPLIT_WORDS: Final = {
     "1": c.VAL,
     "2": c.TEST,
 }
-_LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
-"""Columns, by `plain_name`, whose times without a zone are wall-clock times."""
+MOST_CHARACTERS: Final = 4096
+"""Longer ids and names are no such things, and nothing could show them: a lost quotation mark, or a column of prose."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class CheckinTableBuilder:
         name: file name for messages.
         layout: layout of the times; told from the first block where None.
         local_by_format: times are wall-clock times whatever their layout says.
+        time_is_guessed: the column of the times was taken for its name alone.
     """
 
     def __init__(
@@ -92,11 +94,14 @@ class CheckinTableBuilder:
         *,
         layout: TimeLayout | None = None,
         local_by_format: bool = False,
+        time_is_guessed: bool = False,
     ) -> None:
         self.name, self.options, self.row_report = name, options, row_report
-        self.layout = layout
+        self.times = TimeColumn(name, options, row_report, layout=layout, is_guessed=time_is_guessed)
         self.local_by_format = local_by_format
         self.clock: TimeZoneResolver | None = None
+        self.zones: ZoneColumn | None = None
+        self.coordinates = ("", "")
         self.tables: list[pa.Table] = []
 
     def add(self, rows: RowBlock, fields: Fields) -> None:
@@ -112,27 +117,22 @@ class CheckinTableBuilder:
         latitude = rows.number(fields.latitude, "latitude", "latitude", -90, 90)
         longitude = rows.number(fields.longitude, "longitude", "longitude", -180, 180)
         self._refuse_swapped(latitude, longitude, fields)
+        self.coordinates = (fields.latitude, fields.longitude)
         offsets = self._read_offsets(rows, fields)
-        if fields.date is not None:
-            day, clock = rows.text(fields.date), rows.text(fields.time)
-            rows.columns[fields.time] = pc.binary_join_element_wise(day, clock, " ")
-        if self.layout is None:
-            self.layout = self._find_layout(rows.columns[fields.time], fields)
-        times = read_times(rows, fields.time, self.layout)
-        if offsets is None and self.layout.is_utc and self.options.zone is None:
+        times = self.times.read(rows, fields.time, fields.date)
+        layout = self.times.layout
+        assert layout is not None
+        if offsets is None and layout.is_utc and self.options.zone is None and not self.times.is_local_by_name:
             offsets = self._offsets_in_times(rows, fields)
         if self.clock is None:
-            named_local = not self.layout.is_utc and plain_name(fields.time) in _LOCAL_NAMES
-            if named_local and not self.options.local_times:
-                self.row_report.note(f"Times of the column {fields.time} are taken as local, as its name says.")
             self.clock = TimeZoneResolver(
                 self.name,
                 self.options,
                 self.row_report,
                 has_offsets=offsets is not None,
-                layout_is_utc=self.layout.is_utc,
-                zone_of_type=self.layout.zone,
-                local_by_format=self.local_by_format or named_local,
+                layout_is_utc=layout.is_utc,
+                zone_of_type=layout.zone,
+                local_by_format=self.local_by_format or self.times.is_local_by_name,
             )
         lon = longitude.to_numpy(zero_copy_only=False)
         if offsets is None:
@@ -148,6 +148,8 @@ class CheckinTableBuilder:
             texts[c.POI_NAME] = rows.text(fields.poi_name)
         if fields.trajectory:
             texts[c.TRAJECTORY_ID] = rows.text(fields.trajectory)
+        for column, values in texts.items():
+            _flag_long(rows, column, values)
         columns = {name: pc.dictionary_encode(column) for name, column in texts.items()}
         columns |= {
             c.LATITUDE: latitude,
@@ -188,6 +190,7 @@ class CheckinTableBuilder:
                         "--set keep_given_split=false splits by time."
                     )
         kept = sum(table.num_rows for table in self.tables)
+        self._note_swapped()
         account = self.row_report.account(source_format, files, rows_in, kept, columns)
         table = pa.concat_tables(self.tables).unify_dictionaries().combine_chunks()
         self.tables.clear()
@@ -195,40 +198,16 @@ class CheckinTableBuilder:
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
         return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
 
-    def _find_layout(self, values: pa.Array, fields: Fields) -> TimeLayout:
-        """The layout that the first block has.
-
-        Raises:
-            UnreadableTimesError: most of its first values fit none.
-        """
-        layout = detect_layout(values, self.options.time_format)
-        values = decoded(values)
-        texts = values if pa.types.is_string(values.type) else pc.cast(values, pa.string())
-        sample = texts.filter(pc.greater(pc.binary_length(pc.fill_null(texts, "")), 0)).slice(0, 1000)
-        known = sum(1 for time in layout.parse(sample if texts is values else values.slice(0, 1000)) if time.is_valid)
-        if len(sample) == 0 or 2 * known >= len(sample):
-            return layout
-        samples = sample.to_pylist()
-        forms = propose_formats(samples)
-        if forms and self.options.missing_zone_is_utc:  # an inspection goes on with what fits
-            self.row_report.note(
-                f"Times of the column {fields.time} are read as {forms[0]!r} here; for `recap prepare` name "
-                f"the layout: --time-format '{forms[0]}'."
-            )
-            return strptime_layout(forms[0])
-        raise UnreadableTimesError(self.name, fields.time, samples)
-
-    def _read_offsets(self, rows: RowBlock, fields: Fields) -> np.ndarray | None:
+    def _read_offsets(self, rows: RowBlock, fields: Fields) -> np.ndarray | ZoneNames | None:
         if fields.tz_offset is None or self.options.timezone is not None:
             return None
-        values = rows.integer(fields.tz_offset, "tz_offset", "timezone offset in minutes", -900, 900)
-        return np.asarray(pc.fill_null(values, 0).to_numpy(zero_copy_only=False)).clip(-900, 900)
+        self.zones = self.zones or ZoneColumn(fields.tz_offset)
+        return self.zones.read(rows)
 
     def _offsets_in_times(self, rows: RowBlock, fields: Fields) -> np.ndarray | None:
-        values = decoded(rows.columns[fields.time])
-        if not pa.types.is_string(values.type) or (self.clock is not None and self.clock.zone is not None):
+        if self.clock is not None and self.clock.zone is not None:
             return None
-        found = iso_offsets(values)
+        found = self.times.offsets(rows, fields.time)
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
 
     def _refuse_swapped(self, latitude: pa.Array, longitude: pa.Array, fields: Fields) -> None:
@@ -243,6 +222,19 @@ class CheckinTableBuilder:
                 f"longitude {longitude[row]}; for your own table turn them round with "
                 f"--map lat={fields.longitude},lon={fields.latitude}"
             )
+
+    def _note_swapped(self) -> None:
+        """Name coordinates that stay within their ranges the wrong way round, as in New York."""
+        columns = (c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES)
+        if sum(table.num_rows for table in self.tables):
+            lat, lon, minutes = (np.concatenate([table[name].to_numpy() for table in self.tables]) for name in columns)
+            if look_swapped(lat, lon, minutes.astype(np.float64), self.clock.zone if self.clock else None):
+                latitude, longitude = self.coordinates
+                self.row_report.note(
+                    "Latitude and longitude look swapped: the check-ins lie around "
+                    f"{np.median(lat):.2f}, {np.median(lon):.2f}, and only turned round do they fit the inhabited "
+                    f"earth and their clocks; for your own table --map lat={longitude},lon={latitude}."
+                )
 
     def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:
         box = self.options.bbox
@@ -263,3 +255,9 @@ class CheckinTableBuilder:
         )
         codes = pa.array(np.array(list(_SPLIT_WORDS.values()), dtype=np.int8))
         return pc.fill_null(pc.take(codes, found), 0)
+
+
+def _flag_long(rows: RowBlock, column: str, values: pa.Array) -> None:
+    long = np.asarray(pc.greater(pc.utf8_length(values), MOST_CHARACTERS).to_numpy(zero_copy_only=False))
+    expected = f"{column} must have at most {MOST_CHARACTERS:,} characters"
+    rows.flag("too_long", long, lambda row: f"{expected}, got {len(values[row].as_py()):,}: {shorten(values[row])}")

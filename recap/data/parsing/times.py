@@ -93,7 +93,7 @@ def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
 
 def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
     """A layout in strptime's letters; UTC where it has an offset."""
-    return TimeLayout(example, "%z" in time_format, _strptime(time_format))
+    return TimeLayout(example, "%z" in time_format or "%Z" in time_format, _strptime(time_format))
 
 
 def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
@@ -111,7 +111,9 @@ ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, parse_iso_naive)
 EPOCH_SECONDS: Final = TimeLayout("1333476009", True, _epoch(1))
 EPOCH_MILLISECONDS: Final = TimeLayout("1333476009000", True, _epoch(1000))
 EPOCH_MICROSECONDS: Final = TimeLayout("1333476009000000", True, _epoch(1_000_000))
-LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, EPOCH_SECONDS, EPOCH_MILLISECONDS, EPOCH_MICROSECONDS)
+EPOCH_NANOSECONDS: Final = TimeLayout("1333476009000000000", True, _epoch(1_000_000_000))
+EPOCHS: Final = (EPOCH_SECONDS, EPOCH_MILLISECONDS, EPOCH_MICROSECONDS, EPOCH_NANOSECONDS)
+LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, *EPOCHS)
 
 
 def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayout:
@@ -125,7 +127,10 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
             example = pd.Timestamp("2012-04-03 18:00:09", tz="UTC").strftime(time_format)
             pd.to_datetime([example], format=time_format, utc=True)
         except ValueError as error:
-            raise DataError(f"--time-format {time_format!r} is no strptime layout ({error})") from error
+            raise DataError(
+                f"--time-format {time_format!r} is no strptime layout ({error}); seconds, milliseconds, microseconds "
+                "and nanoseconds since 1970 are read without it"
+            ) from error
         return strptime_layout(time_format, example)
     values = decoded(values)
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
@@ -134,7 +139,7 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
     sample = values.slice(0, 1000)
     if pa.types.is_string(sample.type):
         sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
-    layouts = LAYOUTS if pa.types.is_string(sample.type) else LAYOUTS[3:]  # numbers are epochs
+    layouts = LAYOUTS if pa.types.is_string(sample.type) else EPOCHS
     return max(layouts, key=lambda layout: count_plausible(layout.parse(sample)))
 
 

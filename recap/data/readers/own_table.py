@@ -14,7 +14,7 @@ from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable, header_names, read_head, require_distinct, require_file
-from recap.data.parsing.time_advice import UnreadableTimesError
+from recap.data.parsing.time_advice import DaysWithoutClockError, UnreadableTimesError
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -40,12 +40,13 @@ def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
     mapping = complete_mapping(options.columns, table.names, path.name)
     fields = _fields(mapping)
     row_report = RowReport(options.skip_bad_rows)
-    assembly = CheckinTableBuilder(path.name, options, row_report)
+    assembly = CheckinTableBuilder(path.name, options, row_report, time_is_guessed="time" not in options.columns)
     try:
         for rows in text_rows(table, fields.columns(), row_report):
             assembly.add(rows, fields)
     except UnreadableTimesError as error:
-        raise UnreadableTimesError(path.name, error.column, error.samples, _first_texts(table)) from None
+        _advise(path.name, error, _first_texts(table))
+        return read_csv(path, _insisting_on(options, error.column))
     return assembly.read("csv", [path.name], table.rows_in, columns=mapping)
 
 
@@ -64,16 +65,30 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
             mapping = complete_mapping(options.columns, names, path.name)
             fields = _fields(mapping)
             row_report = RowReport(options.skip_bad_rows)
-            assembly = CheckinTableBuilder(path.name, options, row_report)
+            assembly = CheckinTableBuilder(
+                path.name, options, row_report, time_is_guessed="time" not in options.columns
+            )
             try:
                 for rows in _parquet_rows(file, path.name, fields.columns()):
                     assembly.add(rows, fields)
             except UnreadableTimesError as error:
-                others = _first_texts_of(file, names)
-                raise UnreadableTimesError(path.name, error.column, error.samples, others) from None
+                _advise(path.name, error, _first_texts_of(file, names))
+                return read_parquet(path, _insisting_on(options, error.column))
             return assembly.read("parquet", [path.name], file.metadata.num_rows, columns=mapping)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def _advise(name: str, error: UnreadableTimesError, columns: dict[str, list[str]]) -> None:
+    """Refuse with advice from all columns; days alone are times where no other column offers more."""
+    told = UnreadableTimesError(name, error.column, error.samples, columns, is_named=error.is_named)
+    if not isinstance(error, DaysWithoutClockError) or any(remedy.columns for remedy in told.remedies):
+        raise told from None
+
+
+def _insisting_on(options: ReadOptions, column: str) -> ReadOptions:
+    """The options with the column of the times named."""
+    return options.model_copy(update={"columns": {**options.columns, "time": column}})
 
 
 def column_names(path: Path, options: ReadOptions) -> list[str]:

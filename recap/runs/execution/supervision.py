@@ -1,6 +1,7 @@
 """Starting a run's process, and entering what became of it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,7 +43,7 @@ class Supervisor:
         try:
             with run.log.open("ab") as log:
                 child = subprocess.Popen(  # noqa: S603 # an argument list of our own words
-                    worker_command(run, attempt),
+                    [*lower_priority(self.settings.nice), *worker_command(run, attempt)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -123,6 +124,15 @@ class Supervisor:
             process.send_to_group(signal.SIGKILL)
         elif waited > self.settings.stop_seconds:
             process.send_to_group(signal.SIGTERM)
+
+
+def lower_priority(nice: int) -> list[str]:
+    """What stands before a command, so that whoever sits at this machine, and the app's pages, come first.
+
+    The program `nice` replaces itself by the command (same process), before any of its threads exist; empty without it.
+    """
+    program = shutil.which("nice")
+    return [program, "-n", str(nice)] if program and nice else []
 
 
 def worker_command(run: RunFolder, attempt: int) -> list[str]:

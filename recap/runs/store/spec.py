@@ -4,9 +4,9 @@ from typing import Final, Literal, TypedDict, cast
 
 from pydantic import Field
 
-from recap.config import Config
-from recap.errors import ConfigError, FormatVersionError
+from recap.errors import ConfigError
 from recap.presets import train_preset
+from recap.runs.store.versioned import VersionedConfig
 from recap.training_config import TrainConfig
 
 FORMAT_VERSION: Final = 1
@@ -40,7 +40,7 @@ class RunSpecValues(TypedDict):
     sweep: str | None
 
 
-class RunSpec(Config):
+class RunSpec(VersionedConfig):
     """One training, as `spec.json` holds it."""
 
     format_version: int = FORMAT_VERSION
@@ -61,24 +61,6 @@ class RunSpec(Config):
     notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown beside the run.")
     parent: str | None = Field(None, pattern=RUN_ID_PATTERN, description="The run this one varies.")
     sweep: str | None = Field(None, pattern=RUN_ID_PATTERN, description="First run of the grid this one belongs to.")
-
-    @classmethod
-    def from_json(cls, values: dict[str, object], where: str) -> "RunSpec":
-        """Read a spec.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            ConfigError: a field is missing, unknown or out of range.
-        """
-        version = values.get("format_version")
-        if isinstance(version, int) and version > FORMAT_VERSION:
-            raise FormatVersionError(
-                f"{where} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
-            )
-        try:
-            return cls.parse(values)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from error
 
     def as_json(self) -> RunSpecValues:
         """Every field by name."""

@@ -6,8 +6,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from recap.config import Config
-from recap.errors import ConfigError, FormatVersionError
 from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.versioned import VersionedConfig
 
 FORMAT_VERSION: Final = 1
 
@@ -38,7 +38,7 @@ class SlurmJob(Config):
     submitted: str = Field(description="As Slurm prints it.")
 
 
-class RunState(Config):
+class RunState(VersionedConfig):
     """What `state.json` says. Times are UTC, ISO 8601."""
 
     format_version: int = FORMAT_VERSION
@@ -53,24 +53,6 @@ class RunState(Config):
     threads: int | None = Field(None, description="CPU threads of the first start; a resumed run uses as many.")
     error: str | None = None
     slurm: SlurmJob | None = None
-
-    @classmethod
-    def from_json(cls, values: dict[str, object], where: str) -> "RunState":
-        """Read a state.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            ConfigError: damaged.
-        """
-        version = values.get("format_version")
-        if isinstance(version, int) and version > FORMAT_VERSION:
-            raise FormatVersionError(
-                f"{where} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
-            )
-        try:
-            return cls.parse(values)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from error
 
 
 def now() -> str:

@@ -1,57 +1,206 @@
-"""Saved cases: a link with a note, one file each, found again for their checkpoint only."""
+"""The library: one file a case, damaged ones named, nobody's words lost between two windows, nothing outside."""
 
+import json
+import shutil
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from analysis.cases.library import SavedCase, forget_case, save_case, saved_cases
+from analysis.cases.exchange import export_text, import_text
+from analysis.cases.library import Library, LibraryConflictError, Stored
+from analysis.cases.saved_case import Collection, SavedCase
 from analysis.explain.links import CaseLink
-from recap.errors import RecapError
+from recap.errors import ConfigError, RecapError
 
-HASH = "a" * 64
-
-
-@pytest.fixture(autouse=True)
-def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+HASH, DATA = "a" * 64, "d" * 64
+FIXTURE = Path(__file__).parent / "fixtures" / "d4346c48d2a32657.json"
 
 
-def saved(case: int, note: str = "", checkpoint: str = HASH[:12], day: int = 1) -> SavedCase:
-    link = CaseLink(checkpoint=checkpoint, case=case, about=2, against=5, edits="hour:5")
-    return SavedCase(link=link, title="x", note=note, saved=datetime(2026, 1, day, tzinfo=UTC))
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "cases")
 
 
-def test_read_back_latest_first() -> None:
-    """What was saved comes back whole; the same view saved again replaces its note."""
-    first, second = saved(1, "one", day=1), saved(2, "two", day=2)
-    save_case(first)
-    save_case(second)
-    assert saved_cases(HASH) == [second, first]
-    again = saved(1, "better", day=3)
-    save_case(again)
-    assert saved_cases(HASH) == [again, second]
-    forget_case(again)
-    forget_case(again)
-    assert saved_cases(HASH) == [second]
+def saved(case: int, note: str = "", checkpoint: str = HASH, day: int = 1, tags: tuple[str, ...] = ()) -> SavedCase:
+    link = CaseLink(checkpoint=checkpoint, dataset=DATA, case=case, about=2, against=5, edits="hour:5")
+    return SavedCase(link=link, title=f"Case {case}", note=note, tags=tags, saved=datetime(2026, 1, day, tzinfo=UTC))
 
 
-def test_only_of_this_checkpoint(tmp_path: Path) -> None:
-    """Another checkpoint's cases, and files that are no cases, are left out and left alone."""
-    save_case(saved(1, checkpoint="b" * 12))
-    (tmp_path / "cases" / "broken.json").write_text("{")
-    assert saved_cases(HASH) == []
-    assert len(saved_cases("b" * 64)) == 1
-    assert (tmp_path / "cases" / "broken.json").exists()
+def collection(title: str, *names: str) -> Collection:
+    return Collection(title=title, cases=names, changed=datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def test_nothing_there_yet() -> None:
-    """Before the first save the list is empty and no folder is made."""
-    assert saved_cases(HASH) == []
+def test_read_back_latest_first(library: Library) -> None:
+    """What was saved comes back whole, the latest first; before the first save there is nothing, and no folder."""
+    assert not library.read().cases and not library.folder.exists()
+    first, second = library.add(saved(1, "one", tags=("x", "y"))), library.add(saved(2, "two", day=2))
+    shelf = library.read()
+    assert list(shelf.cases.values()) == [second, first]
+    assert shelf.of(DATA, HASH) == [second, first]
+    assert shelf.of(DATA, "b" * 64) == [] and shelf.of("c" * 64, HASH) == []
+    library.remove(first)
+    library.remove(first)
+    assert list(library.read().cases) == [second.name]
+
+
+def test_cases_of_the_version_before_open(library: Library) -> None:
+    """A file without tags, audience and words is read as it is, keeps its name when changed, and is still found."""
+    library.folder.mkdir(parents=True)
+    shutil.copy(FIXTURE, library.folder)
+    (stored,) = library.read().cases.values()
+    assert (stored.name, stored.value.name) == (FIXTURE.stem, FIXTURE.stem)
+    assert (stored.value.link.case, stored.value.link.edits) == (400, "hour:05:00;off:prior")
+    assert (stored.value.note, stored.value.tags, stored.value.words) == ("Ask the room first", (), "stakeholder")
+    full = stored.value.link.model_copy(update={"checkpoint": stored.value.link.checkpoint + "9" * 52})
+    with pytest.raises(LibraryConflictError, match="already"):
+        library.add(stored.value.model_copy(update={"link": full}))
+    library.change(stored, stored.value.model_copy(update={"tags": ("old",)}))
+    assert [entry.name for entry in library.folder.glob("*.json")] == [FIXTURE.name]
+
+
+def test_a_damaged_file_costs_only_itself(library: Library, tmp_path: Path) -> None:
+    """Each is named with its reason; the others are there."""
+    good = library.add(saved(1))
+    (library.folder / "broken.json").write_text("{")
+    (library.folder / "binary.json").write_bytes(b"\xff\xfe")
+    (library.folder / "strange name.json").write_text("{}")
+    (library.folder / "other.json").write_text(json.dumps({"link": {"case": 1}, "title": "x", "colour": "red"}))
+    outside = tmp_path / "outside.json"
+    outside.write_text(good.value.model_dump_json())
+    (library.folder / "linked.json").symlink_to(outside)
+    shelf = library.read()
+    assert list(shelf.cases) == [good.name]
+    reasons = {entry.file: entry.reason for entry in shelf.damaged}
+    assert set(reasons) == {"broken.json", "binary.json", "strange name.json", "other.json", "linked.json"}
+    assert "colour" in reasons["other.json"] and "out of the folder" in reasons["linked.json"]
+    assert outside.exists()
+
+
+def test_two_windows_never_overwrite_each_other(library: Library) -> None:
+    """Whoever read an earlier version is refused, and what the first one wrote stays."""
+    one, two = Library(library.folder), Library(library.folder)
+    read_by_two = one.add(saved(1))
+    (read_by_one,) = one.read().cases.values()
+    one.change(read_by_one, saved(1, "from one"))
+    for attempt in (lambda: two.change(read_by_two, saved(1, "from two")), lambda: two.remove(read_by_two)):
+        with pytest.raises(LibraryConflictError, match="another window"):
+            attempt()
+    with pytest.raises(LibraryConflictError, match="already"):
+        two.add(saved(1, "from two"))
+    (now,) = two.read().cases.values()
+    assert now.value.note == "from one"
+    one.remove(now)
+    with pytest.raises(LibraryConflictError, match="removed"):
+        two.change(now, saved(1, "from two"))
+    assert not two.read().cases
+
+
+def _append(folder: str, mark: str) -> int:
+    """Add ten marks to the note, reading anew whenever somebody else was first; returns how often that was."""
+    library, refused = Library(Path(folder)), 0
+    for _ in range(10):
+        while True:
+            (stored,) = library.read().cases.values()
+            try:
+                library.change(stored, stored.value.model_copy(update={"note": stored.value.note + mark}))
+                break
+            except LibraryConflictError:
+                refused += 1
+    return refused
+
+
+def test_two_processes_lose_no_word(library: Library) -> None:
+    """Both write at once: every mark of both is there in the end."""
+    library.add(saved(1))
+    with get_context("spawn").Pool(2) as pool:
+        pool.starmap(_append, [(str(library.folder), mark) for mark in "ab"])
+    (stored,) = library.read().cases.values()
+    assert sorted(stored.value.note) == ["a"] * 10 + ["b"] * 10
+
+
+def test_no_name_leaves_the_folder(library: Library) -> None:
+    """A made-up name with a path in it is refused before anything is touched."""
+    stored = library.add(saved(1))
+    with pytest.raises(RecapError, match="letters"):
+        library.change(Stored("../escaped", stored.value, stored.version), stored.value)
+    assert not (library.folder.parent / "escaped.json").exists()
 
 
 def test_a_full_or_closed_disk_is_said(tmp_path: Path) -> None:
     """One sentence where the folder cannot be made."""
     (tmp_path / "cases").write_text("in the way")
     with pytest.raises(RecapError, match="cases"):
-        save_case(saved(1))
+        Library(tmp_path / "cases").add(saved(1))
+
+
+def test_collections_have_an_order(library: Library) -> None:
+    """Cases go to the end, move one by one and stop at the ends; a case that is gone is left out."""
+    names = [library.add(saved(case)).name for case in (1, 2, 3)]
+    stored = library.add(collection("Tuesday", *names[:2]))
+    value = stored.value.with_case(names[2]).with_case(names[2]).moved(names[2], -1).moved(names[0], -1)
+    assert value.cases == (names[0], names[2], names[1])
+    library.change(stored, value.without_case(names[0]))
+    shelf = library.read()
+    (there,) = shelf.collections.values()
+    assert [entry.value.link.case for entry in shelf.in_order(there.value)] == [3, 2]
+    library.remove(shelf.cases[names[2]])
+    assert [entry.value.link.case for entry in library.read().in_order(there.value)] == [2]
+    with pytest.raises(LibraryConflictError, match="already"):
+        library.add(collection("  tuesday "))
+
+
+@given(order=st.permutations([c * 16 for c in "abcdef"]), at=st.integers(0, 5), by=st.integers(-7, 7))
+def test_moving_keeps_all_cases(order: list[str], at: int, by: int) -> None:
+    """Law: the same cases, the others in the same order, and back again unless an end was met."""
+    made = collection("x", *order)
+    moved = made.moved(order[at], by)
+    assert sorted(moved.cases) == sorted(order)
+    assert [name for name in moved.cases if name != order[at]] == [name for name in order if name != order[at]]
+    if 0 <= at + by <= 5:
+        assert moved.moved(order[at], -by).cases == made.cases
+
+
+def test_search_looks_at_everything_written() -> None:
+    """Every word of the search must stand somewhere, whatever the capitals."""
+    case = saved(1, "Ask the ROOM first", tags=("two hops",)).model_copy(update={"audience": "City council"})
+    assert all(case.holds(text) for text in ("", "room", "hops ask", "council", "case 1"))
+    assert not case.holds("room nobody")
+
+
+def test_tags_are_told_apart_and_bounded() -> None:
+    """A tag stands once, whatever its capitals; too many are refused in one line."""
+    assert saved(1, tags=("A", "b", "a")).tags == ("A", "b")
+    with pytest.raises(ConfigError, match="tags"):
+        SavedCase.parse(saved(1).model_dump() | {"tags": tuple(map(str, range(13)))})
+
+
+def test_export_and_import(library: Library, tmp_path: Path) -> None:
+    """What one exports another takes in; what differs stays, what is broken is named, the rest is there."""
+    names = [library.add(saved(case, f"note {case}")).name for case in (1, 2)]
+    kept = library.add(collection("Tuesday", *names))
+    text = export_text(library.read(), [], [kept.name])
+    other = Library(tmp_path / "other")
+    done = import_text(other, text)
+    assert (done.added, done.kept, done.damaged) == (["Case 1", "Case 2", "Tuesday"], [], [])
+    assert {entry.value for entry in other.read().cases.values()} == {saved(1, "note 1"), saved(2, "note 2")}
+    assert len(import_text(other, text).same) == 3
+    mine = other.read().cases[names[0]]
+    other.change(mine, saved(1, "mine"))
+    values = json.loads(text)
+    values["cases"].append({"title": "no link"})
+    again = import_text(other, json.dumps(values))
+    assert again.kept == ["Case 1"] and len(again.damaged) == 1 and "entry 3" in again.damaged[0]
+    assert other.read().cases[names[0]].value.note == "mine"
+    assert import_text(Library(tmp_path / "third"), FIXTURE.read_text()).added
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"kind": "else"}', "{" * 5000])
+def test_other_files_are_refused(library: Library, text: str) -> None:
+    """One line, and nothing is made."""
+    with pytest.raises(ConfigError, match="no file of saved cases"):
+        import_text(library, text)
+    assert not library.folder.exists()

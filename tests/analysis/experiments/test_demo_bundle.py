@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.experiments.demo_bundle import model_card
+from analysis.explain.check_tables import CheckTables
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
 from analysis.records.causes import removal_table
 from analysis.records.evaluation_records import records_key
@@ -17,6 +18,7 @@ from analysis.records.table_cache import kept_table
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
+from recap.model.variant import variant_name
 from recap.storage.artifacts import sha256_of
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
@@ -72,3 +74,21 @@ def test_shipped_card_is_what_the_template_says() -> None:
     ablations = json.loads((BUNDLE / "ablations.json").read_text(encoding="utf-8"))
     made = model_card(Dataset.load(BUNDLE / "dataset"), Checkpoint.load(BUNDLE / "checkpoint"), ablations)
     assert (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").startswith(made)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "paper"])
+def test_siblings_are_shipped_as_tables(name: str) -> None:
+    """Four sibling seeds of both models, of the same cases and of this format; the card tells of five seeds."""
+    opened = LoadedDataset.load(BUNDLE / "dataset")
+    checkpoint = Checkpoint.load(BUNDLE / name)
+    tables = CheckTables.kept(opened.dataset.hash, checkpoint.hash, rows=len(opened.cases), bundle=BUNDLE)
+    own = checkpoint.manifest.train.seed
+    assert list(tables.seeds) == [own + 1, own + 2, own + 3, own + 4]
+    assert tables.removals is not None
+    for table in tables.seeds.values():
+        assert list(table) == list(tables.removals) and table["case"].equals(tables.removals["case"])
+        assert not table["rank"].equals(tables.removals["rank"]), "another seed ranks otherwise"
+        assert abs((table["rank"] <= 20).mean() - (tables.removals["rank"] <= 20).mean()) < 0.02
+    card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8")
+    section = card[card.index(f"## Do the explanations hold? {variant_name(checkpoint.manifest.train.model)}") :]
+    assert "200 placebos each, 5 seeds." in section.split("\n## ")[0]

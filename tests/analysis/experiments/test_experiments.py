@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 import torch
 
+from analysis.compare.paired import compare_means, compare_records
 from analysis.experiments.results import ArmResult, ExperimentResult, measure, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.experiments.tables import markdown, page, result_table
-from analysis.long_tail.comparison import compare_means, compare_records
 from recap.baselines.building import build_baseline
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError

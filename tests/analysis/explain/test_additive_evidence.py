@@ -11,7 +11,7 @@ from analysis.explain.evidence_items import each_without, evidence_items
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
-from analysis.report.html import render_body
+from analysis.sharing.page import render_notebook
 from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
@@ -52,14 +52,14 @@ def test_paths_are_exact_addends() -> None:
             assert term == pytest.approx(sum(addends.values()), abs=1e-12)
         for path in two_hop_paths(edited_case, edited_case.target):
             cut = replace(
-                edited_case.variant, cuts=((path["middle"], edited_case.target),), off=frozenset({"graph_token"})
+                edited_case.variant, cuts=((path.middle, edited_case.target),), off=frozenset({"graph_token"})
             )
             whole = replace(edited_case.variant, off=frozenset({"graph_token"}))
             before, after = (
                 float(total_P[edited_case.target]) for total_P in predictor().score_counterfactuals([whole, cut])
             )
-            assert before - after == pytest.approx(path["addend"], abs=1e-9)
-            checked += path["addend"] != 0
+            assert before - after == pytest.approx(path.addend, abs=1e-9)
+            checked += path.addend != 0
     assert checked > 5
 
 
@@ -92,8 +92,8 @@ def test_sentences_are_true() -> None:
 
 def test_the_report_shows_the_evidence() -> None:
     """The ledger has its row; a model without evidence has none."""
-    assert "Evidence</th>" in render_body(explained(3))
-    assert "Evidence</th>" not in render_body(explain_fully(small_predictor(), 3))
+    assert "<td>Evidence" in render_notebook(explained(3))
+    assert "<td>Evidence" not in render_notebook(explain_fully(small_predictor(), 3))
 
 
 def test_json_speaks_of_evidence_only_where_there_is_some() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.links import CaseLink
-from analysis.report.html import render_body
+from analysis.sharing.page import render_notebook
 from recap.errors import CaseError, ConfigError
 from recap.predictor import Predictor
 from tests.cli_runner import recap_json_here
@@ -56,8 +56,8 @@ def test_the_truth_as_rival(predictor: Predictor, usual: FullExplanation) -> Non
     turned = explain_fully(predictor, 3, about=usual.rival, against=usual.truth)
     assert turned.contrast.margin == pytest.approx(-usual.contrast.margin)
     assert turned.roles == ("model", "truth")
-    assert f'The true next place is <span class="truth">{usual.truth_name}' in render_body(turned)
-    assert "The true next place is" not in render_body(usual)
+    assert f'The true next place is <span class="truth">{usual.truth_name}' in render_notebook(turned)
+    assert "The true next place is" not in render_notebook(usual)
 
 
 def test_refusals(predictor: Predictor, usual: FullExplanation) -> None:

@@ -7,8 +7,8 @@ from analysis.explain.explanation import explain_fully
 from analysis.explain.stamps import exact_share
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import SOURCES
-from analysis.report.html import render_body
 from analysis.report.text import describe_fully
+from analysis.sharing.page import render_notebook
 from recap.evidence.config import EvidenceConfig
 from tests.analysis.planted import small_predictor
 
@@ -29,7 +29,7 @@ def test_a_case_says_what_the_table_says(kind: str) -> None:
         lines = "\n".join(describe_fully(told))
         for stamp in told.checks.stamps:
             assert f"{stamp.label}" in lines and ", ".join(stamp.words) in lines
-            assert stamp.words[0] in render_body(told)
+            assert stamp.words[0] in render_notebook(told)
 
 
 def test_an_edited_case_has_no_kept_ranks() -> None:

@@ -9,7 +9,9 @@ import torch
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.minimal_sets import minimal_sets
-from analysis.report.html import render_page
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.page import render_html
+from analysis.sharing.share import share_cases
 from recap import columns as c
 from recap.model.recap import Recap
 from recap.predictor import Predictor
@@ -97,26 +99,31 @@ def test_the_words_of_the_case() -> None:
     """What the paper says of it, said here from the numbers."""
     _, explanation = case()
     stakeholder = " ".join(sentence.text for sentence in explanation.sentences["stakeholder"])
-    assert "This walker had been to Airport once before, last 5 hours ago." in stakeholder
+    assert "Before now this walker had made 1 visit to Airport, the last 5 hours ago." in stakeholder
     assert "In the training data nobody went from Stadium straight to Airport." in stakeholder
     assert (
-        "Two steps lead there through Train Station: to it went one other person, 5 times; "
-        "on from there one other person, 4 times." in stakeholder
+        "Through Train Station two steps lead to Airport: the first half went one other person, 5 times; "
+        "the second one other person, 4 times." in stakeholder
     )
     researcher = " ".join(sentence.text for sentence in explanation.sentences["researcher"])
-    assert "1 two-hop path leads there, with a two-hop probability of 0.571; the strongest goes through" in researcher
+    assert (
+        "1 two-hop path leads to Airport, with a two-hop probability of 0.571; the strongest goes through" in researcher
+    )
 
 
 def test_all_renderings_hold_the_same_numbers() -> None:
     """JSON reads back; the page shows ranks and counts, escapes names, and asks for nothing outside."""
-    _, explanation = case()
+    predictor, explanation = case()
     assert FullExplanation.parse(json.loads(explanation.model_dump_json())) == explanation
-    page = render_page([explanation], exact=True)
-    assert str(explanation._repr_html_()) in page and "Train Station" in page and "4 times" in page
+    opened = LoadedDataset(predictor.dataset, predictor.graph)
+    page = render_html(share_cases([explanation], opened, exact=True))
+    notebook = str(explanation._repr_html_())
+    for told in ("Train Station", "4 times", explanation.revisits[0].now_time):
+        assert told in page and told in notebook
     for outside in ("http:", "https:", "src=", "url(", "<script", "@import"):
-        assert outside not in page
+        assert outside not in page and outside not in notebook
     hostile = explanation.model_copy(update={"source_name": '<img src=x onerror="alert(1)">'})
-    assert "<img" not in render_page([hostile]) and "&lt;img" in render_page([hostile])
+    assert "<img" not in str(hostile._repr_html_()) and "&lt;img" in str(hostile._repr_html_())
 
 
 def test_minimal_sets_of_the_case() -> None:

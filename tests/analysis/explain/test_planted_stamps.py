@@ -48,7 +48,7 @@ def token_stamps(dataset: Dataset, folder: Path) -> list[RowStamp]:
     found = []
     for number in numbers.tolist():
         edited_case = build_edited_case(first, number)
-        stamps = stamp_rows(edited_case, edited_case.truth, seeds=seeds)
+        stamps = stamp_rows(edited_case, edited_case.target, seeds=seeds)
         found += [stamp for stamp in stamps if stamp.row == "graph_token"]
     return found
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from analysis.explain.edits import SetEdge
+from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.explanation import explain_fully
 from analysis.explain.sentences import Sentence
 from recap import columns as c
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor, untrained_predictor
-from tests.analysis.sentence_reader import check, masked
+from tests.analysis.sentence_reader import check, check_pointing, masked
 
 JARGON = (
     "poi|logit|softmax|prior|gate|clip|token|embedding|correction|core|recency|residual|calibration|check-in|checkin|"
@@ -71,8 +71,38 @@ def test_trips_and_edges_of_edited_cases() -> None:
     )
     assert check(edited) >= 4
     texts = [sentence.text for sentence in edited.sentences["stakeholder"]]
-    assert any("edited training data" in text and "7 times" in text for text in texts)
+    assert any("edited training data" in text and " 7 steps " in text for text in texts)
     assert not any("other person" in text or "other people" in text for text in texts)
+
+
+def test_sentences_of_edited_cases_read_back_true() -> None:
+    """Parts off, another hour or day, an edge more, and the walker put where the step ends: a step that stays."""
+    predictor = untrained_predictor()
+    stays = 0
+    for number in range(40):
+        first = explain_fully(predictor, number, split=c.TRAIN, counterfactuals=False)
+        edits = (
+            "off:prior",
+            "hour:5",
+            "weekday:mon",
+            f"edge:{first.source}-{first.target}:1",
+            f"source:{first.target}",
+        )
+        for edit in edits:
+            told = explain_fully(
+                predictor, number, split=c.TRAIN, against=first.rival, edits=parse_edits(edit), counterfactuals=False
+            )
+            assert check(told) >= 4
+            stays += told.source == told.target
+    assert stays >= 40
+
+
+def test_a_number_never_follows_a_name() -> None:
+    """Names such as "Food Shop 72" end in a number: "to Food Shop 72 4 times" is caught, and so is a bare "there"."""
+    check_pointing("Before now this walker had made 4 visits to TARGET, the last 2 days ago.")
+    for text in ("This walker had been to TARGET 4 times.", "people went from there to TARGET.", "Its score is 1.00."):
+        with pytest.raises(AssertionError):
+            check_pointing(text)
 
 
 @pytest.mark.slow

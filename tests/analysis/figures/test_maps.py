@@ -2,26 +2,36 @@
 
 import io
 import json
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image, ImageColor
 
 from analysis.explain.explanation import explain_fully
 from analysis.figures.basemap import MAX_DOTS, basemap_style
 from analysis.figures.explain_image import draw_explain_image
-from analysis.figures.labels import place_labels
+from analysis.figures.labels import Label, label_box, place_labels
+from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, contrast
+from analysis.figures.spread import spread_discs
+from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
-from analysis.geography import aggregate_points, fit_camera, screen_offsets, unwrap_longitudes
+from analysis.figures.walk_marks import WalkMarks, walk_marks
+from analysis.geography import Camera, aggregate_points, fit_camera, from_screen, screen_offsets, unwrap_longitudes
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
+from analysis.trajectories.cameras import fit_prediction, fit_walk
 from analysis.trajectories.predictions import predict_case
-from analysis.trajectories.trajectory import fit_trajectory, read_trajectory
+from analysis.trajectories.trajectory import read_trajectory
+from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
 from recap.geodesy import distance_km
@@ -96,11 +106,105 @@ def test_words_are_readable() -> None:
         assert contrast(palette.quiet, palette.page) >= 4.5
 
 
-def test_names_do_not_cover_each_other() -> None:
-    """Two names at one mark take different sides; a third and less important one that finds no room is dropped."""
+def test_names_cover_nothing() -> None:
+    """Names at one mark take different sides; one without a free place near its mark is left out."""
     here = np.zeros(6)
-    placed = place_labels(["one", "two", "3", "4", "5", "6"], here, here, here + 10, obstacles=np.zeros((0, 3)), keep=2)
-    assert len({(label.anchor, label.shift_y) for label in placed}) == len(placed) == 4
+    mark = np.array([[0.0, 0.0, 8.0]])
+    placed = place_labels(["one", "two", "3", "4", "5", "6"], here, here, here + 9, obstacles=mark)
+    boxes = [label_box(label, 0.0, 0.0) for label in placed]
+    assert len(placed) == 6 and not any(meet(a, b) for a, b in combinations(boxes, 2))
+    wall = np.array([[x, y, 12.0] for x in range(-200, 201, 20) for y in range(-100, 101, 20)])
+    assert place_labels(["no room"], here[:1], here[:1], here[:1] + 9, obstacles=wall) == []
+
+
+def test_discs_at_one_place_are_spread() -> None:
+    """Three discs of radius 10 at one point: the first stays, centres are at least 20 pixels apart, always the same."""
+    zero, radius = np.zeros(3), np.full(3, 10.0)
+    x, y = spread_discs(zero, zero, radius)
+    assert (x[0], y[0]) == (0, 0)
+    assert min(np.hypot(x[a] - x[b], y[a] - y[b]) for a, b in combinations(range(3), 2)) >= 20
+    assert np.hypot(x, y).max() <= 26
+    np.testing.assert_array_equal(spread_discs(zero, zero, radius), (x, y))
+    apart = np.array([0.0, 22.0, 44.0])
+    np.testing.assert_array_equal(spread_discs(apart, zero, radius), (apart, zero))
+
+
+@given(
+    marks=st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(9, 27)), min_size=1, max_size=20),
+    fixed=st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(3, 9)), max_size=5),
+)
+def test_spread_discs_never_overlap(
+    marks: list[tuple[float, float, float]], fixed: list[tuple[float, float, float]]
+) -> None:
+    """Whatever lies where: no moved disc reaches into another or into a mark that stays."""
+    table = np.array(marks)
+    x, y = spread_discs(table[:, 0], table[:, 1], table[:, 2], fixed=np.array(fixed).reshape(-1, 3))
+    drawn = [*zip(x, y, table[:, 2], strict=True)]
+    for a, b in combinations(drawn, 2):
+        assert np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2]
+    for a in drawn:
+        assert all(np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2] for b in fixed)
+
+
+def test_pixels_and_degrees_undo_each_other() -> None:
+    """From degrees to the screen and back, also at another latitude than the camera's."""
+    camera = Camera(40.7, -74.0, 13.2)
+    latitude, longitude = np.array([40.7, 40.75, 40.61]), np.array([-74.0, -73.9, -74.1])
+    back = from_screen(camera, *screen_offsets(camera, latitude, longitude))
+    np.testing.assert_allclose(back, (latitude, longitude), atol=1e-9)
+
+
+def meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two boxes (left, top, right, bottom) overlap."""
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+
+
+def crowded_marks(*, show_truth: bool = True, places_km: float = 0.05) -> WalkMarks:
+    """A case of the small city with all its places on one street corner."""
+    opened = LoadedDataset.of(small_city())
+    spot = np.linspace(0, places_km / 111, opened.dataset.num_pois)
+    close = LoadedDataset.of(small_city())
+    vars(close).update(latitude=40.7 + spot, longitude=-74.0 + spot[::-1])  # in place of its cached properties
+    model = NamedScorer.of_baseline("visit_count", opened)
+    walk, prediction = read_trajectory(opened, 3), predict_case(opened, model, 3, top=10)
+    camera = fit_prediction(close, prediction, show_truth=show_truth)
+    return walk_marks(close, walk, prediction, camera=camera, show_truth=show_truth)
+
+
+@pytest.mark.parametrize("show_truth", [True, False])
+def test_crowded_places_are_told_apart(show_truth: bool) -> None:
+    """Places a few metres apart: no two discs overlap, a line leads from each moved one back, names cover none."""
+    marks = crowded_marks(show_truth=show_truth)
+    discs = marks.discs[["x", "y", "r"]].to_numpy(float)
+    assert len(discs) == 10 and marks.discs["moved"].sum() >= 5
+    for a, b in combinations([*discs, *marks.source[["x", "y", "r"]].to_numpy(float)], 2):
+        assert np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2]
+    ends = {tuple(at) for at in marks.leaders["true_at"]}
+    assert ends >= {tuple(at) for at in marks.discs.loc[marks.discs["moved"], "true_at"]}
+    assert len(marks.names) > 0
+    for name in rows(marks.names):
+        box = label_box(
+            Label(0, name["text"], name["shift"][0], name["shift"][1], name["anchor"]), name["x"], name["y"]
+        )
+        for x, y, r in marks.round_marks:
+            assert np.hypot(x - np.clip(x, box[0], box[2]), y - np.clip(y, box[1], box[3])) >= r
+
+
+def test_camera_fits_what_comes_next() -> None:
+    """Source, the first five and the shown truth are on screen; a hidden truth moves nothing; the walk is wider."""
+    opened = LoadedDataset.of(small_city())
+    model = NamedScorer.of_baseline("popularity", opened)
+    for number in range(0, len(opened.cases), 9):
+        walk, prediction = read_trajectory(opened, number), predict_case(opened, model, number, top=8)
+        poi = prediction.candidates["poi"].to_numpy()[:5]
+        shown = [int(prediction.case[c.SOURCE]), *poi, int(prediction.case[c.TARGET])]
+        camera = fit_prediction(opened, prediction, show_truth=True)
+        x, y = screen_offsets(camera, opened.latitude[shown], opened.longitude[shown])
+        assert np.abs(x).max() <= 300.01 and np.abs(y).max() <= 210.01
+        assert fit_walk(opened, walk, prediction, show_truth=True).zoom <= camera.zoom
+        other = replace(prediction, case=prediction.case.where(prediction.case.index != c.TARGET, 0))
+        hidden = [fit_prediction(opened, case, show_truth=False) for case in (prediction, other)]
+        assert hidden[0] == hidden[1]
 
 
 def test_deck_and_picture_of_a_case() -> None:
@@ -108,14 +212,22 @@ def test_deck_and_picture_of_a_case() -> None:
     opened = LoadedDataset.of(small_city())
     model = NamedScorer.of_baseline("visit_count", opened)
     walk, prediction = read_trajectory(opened, 0), predict_case(opened, model, 0, top=5)
-    camera = fit_trajectory(opened, walk)
     for shown in (True, False):
-        deck = walk_deck(opened, walk, prediction, camera=camera, map_style="data:,", palette=LIGHT, show_truth=shown)
-        layers = json.loads(deck.to_json())["layers"]
+        camera = fit_prediction(opened, prediction, show_truth=shown)
+        marks = walk_marks(opened, walk, prediction, camera=camera, show_truth=shown)
+        layers = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT).to_json())["layers"]
         assert ("truth" in [layer["id"] for layer in layers]) == shown
         assert all("pickable" in layer for layer in layers)
-    picture = draw_walk_image(opened, walk, prediction, camera=camera, palette=DARK, basemap=build_basemap())
-    assert Image.open(io.BytesIO(picture)).size == (1520, 1080)
+        colours = colours_of(draw_walk_image(marks, Ground(opened, build_basemap()), palette=DARK))
+        assert (ImageColor.getrgb(DARK.truth.fill) in colours) == shown
+        assert ImageColor.getrgb(DARK.model.fill) in colours
+
+
+def colours_of(picture: bytes) -> set[object]:
+    """The colours of a picture that has the promised size."""
+    image = Image.open(io.BytesIO(picture))
+    assert image.size == (1520, 1080)
+    return {colour for _, colour in image.getcolors(2**24) or []}
 
 
 def test_picture_of_an_explanation() -> None:
@@ -125,15 +237,13 @@ def test_picture_of_an_explanation() -> None:
     explained = (explain_fully(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
     explanation = next(e for e in explained if e.path_evidence and e.target_rank > 1)
     for palette in (LIGHT, DARK):
-        picture = Image.open(io.BytesIO(draw_explain_image(explanation, opened, palette=palette)))
-        assert picture.size == (1520, 1080)
-        colours = {colour for _, colour in picture.getcolors(2**24) or []}
+        colours = colours_of(draw_explain_image(explanation, Ground(opened), palette=palette))
         for fill in (palette.paths.fill, palette.truth.fill, palette.model.fill):
             assert ImageColor.getrgb(fill) in colours
 
 
 def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
-    """`recap long-tail --json` prints the numbers that the app draws; `recap cases` those that Walk filters."""
+    """`recap long-tail --json` prints the numbers that the app draws; `recap cases find` those that Walk filters."""
     opened, checkpoint = LoadedDataset.load(city_folder), Checkpoint.load(city_checkpoint)
     records = evaluation_records(opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened))
     said = recap_json("long-tail", city_checkpoint, "--data", city_folder, "--metric", "mrr")
@@ -141,9 +251,11 @@ def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
     assert [row["n"] for row in said["by_transition_count"]] == expected["n"].tolist()
     values = [row["value"] for row in said["by_transition_count"] if row["n"]]
     assert values == expected["value"].dropna().tolist()
-    tail = recap_json("cases", city_checkpoint, "--data", city_folder, "--show", "tail")
+    tail = recap_json("cases", "find", city_checkpoint, "--data", city_folder, "--show", "tail")
     assert tail["cases"] == records["case"][records["transition_count"] <= 1].tolist()
-    printed = recap("cases", city_checkpoint, "--data", city_folder, "--show", "tail", "--limit", 2).stdout.splitlines()
+    printed = recap(
+        "cases", "find", city_checkpoint, "--data", city_folder, "--show", "tail", "--limit", 2
+    ).stdout.splitlines()
     assert "the first 2" in printed[0] and len(printed) == 3
     assert [int(line.split(":")[0]) for line in printed[1:]] == tail["cases"][:2]
     bins = recap("long-tail", city_checkpoint, "--data", city_folder).stdout

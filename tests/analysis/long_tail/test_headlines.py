@@ -2,10 +2,19 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.long_tail.headlines import hop_finding, long_tail_finding, overview_finding, spread, trend_words
+from analysis.long_tail.accuracy_tables import accuracy_rises
+from analysis.long_tail.headlines import (
+    ablation_finding,
+    hop_finding,
+    long_tail_finding,
+    overview_finding,
+    trend_words,
+)
+from recap import columns as c
 
 Lead = tuple[float, float, float]
 NO_LEAD: Lead = (math.nan, math.nan, math.nan)
@@ -29,9 +38,16 @@ def groups(
     return pd.DataFrame(rows, columns=names)
 
 
-def bins(*rows: tuple[int, float]) -> pd.DataFrame:
-    """Accuracy by count: (n, value) from the rarest bin to the most frequent."""
-    return pd.DataFrame(rows, columns=["n", "value"])
+Span = tuple[float, float, float]
+
+
+def rises(step: Span, place: Span, difference: Span = NO_LEAD) -> pd.DataFrame:
+    """Rises with bounds, as `accuracy_rises` gives them; accuracy begins at 0.5."""
+    rows = [
+        (over, 0.5, 0.5 + rise, rise, low, high)
+        for over, (rise, low, high) in zip(("step", "place", "difference"), (step, place, difference), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["over", "first", "last", "rise", "lower", "upper"])
 
 
 @pytest.mark.parametrize(
@@ -58,23 +74,33 @@ UP: Lead = (0.02, 0.01, 0.03)
 LEVEL: Lead = (0.02, -0.01, 0.05)
 
 
+DOWN: Lead = (-0.036, -0.059, -0.005)
+
+
 @pytest.mark.parametrize(
     ("every", "head", "tail", "said"),
     [
-        pytest.param((-0.02, -0.03, -0.01), UP, UP, "count finds more.", id="the whole interval below 0"),
-        pytest.param((-0.02, -0.04, 0.0), UP, UP, "It is level with count.", id="the interval ends at 0"),
-        pytest.param((0.02, 0.0, 0.04), UP, UP, "It is level with count.", id="the interval begins at 0"),
-        # 60 head cases x 0.02 = 1.2 and 40 tail cases x 0.04 = 1.6 found in addition
-        pytest.param(UP, UP, (0.04, 0.01, 0.07), "It gains more tail cases than head cases.", id="more in the tail"),
-        # 60 x 0.02 = 1.2 and 40 x 0.03 = 1.2
-        pytest.param(UP, UP, (0.03, 0.01, 0.05), "It leads count in head and tail.", id="as many in both"),
-        pytest.param(UP, UP, LEVEL, "Its lead is in the head.", id="level in the tail"),
-        pytest.param(UP, UP, (0.09, 0.0, 0.18), "Its lead is in the head.", id="the tail's interval begins at 0"),
-        pytest.param(UP, (-0.01, -0.02, 0.0), UP, "It gains more tail cases than head cases.", id="behind in the head"),
+        pytest.param((-0.02, -0.03, -0.01), DOWN, DOWN, "count is ahead.", id="the whole interval below 0"),
+        pytest.param((-0.02, -0.04, 0.0), LEVEL, LEVEL, "It and count are too close to tell apart.", id="ends at 0"),
+        pytest.param((0.02, 0.0, 0.04), LEVEL, LEVEL, "It and count are too close to tell apart.", id="begins at 0"),
+        pytest.param(
+            LEVEL,
+            LEVEL,
+            DOWN,
+            "It and count are too close to tell apart; in the tail count is ahead.",
+            id="behind in the tail",
+        ),
+        pytest.param(UP, UP, UP, "It is ahead of count, in head and tail alike.", id="ahead everywhere"),
+        pytest.param(UP, UP, LEVEL, "It is ahead of count; the tail is too close to tell.", id="open in the tail"),
+        pytest.param(
+            UP, UP, (0.09, 0.0, 0.18), "It is ahead of count; the tail is too close to tell.", id="tail from 0"
+        ),
+        pytest.param(UP, DOWN, UP, "It is ahead of count; in the head count is ahead.", id="behind in the head"),
+        pytest.param(DOWN, DOWN, UP, "count is ahead; in the tail it is ahead of count.", id="ahead in the tail alone"),
     ],
 )
 def test_the_overview_says_who_leads(every: Lead, head: Lead, tail: Lead, said: str) -> None:
-    """The verdict follows the intervals."""
+    """The verdict follows the intervals, of all cases and of each group that stands otherwise."""
     first = "ours finds 60 of 100 next places with its 20 guesses."
     assert overview_finding(groups(0.6, every, head, tail), "hr20") == f"{first} {said}"
 
@@ -82,69 +108,102 @@ def test_the_overview_says_who_leads(every: Lead, head: Lead, tail: Lead, said: 
 def test_the_overview_without_a_tail() -> None:
     """Where one group is empty the groups are not compared."""
     table = groups(0.6, UP, UP, NO_LEAD, counts=(60, 0))
-    assert overview_finding(table, "mrr") == "ours reaches MRR 0.600. It leads count in head and tail."
+    assert overview_finding(table, "mrr") == "ours reaches MRR 0.600. It is ahead of count."
+
+
+FOLLOWS = "Accuracy follows how often the step was seen"
 
 
 @pytest.mark.parametrize(
-    ("step", "place", "said"),
+    ("step", "place", "difference", "said"),
     [
-        ((0.6, 0.64), (0.6, 0.6), "Accuracy hardly depends on how often the step was seen."),
-        ((0.6, 0.5), (0.6, 0.9), "Accuracy hardly depends on how often the step was seen."),
-        # 0.30 up; the place 0.09 up, which is flat and less than half
+        ((0.02, -0.03, 0.07), UP, UP, "Accuracy hardly depends on how often the step was seen."),
+        # a rise of 0.3 whose interval holds 0 is no trend
+        ((0.30, -0.01, 0.6), UP, UP, "Whether accuracy follows how often the step was seen is too close to tell."),
+        ((-0.30, -0.4, -0.2), UP, UP, "Accuracy falls with how often the step was seen."),
+        ((0.32, 0.2, 0.4), (0.05, -0.05, 0.09), (0.27, 0.1, 0.4), f"{FOLLOWS}, not how popular the place is."),
+        ((0.32, 0.2, 0.4), (0.05, -0.05, 0.11), (0.27, 0.1, 0.4), f"{FOLLOWS}, more than how popular the place is."),
+        # rises of .32 and .31: which is more cannot be told
         (
-            (0.6, 0.9),
-            (0.7, 0.79),
-            "Accuracy follows how often the step was seen, not how popular the place is.",
-        ),
-        # the place 0.11 up: no longer flat
-        (
-            (0.6, 0.9),
-            (0.7, 0.81),
-            "Accuracy follows how often the step was seen more than how popular the place is.",
-        ),
-        # 0.12 up; the place 0.07 down: flat, but more than half
-        (
-            (0.6, 0.72),
-            (0.7, 0.63),
-            "Accuracy follows how often the step was seen more than how popular the place is.",
+            (0.32, 0.2, 0.4),
+            (0.31, 0.2, 0.4),
+            (0.01, -0.08, 0.1),
+            f"{FOLLOWS}; whether more than the place's popularity is too close to tell.",
         ),
         (
-            (0.6, 0.8),
-            (0.6, 0.9),
-            "Accuracy follows how popular the place is as much as how often the step was seen.",
+            (0.2, 0.1, 0.3),
+            (0.4, 0.3, 0.5),
+            (-0.2, -0.3, -0.1),
+            "Accuracy follows how popular the place is more than how often the step was seen.",
         ),
+        (NO_LEAD, UP, NO_LEAD, "There are too few cases to see a trend."),
+        (UP, NO_LEAD, NO_LEAD, "There are too few cases to see a trend."),
     ],
 )
-def test_the_long_tail_says_what_accuracy_follows(
-    step: tuple[float, float], place: tuple[float, float], said: str
-) -> None:
-    """The rise over the steps' counts against the rise over the places'."""
-    tables = [bins((50, low), (20, high)) for low, high in (step, place)]
-    assert long_tail_finding(*tables) == said
-
-
-def test_too_few_cases_for_a_trend() -> None:
-    """Bins of 19 cases do not count, one bin of 20 is not a trend, and both panels need one."""
-    enough, few = bins((20, 0.5), (20, 0.9)), bins((20, 0.5), (19, 0.9))
-    assert spread(enough) == (0.5, 0.9) and spread(few) is None
-    assert spread(bins((30, 0.4), (19, 0.0), (20, 0.7), (5, 1.0))) == (0.4, 0.7)
-    for pair in ((few, enough), (enough, few)):
-        assert long_tail_finding(*pair) == "There are too few cases to see a trend."
+def test_the_long_tail_says_what_accuracy_follows(step: Span, place: Span, difference: Span, said: str) -> None:
+    """The rise over the steps' counts, the one over the places', and their paired difference, each by its interval."""
+    assert long_tail_finding(rises(step, place, difference)) == said
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("rise", "said"),
     [
-        (bins((20, 0.6), (20, 0.98)), "climbs from 0.60 to 0.98"),
-        (bins((20, 0.9), (20, 0.75)), "falls from 0.90 to 0.75"),
-        (bins((20, 0.6), (20, 0.69)), "almost flat, 0.60 to 0.69"),
-        (bins((20, 0.69), (20, 0.6)), "almost flat, 0.69 to 0.60"),
-        (bins((20, 0.6), (3, 0.9)), "too few cases for a trend"),
+        ((0.38, 0.3, 0.5), "climbs from 0.50 to 0.88"),
+        ((-0.15, -0.2, -0.1), "falls from 0.50 to 0.35"),
+        ((0.05, -0.02, 0.09), "almost flat, 0.50 to 0.55"),
+        ((0.05, 0.01, 0.09), "almost flat, 0.50 to 0.55"),
+        ((0.20, -0.02, 0.4), "0.50 to 0.70, too close to tell a trend"),
+        (NO_LEAD, "too few cases for a trend"),
     ],
 )
-def test_a_panels_trend(table: pd.DataFrame, said: str) -> None:
-    """Less than 0.1 is flat, whichever way."""
-    assert trend_words(table) == said
+def test_a_panels_trend(rise: Span, said: str) -> None:
+    """Flat where the whole interval is within 0.1 of 0; a direction where it excludes 0; else neither."""
+    assert trend_words(rises(rise, UP).iloc[0].to_dict()) == said
+
+
+@pytest.mark.parametrize(
+    ("spans", "said"),
+    [
+        ([(-0.1, 0.1), (0.0, 0.2)], "What each part adds is too close to tell"),
+        ([(0.01, 0.1), (-0.1, 0.2)], "Worse without a; 1 more change is too close to tell"),
+        ([(0.01, 0.1), (0.1, 0.2)], "Worse without a and without b"),
+        (
+            [(-0.2, -0.1), (0.1, 0.2), (-1, 1), (-1, 1)],
+            "Worse without b; better without a; 2 more changes are too close to tell",
+        ),
+    ],
+)
+def test_what_each_part_adds(spans: list[tuple[float, float]], said: str) -> None:
+    """Only parts whose interval excludes 0 are named."""
+    names = ["w/o a", "w/o b", "N = 1", "N = 3"][: len(spans)]
+    table = pd.DataFrame(
+        [(name, *span) for name, span in zip(names, spans, strict=True)], columns=["name", "lower", "upper"]
+    )
+    assert ablation_finding(table) == said
+
+
+def test_rises_are_differences_of_the_bins_ends() -> None:
+    """40 cases each of steps never seen (1 of 4 right) and seen ten times (3 of 4), at places seen 5 and 300 times."""
+    right = [1, 0, 0, 0] * 10 + [1, 1, 1, 0] * 10
+    records = pd.DataFrame(
+        {
+            c.USER: np.arange(80) % 8,
+            c.CASE: np.arange(80),
+            c.RANK: [1.0 if hit else 50.0 for hit in right],
+            c.NUM_BETTER: [0 if hit else 49 for hit in right],
+            c.NUM_TIED: [1] * 80,
+            c.TRANSITION_COUNT: [0] * 40 + [10] * 40,
+            c.DESTINATION_COUNT: [5, 300] * 40,
+        }
+    )
+    table = accuracy_rises(records, "hr20").set_index("over")
+    assert table.loc[["step"], ["first", "last", "rise"]].to_numpy().tolist() == [[0.25, 0.75, 0.5]]
+    even, odd = np.mean(right[::2]), np.mean(right[1::2])
+    assert table.loc["place", "rise"] == pytest.approx(odd - even)
+    assert table.loc["difference", "rise"] == pytest.approx(0.5 - abs(odd - even))
+    assert (table["lower"] <= table["rise"]).all() and (table["rise"] <= table["upper"]).all()
+    few = accuracy_rises(records.iloc[:59], "hr20").set_index("over")  # 19 cases of seen steps
+    assert few.loc[["step", "difference"], "rise"].isna().all()
 
 
 @pytest.mark.parametrize(

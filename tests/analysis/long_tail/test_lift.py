@@ -186,8 +186,16 @@ def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
 @pytest.mark.parametrize(
     ("own", "new", "words"),
     [
-        ((1.06, 1.02, 1.11), (0.99, 0.86, 1.14), ["more than habit explains", "no more than popularity and distance"]),
-        ((1.02, 0.98, 1.08), (1.18, 1.04, 1.35), ["no more than habit", "more than popularity and distance explain"]),
+        (
+            (1.06, 1.02, 1.11),
+            (0.99, 0.86, 1.14),
+            ["more than habit explains", "too close to tell from what popularity and distance"],
+        ),
+        (
+            (1.02, 0.98, 1.08),
+            (1.18, 1.04, 1.35),
+            ["too close to tell from what habit", "more than popularity and distance explain"],
+        ),
         (
             (0.95, 0.91, 0.99),
             (0.8, 0.7, 0.9),
@@ -268,7 +276,7 @@ def test_cards_name_one_case_of_each_kind() -> None:
         ("hops", 1, 30.0, 2.0),
         ("missed", 2, 40.0, 30.0),
     ]
-    assert found[0].reason == "A new step, yet this walker had been there once."
+    assert found[0].reason == "A new step to a place that this walker had visited once."
     assert found[1].reason.endswith(f"{opened.labels[1]} links the two.")
     assert notable_cases(opened, *ranked(RESCUES, [1, 1, 1], [1, 1, 1])) == []
 
@@ -294,7 +302,7 @@ def test_cards_with_removals_are_causes() -> None:
     removals = removals_of(records, own_revisits=[21, 2, 30])
     (first, _) = notable_cases(opened, records, markov, removals)
     assert (first.kind, first.case) == ("history", 0)
-    assert first.reason.endswith("had been there once. Without own visits it would rank 21st.")
+    assert first.reason.endswith("had visited once. Without own visits it would rank 21st.")
     assert "two hops" in describe_absent([first], causes=True) and "own visits" not in describe_absent(
         [first], causes=True
     )

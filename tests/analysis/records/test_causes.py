@@ -113,11 +113,11 @@ def test_rows_add_up_and_ranks_are_the_records(kind: str) -> None:
     for number in range(0, len(base.cases), 5):
         edited_case = build_edited_case(base, number)
         total_P = edited_case.total_P
-        assert total[number] == pytest.approx(float(total_P[edited_case.truth] - total_P.mean()), abs=1e-9)
-        assert described["rank"][number] == rank_of(total_P, edited_case.truth)
+        assert total[number] == pytest.approx(float(total_P[edited_case.target] - total_P.mean()), abs=1e-9)
+        assert described["rank"][number] == rank_of(total_P, edited_case.target)
         without = replace(edited_case.variant, off=frozenset({"graph_token"}))
         off_P = base.score_counterfactuals([without])[0]
-        token = float(total_P.log_softmax(0)[edited_case.truth] - off_P.log_softmax(0)[edited_case.truth])
+        token = float(total_P.log_softmax(0)[edited_case.target] - off_P.log_softmax(0)[edited_case.target])
         assert described["points_graph_token"][number] == pytest.approx(token, abs=1e-9)
 
 

@@ -68,3 +68,21 @@ def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
     kept(made, said="e", bundle=bundle)
     assert made == [3, 2]
     assert kept(made, bundle=bundle)["n"].tolist() == [7, 8], "read from the bundle though the cache has another"
+
+
+def test_a_table_of_another_format_is_made_anew(tmp_path: Path) -> None:
+    """A file that names no format is the first one; another one is as if not there, shipped or kept."""
+    bundle, made = tmp_path / "bundle", list[int]()
+    first, second = (TableKey("0" * 64, "model", "test", "removals", number) for number in ("1", "2"))
+    bare = TableKey("0" * 64, "model", "test", "removals")
+    table = pd.DataFrame({"n": [7, 8]})
+
+    def make() -> pd.DataFrame:
+        made.append(2)
+        return table + 1
+
+    write_records(table, bare.shipped_in(bundle), bare.metadata)
+    assert kept_table(first, make, rows=2, bundle=bundle).equals(table) and not made
+    assert kept_table(second, make, rows=2, bundle=bundle).equals(table + 1) and made == [2]
+    assert kept_table(second, make, rows=2).equals(table + 1) and made == [2], "kept with its format"
+    assert kept_table(first, make, rows=2).equals(table + 1) and made == [2, 2]

@@ -19,7 +19,7 @@ def test_causes_in_json_and_words(city_checkpoint: Path, city_folder: Path, tmp_
     assert one["case"] == 2 and set(one["without"]) == set(SOURCES) and one["without"]["distance"] is None
     by = recap_json_here("causes", city_checkpoint, "--data", city_folder, "-k", 3, "--source", "own_revisits")
     assert by["n"] == counts["own_revisits"]["recovered"] == len(by["cases"])
-    listed = recap_json_here("cases", city_checkpoint, "--data", city_folder, "--k", 3, "--show", "history")
+    listed = recap_json_here("cases", "find", city_checkpoint, "--data", city_folder, "--k", 3, "--show", "history")
     assert listed["cases"] == by["cases"]
     cards = recap_json_here("overview", city_checkpoint, "--data", city_folder)
     assert cards["notable_are_causes"]

@@ -74,7 +74,8 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     assert {entry["state"] for entry in stopped} <= {"stopped", "stopping"}
     assert {wait_until_over(store.get(run_id)) for run_id in "23"} == {"stopped"}
     assert from_json(here("compare", "1", "2", "--json"))["differing"] == ["batch_size", "seed"]
-    assert from_json(here("rm", "2", "--json")) == {"id": "2", "state": "removed"}
+    removed = {"id": "2", "state": "removed"}
+    assert from_json(here("rm", "2", "--json")) == removed | {"runs": [removed]}
     assert [entry["id"] for entry in from_json(here("list", "--json"))["runs"]] == ["1", "3"]
     for shorter, part in (
         (("list",), "tiny, batch_size=32"),
@@ -103,13 +104,17 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     again = wait_for(lambda: runner_process(store), "a command to bring a runner back")
     assert again != killed
 
-    assert recap_json(home, "runs", "stop", "1") == {"id": "1", "state": "stopping"}
+    assert recap_json(home, "runs", "stop", "1") == {"id": "1", "state": "stopping"} | {
+        "runs": [{"id": "1", "state": "stopping"}]
+    }
     assert wait_until_over(run) == "stopped"
     done = recap_json(home, "runs", "show", "1")
     assert 1 <= done["epoch"] < 5 and done["checkpoint"] is None
     lines = recap_json(home, "runs", "logs", "1")["lines"]
     assert any(line.startswith("epoch 1 of 5") for line in lines)
-    assert recap_json(home, "runs", "resume", "1") == {"id": "1", "state": "queued"}
+    assert recap_json(home, "runs", "resume", "1") == {"id": "1", "state": "queued"} | {
+        "runs": [{"id": "1", "state": "queued"}]
+    }
     followed = recap(home, "runs", "logs", "-f", "1")
     assert followed.returncode == 0 and "epoch 5 of 5" in followed.stdout, followed.stdout + followed.stderr
     finished = recap_json(home, "runs", "show", "1")
@@ -122,7 +127,9 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     recap_json(home, "runs", "stop", "2")
     assert wait_until_over(store.get("2")) == "stopped"
     assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]
-    assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"}
+    assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"} | {
+        "runs": [{"id": "2", "state": "removed"}]
+    }
     assert [row["id"] for row in recap_json(home, "runs", "list")["runs"]] == ["1"]
 
 

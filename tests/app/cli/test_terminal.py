@@ -47,7 +47,7 @@ COMMANDS = {
     "evaluate": ["evaluate", "checkpoint", "--data", "data", "--records", "[/r].parquet"],
     "explain": ["explain", "checkpoint", "--data", "data", "--case", "1", "--full", "--html", "[/e].html"],
     "overview": ["overview", "checkpoint", "--data", "data"],
-    "cases": ["cases", "checkpoint", "--data", "data"],
+    "cases find": ["cases", "find", "checkpoint", "--data", "data"],
     "misses": ["misses", "checkpoint", "--data", "data", "--out", "[/m].csv"],
     "runs list": ["runs", "list"],
     "an unknown option": ["stats", "data", f"--{ESCAPES}"],

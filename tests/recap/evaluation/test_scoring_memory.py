@@ -2,6 +2,15 @@
 
 import subprocess
 import sys
+import weakref
+
+import pandas as pd
+import torch
+
+from recap.evaluation.scoring import rank_cases, score_cases
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch, Scores
+from tests.checkins import small_dataset
 
 PROGRAM = """
 import resource
@@ -30,6 +39,26 @@ def peak(num_cases):
 
 print(peak(512 * 4), peak(512 * 40))
 """
+
+
+def test_the_scores_of_one_batch_are_gone_before_the_next() -> None:
+    """Whoever ranks holds the parts and totals of one batch at a time."""
+    checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i)) for i in range(9)]))
+    alive: list[int] = []
+    made: list[weakref.ref[Scores]] = []
+
+    class Watching:
+        name = "watching"
+
+        def score(self, batch: CaseBatch) -> Scores:
+            alive.append(sum(1 for reference in made if reference() is not None))
+            scores = Scores({"core": torch.rand(len(batch), 2, dtype=torch.float64)})
+            made.append(weakref.ref(scores))
+            return scores
+
+    for rank in (score_cases, rank_cases):
+        rank(Watching(), pd.DataFrame({"row": [1] * 6}), checkins, batch_size=2)
+    assert alive == [0] * 6
 
 
 def test_memory_does_not_grow_with_the_cases() -> None:

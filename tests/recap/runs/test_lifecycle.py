@@ -324,3 +324,18 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, m
         assert runner.tick()
     assert reads == []
     assert sum(run.read_state().state == "queued" for run in store.runs()) == 499
+
+
+@pytest.mark.parametrize(("nice", "below"), [(7, 7), (0, 0)])
+def test_a_training_gives_way_to_the_page(tmp_path: Path, dataset_folder: Path, nice: int, below: int) -> None:
+    """The process that trains has the priority of the settings, below that of whoever started the runner."""
+    store = new_store(tmp_path / "home", nice=nice)
+    run = submit(store, dataset_folder, epochs=100_000)
+    try:
+        wait_for_epoch(run, 1)
+        process = run.read_state().process
+        assert process is not None
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + below)
+    finally:
+        control.stop(store, run)
+        assert wait_until_over(run) == "stopped"

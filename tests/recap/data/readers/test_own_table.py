@@ -207,6 +207,17 @@ def test_more_columns_than_a_short_line_holds(tmp_path: Path) -> None:
         read_checkins(csv(tmp_path / "b.csv", f"{'x' * 200_000},{header}\n"), "csv", ZONE)
 
 
+def test_a_name_longer_than_any(tmp_path: Path) -> None:
+    """4,096 characters are a name, one more is a bad row, in ids and in categories."""
+    row = "1,{},1719835200,1,1,{}\n"
+    text = "user,poi,time,lat,lon,category\n" + row.format("é" * 4096, "a") + row.format("b", "x" * 4097)
+    path = csv(tmp_path / "a.csv", text + row.format("y" * 4097, "c"))
+    with pytest.raises(DataError, match=r"line 3: category_id must have at most 4,096 characters, got 4,097: 'xxx"):
+        read_checkins(path, "csv", ZONE)
+    read = read_checkins(path, "csv", options(skip_bad_rows=True))
+    assert read.account.rows_kept == 1 and read.account.dropped() == {"too_long": 2}
+
+
 def test_text_cut_inside_a_letter(tmp_path: Path) -> None:
     """A last line that ends in half a letter is refused as text, whatever its columns."""
     for tail in ("x", "x,y,1719835200,1,1,"):

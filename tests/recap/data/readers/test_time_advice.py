@@ -15,6 +15,7 @@ from recap.data.inspection import inspect_checkins
 from recap.data.parsing.options import ReadOptions, parse_mapping
 from recap.data.reading import read_checkins
 from recap.errors import DataError
+from tests.cli_runner import recap_here
 
 MOMENTS = pd.date_range("2012-04-13 18:18:36", periods=6, freq="61min")
 
@@ -27,7 +28,7 @@ def own(path: Path, **columns: list[str]) -> Path:
 
 def follow(message: str) -> ReadOptions:
     """The options that a message gives, as a shell would take them."""
-    words = shlex.split(message[message.index("--") :].split(" or --")[0].split(" (")[0])
+    words = shlex.split(message[message.index(" with --") + 6 :].split(" or --")[0].split(" (")[0])
     given = dict(zip(words[::2], words[1::2], strict=True))
     return ReadOptions.parse(
         {
@@ -41,10 +42,14 @@ def follow(message: str) -> ReadOptions:
 FORMATS = [
     "%m/%d/%Y %I:%M %p",
     "%d/%m/%Y %H:%M:%S",
+    "%d/%m/%y %H:%M",
     "%d.%m.%Y %H:%M",
+    "%d-%b-%Y %H:%M:%S",
+    "%b %d, %Y, %I:%M:%S %p",
     "%Y%m%d%H%M%S",
     "%d %b %Y %H:%M",
     "%Y/%m/%d %H:%M",
+    "%Y-%m-%d %H:%M:%S UTC",
 ]
 
 
@@ -52,31 +57,123 @@ FORMATS = [
 def test_the_option_in_the_message_reads_the_file(form: str, tmp_path: Path) -> None:
     """Day first and month first are told apart by a 13th; what is read with the option equals what was written."""
     path = own(tmp_path / "own.csv", time=[moment.strftime(form) for moment in MOMENTS])
-    with pytest.raises(DataError, match="column 'time' was taken for the times, but no layout is known") as refused:
+    expected = "column 'time' was taken for the times, by its name, but no layout is known"
+    with pytest.raises(DataError, match=expected) as refused:
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
     read = read_checkins(path, "csv", follow(str(refused.value)))
     written = [moment.floor("min") if "%S" not in form else moment for moment in MOMENTS]
     assert read.table[c.TIME].dt.tz_localize(None).tolist() == written
     found = inspect_checkins(path, "csv", ReadOptions(), DataConfig())
-    assert any(f"--time-format '{form}'" in note for note in found.account.notes), found.account.notes
+    layout = form.replace("UTC", "%Z")
+    assert f"Times are read here with --time-format '{layout}'" in found.account.notes[0]
+
+
+def test_one_time_as_in_the_united_states(tmp_path: Path) -> None:
+    """1/1/2012 1:00 PM: no row tells day from month, both options are named, and each reads it as 13:00."""
+    path = own(tmp_path / "own.csv", time=["1/1/2012 1:00 PM", "1/1/2012 11:05 AM"])
+    with pytest.raises(DataError, match=r"day first\) or --time-format '%m/%d/%Y %I:%M %p' \(month first\)") as refused:
+        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    noon = pd.Timestamp("2012-01-01 13:00", tz="UTC")
+    assert read_checkins(path, "csv", follow(str(refused.value))).table[c.TIME].iloc[0] == noon
 
 
 def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
     path = own(tmp_path / "own.csv", time=["03/04/2012 18:00", "04/04/2012 19:00"])
     with pytest.raises(DataError, match=r"%d/%m/%Y %H:%M' \(day first\) or --time-format '%m/%d/%Y .*month first"):
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    note = inspect_checkins(path, "csv", ReadOptions(), DataConfig()).account.notes[0]
+    assert note.count("--time-format") == 2, note
 
 
-def test_a_clock_without_a_day_finds_its_day(tmp_path: Path) -> None:
-    """The other column is named, and both together are read."""
-    path = own(tmp_path / "own.csv", day=list(MOMENTS.strftime("%Y-%m-%d")), time=list(MOMENTS.strftime("%H:%M:%S")))
-    with pytest.raises(
-        DataError, match=r"clock times without a day, such as '18:18:36'.*--map date=day,time=time$"
-    ) as no:
+@pytest.mark.parametrize(
+    ("day", "clock", "layout"),
+    [
+        ("%Y-%m-%d", "%H:%M:%S", ""),
+        ("%m/%d/%Y", "%I:%M %p", " --time-format '%m/%d/%Y %I:%M %p'"),
+        ("%d.%m.%Y", "%H:%M", " --time-format '%d.%m.%Y %H:%M'"),
+        ("%Y-%m-%d 00:00:00", "%H:%M:%S", ""),
+        ("%Y%m%d", "%H:%M:%S", " --time-format '%Y%m%d %H:%M:%S'"),
+    ],
+)
+@pytest.mark.parametrize("names", [("day", "time"), ("date", "clock"), ("Date", "Time")])
+def test_a_clock_and_its_day_in_two_columns(
+    names: tuple[str, str], day: str, clock: str, layout: str, tmp_path: Path
+) -> None:
+    """Whichever of the two was taken for its name, both are named with the layout of all rows, not of the first."""
+    columns = {names[0]: list(MOMENTS.strftime(day)), names[1]: list(MOMENTS.strftime(clock))}
+    path = own(tmp_path / "own.csv", **columns)
+    with pytest.raises(DataError) as refused:
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
-    assert read_checkins(path, "csv", follow(str(no.value))).table[c.TIME].dt.tz_localize(None).tolist() == list(
-        MOMENTS
-    )
+    assert str(refused.value).endswith(f"together with --map date={names[0]},time={names[1]}{layout}")
+    written = [moment if "%S" in clock else moment.floor("min") for moment in MOMENTS]
+    assert read_checkins(path, "csv", follow(str(refused.value))).table[c.TIME].dt.tz_localize(None).tolist() == written
+    found = inspect_checkins(path, "csv", ReadOptions(timezone="UTC"), DataConfig())
+    assert found.facts["first"] == f"{written[0]} UTC" and "--map date=" in found.account.notes[0]
+
+
+def test_days_and_clocks_of_parquet_types(tmp_path: Path) -> None:
+    """Typed days and clocks are joined as text is; a timestamp column of days counts as days."""
+    for kind in (pa.date32(), pa.timestamp("ms")):
+        table = pa.table(
+            {
+                **{"user": ["u"] * 6, "poi": ["p"] * 6, "lat": [40.0] * 6, "lon": [-74.0] * 6},
+                "day": pa.array(MOMENTS.floor("D").to_pydatetime().tolist(), kind),
+                "time": pa.array(MOMENTS.time.tolist(), pa.time64("us")),
+            }
+        )
+        pq.write_table(table, tmp_path / "own.parquet")
+        with pytest.raises(DataError, match=r"--map date=day,time=time$") as refused:
+            read_checkins(tmp_path / "own.parquet", "parquet", ReadOptions(timezone="UTC"))
+        read = read_checkins(tmp_path / "own.parquet", "parquet", follow(str(refused.value)))
+        assert read.table[c.TIME].dt.tz_localize(None).tolist() == list(MOMENTS)
+
+
+def test_a_clock_alone_has_no_day(tmp_path: Path) -> None:
+    """18:18:36 and nothing else: no option can read it, and none is proposed but the one that names a day."""
+    path = own(tmp_path / "own.csv", time=["18:18:36", "19:00:00"])
+    with pytest.raises(DataError, match=r"no other column holds the day; add one and name it with --map date=COLUMN$"):
+        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    path = own(tmp_path / "own.csv", time=["18:18:36", "19:00:00"], made=["1333476009", "1333476010"])
+    with pytest.raises(DataError, match=r"look like times: made .*--map time=made$") as refused:
+        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    assert read_checkins(path, "csv", follow(str(refused.value))).account.rows_kept == 2
+
+
+def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
+    """Not the first one, where that one could be."""
+    path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
+    with pytest.raises(DataError, match="no layout is known for 'x1'"):
+        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+
+
+def test_days_alone_are_read_as_midnights(tmp_path: Path) -> None:
+    """Where no column offers a clock, or where --map insists on the days."""
+    days = list(MOMENTS.strftime("%Y-%m-%d"))
+    for extra, columns in (({}, {}), ({"clock": list(MOMENTS.strftime("%H:%M"))}, {"time": "date"})):
+        path = own(tmp_path / "own.csv", date=days, **extra)
+        read = read_checkins(path, "csv", ReadOptions(timezone="UTC", columns=columns))
+        assert read.table[c.TIME].dt.strftime("%Y-%m-%d").tolist() == days
+
+
+@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
+def test_epochs_are_read_without_an_option(unit: int, tmp_path: Path) -> None:
+    """Seconds to nanoseconds; 1,333,476,009 s is 18:00:09 on 3 April 2012."""
+    path = own(tmp_path / "own.csv", time=[str(1_333_476_009 * unit)] * 2)
+    read = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    assert read.table[c.TIME].tolist() == [pd.Timestamp("2012-04-03 18:00:09", tz="UTC")] * 2
+
+
+def test_the_commands_say_the_same(tmp_path: Path) -> None:
+    """The option that `inspect` notes is one line of a terminal, and `prepare` reads the file with it."""
+    clock = [(MOMENTS[0] + pd.Timedelta(hours=hour)).strftime("%d/%m/%Y %I:%M %p") for hour in range(30)]
+    path = own(tmp_path / "own.csv", poi=["a", "b", "c"] * 10, time=clock)
+    seen = recap_here("inspect", path, "--timezone", "America/New_York")
+    (line,) = [line for line in seen.stdout.splitlines() if "Times are read here with" in line]
+    words = shlex.split(line[line.index("--") : line.index("; give")])
+    lenient = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1", "--timezone", "America/New_York"]
+    assert recap_here("prepare", path, "--out", tmp_path / "out", *lenient).returncode == 2
+    done = recap_here("prepare", path, "--out", tmp_path / "out", *lenient, *words)
+    assert done.returncode == 0, done.stderr
 
 
 def test_other_columns_that_look_like_times_are_named(tmp_path: Path) -> None:
@@ -95,12 +192,60 @@ def test_a_zone_of_a_parquet_type_counts(tmp_path: Path) -> None:
         assert table[c.TIME].iloc[0] == MOMENTS[0].tz_localize(zone)
 
 
+@pytest.mark.parametrize("zone", ["Mars/Base", "", "../../etc/passwd"])
+def test_a_zone_of_a_type_that_does_not_exist(zone: str, tmp_path: Path) -> None:
+    """A type may hold any text; the option names a zone that exists."""
+    columns = {"user": ["u"], "poi": ["p"], "lat": [40.0], "lon": [-74.0]}
+    times = pa.array([1_333_476_009], pa.timestamp("s", tz=zone or "No/Where"))
+    pq.write_table(pa.table(columns | {"time": times}), tmp_path / "own.parquet")
+    with pytest.raises(
+        DataError, match=r"name the zone .* does not exist; name the zone of the check-ins with --timezone"
+    ):
+        read_checkins(tmp_path / "own.parquet", "parquet")
+    assert read_checkins(tmp_path / "own.parquet", "parquet", ReadOptions(timezone="UTC")).account.rows_kept == 1
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_a_column_of_zone_names(local: bool, tmp_path: Path) -> None:
+    """Each row in its own zone, text or Parquet: 18:18:36 UTC is 14:18 in New York, 03:18 in Tokyo; a name that is
+    none is a bad row."""
+    zones = ["America/New_York", "Asia/Tokyo", "+05:30", "UTC-3:00", "Mars/Base", ""]
+    path = own(tmp_path / "own.csv", time=[str(MOMENTS[0])] * 6, timezone=zones)
+    pd.read_csv(path, keep_default_na=False).to_parquet(tmp_path / "own.parquet", index=False)
+    for file, form in ((path, "csv"), (tmp_path / "own.parquet", "parquet")):
+        read = read_checkins(file, form, ReadOptions(skip_bad_rows=True, local_times=local))
+        minutes = [-240, 540, 330, -180]
+        assert read.table[c.TZ_OFFSET_MINUTES].tolist() == minutes and read.account.dropped() == {"tz_offset": 2}
+        moved = [MOMENTS[0] - pd.Timedelta(minutes=offset * local) for offset in minutes]
+        assert read.table[c.TIME].dt.tz_localize(None).tolist() == moved
+        with pytest.raises(DataError, match="time zone must be a name such as America/New_York, or minutes, got 'Mars"):
+            read_checkins(file, form)
+
+
+def test_a_local_time_with_a_zero_offset(tmp_path: Path) -> None:
+    """As GETNext writes it: 18:18:36+00:00 in a column called local is 18:18:36 on the wall, 22:18:36 UTC; other
+    offsets are as they say."""
+    zoned = MOMENTS.tz_localize("UTC")
+    path = own(tmp_path / "own.csv", local_time=[str(moment) for moment in zoned])
+    frame = pd.read_csv(path).assign(local_time=zoned)
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "own.parquet")
+    for file, form in ((path, "csv"), (tmp_path / "own.parquet", "parquet")):
+        with pytest.raises(DataError, match="--timezone"):
+            read_checkins(file, form)
+        read = read_checkins(file, form, ReadOptions(timezone="America/New_York"))
+        assert read.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-13 22:18:36", tz="UTC")
+        assert "taken as local, as its name says, though they are written with a zero offset" in read.account.notes[0]
+    path.write_text(path.read_text().replace("+00:00", "+02:00"))
+    assert read_checkins(path, "csv").table[c.TIME].iloc[0] == pd.Timestamp("2012-04-13 16:18:36", tz="UTC")
+
+
 def test_swapped_coordinates_are_named(tmp_path: Path) -> None:
     path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
     path.write_text(path.read_text().replace("40.0,-74.0", "139.7,35.6"))
     with pytest.raises(DataError, match=r"swapped.*139\.7.*--map lat=lon,lon=lat"):
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
     turned = ReadOptions(timezone="UTC", columns={"lat": "lon", "lon": "lat"})
+    assert not read_checkins(path, "csv", turned).account.notes
     assert read_checkins(path, "csv", turned).table[c.LATITUDE].tolist() == [35.6, 35.6]
 
 
@@ -111,6 +256,31 @@ def test_swapped_coordinates_within_both_ranges_are_seen_by_their_clock(tmp_path
     found = inspect_checkins(path, "csv", ReadOptions(timezone="America/New_York"), DataConfig())
     (advice,) = [problem.advice for problem in found.problems if problem.kind == "odd_zone"]
     assert advice.startswith("Latitude and longitude look swapped")
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "zone", "swapped"),
+    [
+        ("-74.0", "40.7", "America/New_York", True),
+        ("-74.0", "40.7", "UTC", True),  # nobody lives so far south
+        ("40.7", "-74.0", "UTC", False),  # a zone that was not looked up is no swap
+        ("40.7", "-74.0", "America/New_York", False),
+        ("13.4", "52.5", "Europe/Berlin", True),  # the clock would do, the zone's city would not
+        ("52.5", "13.4", "Europe/Berlin", False),
+        ("28.6", "77.2", "UTC", False),
+        ("43.8", "87.6", "Asia/Shanghai", False),  # 3,300 km from the zone's city
+    ],
+)
+def test_swapped_coordinates_within_their_ranges_are_told(
+    latitude: str, longitude: str, zone: str, swapped: bool, tmp_path: Path
+) -> None:
+    """At `prepare` too, with the option that turns them round."""
+    path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
+    path.write_text(path.read_text().replace("40.0,-74.0", f"{latitude},{longitude}"))
+    notes = read_checkins(path, "csv", ReadOptions(timezone=zone)).account.notes
+    assert [note for note in notes if "look swapped" in note and "--map lat=lon,lon=lat" in note] == notes[
+        : int(swapped)
+    ]
 
 
 def test_a_given_split_without_validation_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,123 @@
+"""A basemap as one JSON document: GeoJSON layers by name, what they cover, and whose data they are."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from recap.errors import DataError
+from recap.storage.atomic import new_file
+
+OPENSTREETMAP: Final = "© OpenStreetMap contributors"
+LAYERS: Final = ("density", "park", "street", "water", "shore", "rail", "road")
+"""Names of the layers that this package makes, from the bottom up; a bundled city has more."""
+MAX_BYTES: Final = 24_000_000
+MARGIN_DEG: Final = (0.1, 3.0)
+_DIGITS: Final = 5
+
+Basemap = dict[str, Any]
+Box = tuple[float, float, float, float]
+"""West, south, east, north in degrees; longitudes may lie beyond 180 where a city crosses the date line."""
+
+
+def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
+    """The box that a dataset's map needs: the middle 99 % of its places, with a margin as wide as itself.
+
+    Args:
+        latitude, longitude: degrees of every place, longitudes unwrapped.
+    """
+    (south, north), (west, east) = (np.quantile(values, (0.005, 0.995)) for values in (latitude, longitude))
+    low, high = MARGIN_DEG
+    margin = min(max(north - south, east - west, low), high)
+    return (
+        float(west - margin),
+        max(float(south - margin), -89.0),
+        float(east + margin),
+        min(float(north + margin), 89.0),
+    )
+
+
+def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, attribution: str) -> Basemap:
+    """A document from shapely geometries with their properties, by layer; empty ones are left out."""
+    collections = {
+        name: {"type": "FeatureCollection", "features": [f for f in map(_feature, layers[name]) if f is not None]}
+        for name in LAYERS
+        if name in layers
+    }
+    kept = {name: collection for name, collection in collections.items() if collection["features"]}
+    west, south, east, north = box
+    return {
+        "name": "",
+        "center": [(west + east) / 2, (south + north) / 2],
+        "bounds": list(box),
+        "attribution": attribution,
+        "order": list(kept),
+        "layers": kept,
+    }
+
+
+def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
+    properties, geometry = item
+    if geometry.is_empty:
+        return None
+    rounded = shapely.transform(geometry, lambda points: np.round(points, _DIGITS))
+    return {"type": "Feature", "properties": properties, "geometry": json.loads(shapely.to_geojson(rounded))}
+
+
+def write_basemap(document: Basemap, path: Path) -> None:
+    """Write a document whole or not at all.
+
+    Raises:
+        RecapError: the disk refused.
+    """
+    with new_file(path, make_parents=True) as temporary:
+        temporary.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
+
+
+def read_basemap(path: Path) -> Basemap:
+    """A document from disk.
+
+    Raises:
+        DataError: the file is missing, too large, or no basemap.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise DataError(f"{path} has {size / 1e6:.0f} MB, a basemap at most {MAX_BYTES / 1e6:.0f} MB")
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read as a basemap ({error}); make one with `recap basemap`") from error
+    problem = _problem(document)
+    if problem:
+        raise DataError(f"{path} is no basemap: {problem}; make one with `recap basemap`")
+    return document
+
+
+def _problem(document: Any) -> str | None:
+    """What keeps a document from being drawn, or None."""
+    if not isinstance(document, dict) or not isinstance(document.get("layers"), dict):
+        return "it should be one JSON object with `layers`"
+    if not isinstance(document.get("order"), list) or set(document["order"]) != set(document["layers"]):
+        return "`order` should name its layers"
+    for name, collection in document["layers"].items():
+        features = collection.get("features") if isinstance(collection, dict) else None
+        if not isinstance(features, list):
+            return f"layer {name} should be a GeoJSON FeatureCollection"
+        for feature in features:
+            if not isinstance(feature, dict) or not isinstance(feature.get("properties"), dict):
+                return f"a feature of layer {name} has no properties"
+            geometry = feature.get("geometry")
+            if not isinstance(geometry, dict) or not _finite(geometry.get("coordinates")):
+                return f"a feature of layer {name} has no coordinates"
+    return None
+
+
+def _finite(coordinates: Any) -> bool:
+    """Whether a nest of lists holds numbers only."""
+    if isinstance(coordinates, list):
+        return bool(coordinates) and all(map(_finite, coordinates))
+    return isinstance(coordinates, int | float) and math.isfinite(coordinates)

@@ -1,0 +1,61 @@
+"""Which ground a dataset's maps have: the user's own, the bundle's, the package's shores, or none."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from analysis.basemap.document import Basemap, read_basemap
+from analysis.basemap.shores import shores
+from recap.errors import RecapError
+from recap.storage.user_folder import user_folder, user_subfolder
+
+BUNDLED = "basemap.json"
+
+
+def stored_path(dataset_hash: str, *, make: bool = False) -> Path:
+    """Where a user's basemap of a dataset lies, whether or not it is there."""
+    folder = user_subfolder("basemaps") if make else user_folder() / "basemaps"
+    return folder / f"{dataset_hash}.json"
+
+
+def find_basemap(
+    dataset_hash: str, bundle: Path | None, latitude: np.ndarray, longitude: np.ndarray, *, synthetic: bool
+) -> Basemap | None:
+    """A dataset's ground; a file that cannot be read counts as missing.
+
+    Args:
+        bundle: the folder that may hold the dataset's own basemap.
+        latitude, longitude: degrees of every place, longitudes unwrapped.
+        synthetic: an invented city has no shore of this world.
+    """
+    found = next(filter(None, map(_readable, _paths(dataset_hash, bundle))), None)
+    if found is None and not synthetic:
+        found = shores(latitude, longitude)
+    return found
+
+
+def bundle_basemap(bundle: Path | None) -> Basemap | None:
+    """A bundle's own layers, if it has any that can be read."""
+    return None if bundle is None else _readable(bundle / BUNDLED)
+
+
+def last_change(dataset_hash: str) -> int:
+    """When the user's own basemap of a dataset was written, in ns; 0 without one."""
+    with suppress(RecapError, OSError):
+        return stored_path(dataset_hash).stat().st_mtime_ns
+    return 0
+
+
+def _paths(dataset_hash: str, bundle: Path | None) -> Iterator[Path]:
+    with suppress(RecapError):
+        yield stored_path(dataset_hash)
+    if bundle is not None:
+        yield bundle / BUNDLED
+
+
+def _readable(path: Path) -> Basemap | None:
+    with suppress(RecapError):
+        return read_basemap(path)
+    return None

@@ -1,0 +1,82 @@
+"""All test cases as one table to sort, filter and pick from: what the list of cases, Cases and Compare show."""
+
+from typing import Final
+
+import pandas as pd
+
+from analysis.long_tail.misses import HIT, label_misses
+from analysis.records.causes import causes_of
+from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
+
+HOUR: Final = "hour"
+FROM: Final = "from"
+TO: Final = "to"
+REASON: Final = "reason"
+CAUSES: Final = "causes"
+COLUMNS: Final = (
+    c.CASE,
+    c.RANK,
+    c.TRANSITION_COUNT,
+    c.DESTINATION_COUNT,
+    c.USER,
+    HOUR,
+    FROM,
+    TO,
+    c.CATEGORY,
+    REASON,
+    CAUSES,
+)
+KNOWN_BEFORE: Final = (c.CASE, c.USER, HOUR, FROM)
+"""Columns that do not depend on the truth: what may be shown while it is hidden."""
+NO_REASON: Final = ""
+
+
+def case_table(
+    opened: LoadedDataset, records: pd.DataFrame, described: pd.DataFrame | None = None, k: int = 20
+) -> pd.DataFrame:
+    """One row per test case, in records order.
+
+    Args:
+        records: a model's evaluation records of the test cases.
+        described: the model's, from `analysis.long_tail.misses.describe_misses`; None for a baseline, which has no
+            reasons and causes.
+        k: a case is missed where its rank is above.
+
+    Returns:
+        `COLUMNS`: ``case`` (int), ``rank`` (float, mean over ties), ``transition_count, destination_count`` (int, in
+        training), ``user`` (int), ``hour`` (int, 0 to 23, of the check-in before, on the clock of its place), ``from,
+        to`` (labels of source and target), ``category`` (of the target), ``reason`` (a miss label of
+        `analysis.long_tail.misses`; `NO_REASON` for a found case and without ``described``), ``causes`` (tuple of the
+        sources of evidence, `analysis.records.score_rows.SOURCES`, with which the case is found at k and without which
+        it is lost).
+
+    Raises:
+        ConfigError: k is below 1.
+    """
+    cases, labels = opened.cases, pd.Series(opened.labels)
+    category = opened.dataset.pois[c.CATEGORY].astype(str)
+    table = pd.DataFrame(
+        {
+            c.CASE: cases[c.CASE].to_numpy(),
+            c.RANK: records[c.RANK].to_numpy(float),
+            c.TRANSITION_COUNT: cases[c.TRANSITION_COUNT].to_numpy(),
+            c.DESTINATION_COUNT: cases[c.DESTINATION_COUNT].to_numpy(),
+            c.USER: cases[c.USER].to_numpy(),
+            HOUR: opened.dataset.local_time.iloc[cases[c.ROW].to_numpy()].dt.hour.to_numpy(),
+            FROM: labels.iloc[cases[c.SOURCE].to_numpy()].to_numpy(),
+            TO: labels.iloc[cases[c.TARGET].to_numpy()].to_numpy(),
+            c.CATEGORY: category.iloc[cases[c.TARGET].to_numpy()].to_numpy(),
+            REASON: NO_REASON,
+            CAUSES: [()] * len(cases),
+        },
+        columns=list(COLUMNS),
+    )
+    if described is None:
+        return table
+    reasons = label_misses(described, k).astype(str)
+    causes = causes_of(described, k)
+    names = causes.columns.to_numpy()
+    table[REASON] = reasons.where(reasons != HIT, NO_REASON).to_numpy()
+    table[CAUSES] = [tuple(str(name) for name in names[row]) for row in causes.to_numpy(bool)]
+    return table

@@ -1,0 +1,70 @@
+"""An order in which the first cases are of different users and different places, as far as that is possible."""
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+
+def diverse_order(user: np.ndarray, source: np.ndarray, target: np.ndarray, first: int) -> np.ndarray:
+    """Put cases, best first, into an order whose first ones repeat neither a user nor a place.
+
+    Tried in turn: no user and no place at all (left or reached) twice, taking the best that still fits; no user and no
+    reached place twice, likewise; and, where taking the best first runs into a dead end, a largest possible set of
+    cases without a repeated user or reached place (a matching of users and places). What is left follows in further
+    rounds of the same kind, so that repeats come late.
+
+    Args:
+        user, source, target: of each case, the best case first; of equal length.
+        first: how many cases should differ.
+
+    Returns:
+        int64 positions, each once. The longest start without a repeated user or reached place is as long as any order
+        can have it, up to ``first``.
+    """
+    number = len(user)
+    chosen = _greedy(number, first, (user,), (source, target))
+    if len(chosen) < min(first, number):
+        chosen = _greedy(number, first, (user,), (target,))
+    if len(chosen) < min(first, number):
+        matched = _largest(user, target)
+        chosen = matched if len(matched) > len(chosen) else chosen
+    left = np.setdiff1d(np.arange(number), chosen)
+    if not len(chosen) or not len(left):
+        return np.concatenate([np.asarray(chosen, dtype=np.int64), left])
+    if len(chosen) >= first:  # beyond the first ones, the best first
+        return np.concatenate(
+            [np.asarray(chosen[:first], dtype=np.int64), np.setdiff1d(np.arange(number), chosen[:first])]
+        )
+    rest = diverse_order(user[left], source[left], target[left], first - len(chosen))
+    return np.concatenate([np.asarray(chosen, dtype=np.int64), left[rest]])
+
+
+def _greedy(number: int, first: int, people: tuple[np.ndarray, ...], places: tuple[np.ndarray, ...]) -> list[int]:
+    """The best case that shares nothing with those before it, until there are enough or none is left."""
+    chosen: list[int] = []
+    seen_people: set[int] = set()
+    seen_places: set[int] = set()
+    for at in range(number):
+        mine = {int(column[at]) for column in people}
+        where = {int(column[at]) for column in places}
+        if mine & seen_people or where & seen_places:
+            continue
+        chosen.append(at)
+        seen_people |= mine
+        seen_places |= where
+        if len(chosen) == first:
+            break
+    return chosen
+
+
+def _largest(user: np.ndarray, target: np.ndarray) -> list[int]:
+    """A largest set of cases without a repeated user or target, in the order given."""
+    _, user_at = np.unique(user, return_inverse=True)
+    _, target_at = np.unique(target, return_inverse=True)
+    pairs: dict[tuple[int, int], int] = {}
+    for at, pair in enumerate(zip(user_at.tolist(), target_at.tolist(), strict=True)):
+        pairs.setdefault(pair, at)
+    rows, columns = (np.array(side) for side in zip(*pairs, strict=True))
+    graph = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)))
+    partner = maximum_bipartite_matching(graph, perm_type="column")
+    return sorted(pairs[row, int(column)] for row, column in enumerate(partner) if column >= 0)

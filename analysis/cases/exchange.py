@@ -1,0 +1,116 @@
+"""Saved cases and collections as one plain JSON text, to hand on and to take in again; nobody's words are replaced."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from analysis.cases.library import LARGEST_FILE, Library, LibraryConflictError, Shelf
+from analysis.cases.saved_case import Collection, SavedCase
+from recap.config import describe_validation
+from recap.errors import ConfigError
+
+KIND: Final = "recap-cases"
+_MOST: Final = 5000
+
+
+@dataclass
+class Imported:
+    """What taking a text in did.
+
+    Attributes:
+        added, same: titles that are new, and that were there already with the same words.
+        kept: titles of which the library has other words; these stay.
+        damaged: entries that could not be read, and why.
+    """
+
+    added: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        parts = [f"{len(self.added)} taken in"]
+        parts += [f"{len(self.same)} there already"] if self.same else []
+        parts += [f"{len(self.kept)} differ from yours, which stay"] if self.kept else []
+        parts += [f"{len(self.damaged)} cannot be read ({'; '.join(self.damaged[:3])})"] if self.damaged else []
+        return ", ".join(parts) + "."
+
+
+def export_text(shelf: Shelf, names: list[str], collections: list[str] | None = None) -> str:
+    """Cases and collections by name, with the cases that the collections hold, as indented JSON."""
+    wanted = dict.fromkeys(names)
+    kept = [shelf.collections[name].value for name in collections or []]
+    for collection in kept:
+        wanted |= dict.fromkeys(name for name in collection.cases if name in shelf.cases)
+    values = {
+        "kind": KIND,
+        "cases": [shelf.cases[name].value.model_dump(mode="json") for name in wanted],
+        "collections": [collection.model_dump(mode="json") for collection in kept],
+    }
+    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+
+
+def import_text(library: Library, text: str) -> Imported:
+    """Take in what `export_text` wrote, or a single saved case's file.
+
+    Raises:
+        ConfigError: the text is neither.
+        RecapError: the disk refused.
+    """
+    if len(text) > 20 * LARGEST_FILE:
+        raise ConfigError(f"a file of saved cases has at most {20 * LARGEST_FILE:,} characters")
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"this is no file of saved cases: it is no JSON ({str(error)[:120]})") from error
+    if isinstance(values, dict) and "link" in values:
+        values = {"kind": KIND, "cases": [values]}
+    if not isinstance(values, dict) or values.get("kind") != KIND:
+        raise ConfigError(f'this is no file of saved cases: expected "kind": "{KIND}", or one saved case')
+    done = Imported()
+    shelf = library.read()
+    for kind, entries in ((SavedCase, values.get("cases")), (Collection, values.get("collections"))):
+        for at, entry in enumerate(_entries(entries, done)):
+            _take_in(library, shelf, kind, entry, at, done)
+    return done
+
+
+def _entries(entries: Any, done: Imported) -> list[Any]:
+    if entries is None:
+        return []
+    if not isinstance(entries, list) or len(entries) > _MOST:
+        done.damaged.append(f"expected a list of at most {_MOST:,} entries")
+        return []
+    return entries
+
+
+def _take_in(
+    library: Library,
+    shelf: Shelf,
+    kind: type[SavedCase] | type[Collection],
+    entry: Any,
+    at: int,
+    done: Imported,
+) -> None:
+    try:
+        value = kind.model_validate_json(json.dumps(entry))
+    except ValidationError as error:
+        done.damaged.append(f"entry {at + 1}: {describe_validation(error)[:160]}")
+        return
+    mine = shelf.cases.get(value.name) if isinstance(value, SavedCase) else shelf.collections.get(value.name)
+    if mine is not None:
+        (done.same if mine.value == value else done.kept).append(value.title)
+        return
+    try:
+        if isinstance(value, SavedCase):
+            library.add(value)
+        else:
+            library.add(value)
+    except LibraryConflictError:
+        done.kept.append(value.title)
+        return
+    done.added.append(value.title)

@@ -1,0 +1,247 @@
+"""Drawn pictures of a case: a thumbnail for a card, and a large one with names for a room; no browser, no live map."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from analysis.figures.labels import CHARACTER_PX, place_labels
+from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels
+from analysis.figures.palette import Palette
+from analysis.geography import Camera, fit_camera, screen_offsets
+from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
+
+THUMBNAIL_PX: Final = (760, 260)
+ROOM_PX: Final = (1520, 820)
+_ROOM_NAME_PX: Final = 46
+_PADDING_PX: Final = 36
+_ROOM_PADDING_PX: Final = 80
+_TRAIL_STOPS: Final = 4
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a picture shows; places by index.
+
+    Attributes:
+        source: where the walker is.
+        truth: where they went; None hides it.
+        predicted: the model's first places, best first.
+        truth_rank: the truth's rank, written into its ring where it is drawn.
+        middles: middle places of two-hop paths from the source to the truth.
+        trail: stops before the source, oldest first.
+        visited: the walker had been at the truth before.
+        faded: the paths are drawn weakly, since they are taken away.
+    """
+
+    source: int
+    truth: int | None = None
+    predicted: tuple[int, ...] = ()
+    truth_rank: float | None = None
+    middles: tuple[int, ...] = ()
+    trail: tuple[int, ...] = ()
+    visited: bool = False
+    faded: bool = False
+
+    @property
+    def places(self) -> list[int]:
+        """Every place with a mark."""
+        truth = [] if self.truth is None else [self.truth]
+        return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles, *self.trail]))
+
+
+def marks_of_record(opened: LoadedDataset, record: Any, *, paths: bool) -> Marks:
+    """The marks of a thumbnail, from one row of records.
+
+    Args:
+        record: with source, target, rank, in_history and top_pois.
+        paths: draw the strongest two-hop path to the truth.
+    """
+    source, target = int(record[c.SOURCE]), int(record[c.TARGET])
+    middles = opened.graph.two_hop_paths(source, target)["middle"].head(1).tolist() if paths else []
+    return Marks(
+        source=source,
+        truth=target,
+        predicted=tuple(int(poi) for poi in record[c.TOP_POIS][:2]),
+        truth_rank=float(record[c.RANK]),
+        middles=tuple(int(middle) for middle in middles),
+        visited=bool(record[c.IN_HISTORY]),
+    )
+
+
+def draw_thumbnail(
+    opened: LoadedDataset, marks: Marks, *, palette: Palette, basemap: Mapping[str, Any] | None = None
+) -> bytes:
+    """A small map without names: a PNG of 760 x 260 pixels."""
+    camera, image, draw, top = _ground(opened, marks.places, THUMBNAIL_PX, _PADDING_PX, palette, basemap)
+    _draw_marks(draw, opened, marks, camera, palette, size=1.7)
+    return _cut(image, top, SCALE)
+
+
+def draw_for_room(
+    opened: LoadedDataset,
+    marks: Marks,
+    *,
+    shown: Sequence[int],
+    palette: Palette,
+    basemap: Mapping[str, Any] | None = None,
+) -> bytes:
+    """A large map with the names of what matters: a PNG of 1520 x 820 pixels.
+
+    Args:
+        shown: every place that any screen of the case shows, so that the map stands still from screen to screen.
+    """
+    camera, image, draw, top = _ground(opened, shown, ROOM_PX, _ROOM_PADDING_PX, palette, basemap)
+    _draw_marks(draw, opened, marks, camera, palette, size=1.5)
+    _draw_names(draw, opened, marks, camera, palette)
+    return _cut(image, top, 1)
+
+
+def _ground(
+    opened: LoadedDataset,
+    places: Sequence[int],
+    size: tuple[int, int],
+    padding: int,
+    palette: Palette,
+    basemap: Mapping[str, Any] | None,
+) -> tuple[Camera, Image.Image, ImageDraw.ImageDraw, int]:
+    """The ground, of which a band of the wanted shape is looked at: camera, picture, pen and the band's upper edge."""
+    poi = np.array(places, dtype=np.int64)
+    height = round(SIZE[0] * size[1] / size[0])
+    camera = fit_camera(
+        opened.latitude[poi],
+        opened.longitude[poi],
+        width_px=SIZE[0],
+        height_px=height,
+        padding_px=padding,
+        max_zoom=14.0,
+    )
+    image, draw = draw_ground(Ground(opened, _near(basemap, camera)), camera, palette, height=height)
+    return camera, image, draw, SCALE * (SIZE[1] - height) // 2
+
+
+def _cut(image: Image.Image, top: int, shrink: int) -> bytes:
+    """The band as a PNG; of several cards at once, writing the smallest file would take longer than drawing."""
+    band = image.crop((0, top, image.width, image.height - top))
+    buffer = io.BytesIO()
+    (band.reduce(shrink) if shrink > 1 else band).save(buffer, format="PNG", compress_level=4)
+    return buffer.getvalue()
+
+
+def _near(basemap: Mapping[str, Any] | None, camera: Camera) -> Mapping[str, Any] | None:
+    """The map's layers without what lies outside the picture: most of a city is not in a close look."""
+    if basemap is None:
+        return None
+    layers = {
+        name: {**layer, "features": [feature for feature in layer["features"] if _is_near(feature, camera)]}
+        for name, layer in basemap["layers"].items()
+    }
+    return {**basemap, "layers": layers}
+
+
+def _is_near(feature: Mapping[str, Any], camera: Camera) -> bool:
+    west, south, east, north = _bounds(feature["geometry"])
+    x, y = screen_offsets(camera, np.array([south, north]), np.array([west, east]))
+    half_width, half_height = SIZE[0] / 2, SIZE[1] / 2
+    return bool(x[0] <= half_width and x[1] >= -half_width and y[1] <= half_height and y[0] >= -half_height)
+
+
+def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
+    """West, south, east, north of a GeoJSON geometry, degrees."""
+    flat: list[Any] = [geometry["coordinates"]]
+    west = south = np.inf
+    east = north = -np.inf
+    while flat:
+        entry = flat.pop()
+        if isinstance(entry[0], int | float):
+            west, east = min(west, entry[0]), max(east, entry[0])
+            south, north = min(south, entry[1]), max(north, entry[1])
+        else:
+            flat += entry
+    return float(west), float(south), float(east), float(north)
+
+
+def _draw_marks(
+    draw: ImageDraw.ImageDraw, opened: LoadedDataset, marks: Marks, camera: Camera, palette: Palette, size: float
+) -> None:
+    """Trail, paths, predictions, truth and source, from the bottom up."""
+    at = _positions(opened, marks, camera)
+    if marks.trail:
+        trail = [at[poi] for poi in (*marks.trail, marks.source)]
+        draw.line(trail, fill=palette.ink, width=round(5 * size), joint="curve")
+        for poi in marks.trail:
+            draw_disc(draw, at[poi], 8 * size, fill=palette.ink, outline=palette.land, width=3)
+    if marks.truth is not None:
+        for middle in marks.middles:
+            line = palette.road_casing if marks.faded else palette.paths.fill
+            draw.line([at[marks.source], at[middle], at[marks.truth]], fill=line, width=round(9 * size), joint="curve")
+            draw_disc(draw, at[middle], 12 * size, fill=line, outline=palette.land, width=3)
+    font = ImageFont.load_default(round(24 * size))
+    for rank, poi in reversed(list(enumerate(marks.predicted, start=1))):
+        if poi == marks.truth:
+            continue
+        radius = size * (24 if rank == 1 else 17)
+        draw_disc(draw, at[poi], radius, fill=palette.model.fill, outline=palette.land, width=4)
+        draw.text(at[poi], str(rank), fill=palette.page, font=font, anchor="mm")
+    draw_disc(draw, at[marks.source], 15 * size, fill=palette.ink, outline=palette.land, width=4)
+    if marks.truth is not None:
+        _draw_truth(draw, at[marks.truth], marks, palette, size)
+
+
+def _draw_truth(
+    draw: ImageDraw.ImageDraw, at: tuple[float, float], marks: Marks, palette: Palette, size: float
+) -> None:
+    """A ring; with the rank on a disc where it is known and short enough to be read."""
+    radius = 26 * size
+    rank = None if marks.truth_rank is None or marks.truth_rank > 99 else round(marks.truth_rank)
+    draw_disc(draw, at, radius + 8 * size, fill=palette.land, outline=palette.land, width=1)
+    if rank is not None:
+        draw_disc(draw, at, radius - 4 * size, fill=palette.model.fill, outline=palette.model.fill, width=1)
+        font = ImageFont.load_default(round(24 * size))
+        draw.text(at, str(rank), fill=palette.page, font=font, anchor="mm")
+    draw_disc(draw, at, radius + 4 * size, fill=None, outline=palette.truth.fill, width=round(7 * size))
+    if marks.visited:
+        corner = (at[0] + 0.8 * radius, at[1] - 0.8 * radius)
+        draw_disc(draw, corner, 11 * size, fill=palette.revisits.fill, outline=palette.land, width=round(3 * size))
+
+
+def _draw_names(
+    draw: ImageDraw.ImageDraw, opened: LoadedDataset, marks: Marks, camera: Camera, palette: Palette
+) -> None:
+    """Names on plates, truth, source and first place first; one that would cover a mark is left out."""
+    first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
+    named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}
+    named |= {marks.source: palette.ink}
+    named |= {poi: palette.model.text for poi in first if poi not in named}
+    named |= {poi: palette.paths.text for poi in marks.middles if poi not in named}
+    at = _positions(opened, marks, camera)
+    unit = _ROOM_NAME_PX * 0.55 / CHARACTER_PX  # pixels of this picture for one of the placement's
+    texts = [opened.labels[poi] for poi in named]
+    x, y = (np.array([(at[poi][axis] - SCALE * SIZE[axis] / 2) / unit for poi in named]) for axis in (0, 1))
+    obstacles = np.array(
+        [[(px - SCALE * SIZE[0] / 2) / unit, (py - SCALE * SIZE[1] / 2) / unit, 14.0] for px, py in at.values()]
+    )
+    half_size = (ROOM_PX[0] / 2 / unit - 4, ROOM_PX[1] / 2 / unit - 4)
+    labels = place_labels(texts, x, y, np.full(len(texts), 17.0), obstacles=obstacles, half_size=half_size)
+    font = ImageFont.load_default(_ROOM_NAME_PX)
+    for label in labels:
+        poi = list(named)[label.index]
+        where = (at[poi][0] + label.shift_x * unit, at[poi][1] + label.shift_y * unit)
+        anchor = {"start": "lm", "end": "rm", "middle": "mm"}[label.anchor]
+        box = draw.textbbox(where, label.text, font=font, anchor=anchor)
+        draw.rounded_rectangle([box[0] - 10, box[1] - 6, box[2] + 10, box[3] + 6], radius=10, fill=palette.land)
+        draw.text(where, label.text, fill=named[poi], font=font, anchor=anchor)
+
+
+def _positions(opened: LoadedDataset, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:
+    poi = np.array(marks.places, dtype=np.int64)
+    return dict(zip(marks.places, pixels(camera, opened.latitude[poi], opened.longitude[poi]), strict=True))
+
+
+def latest_stops(stops: Sequence[int]) -> tuple[int, ...]:
+    """The last few stops of a walk before its current one, as a trail."""
+    return tuple(int(poi) for poi in stops[:-1][-_TRAIL_STOPS:])

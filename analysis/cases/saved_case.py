@@ -1,0 +1,114 @@
+"""A saved case and a collection of them: what one plain JSON file holds. No trace of a person is in it."""
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints, field_validator
+
+from analysis.explain.links import CaseLink
+from analysis.explain.sentences import Register
+from recap.config import Config
+
+MAX_NOTE: Final = 2000
+MAX_TITLE: Final = 300
+MAX_TAGS: Final = 12
+MAX_TAG: Final = 40
+_EARLY: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_SHORT: Final = 12
+
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TAG)]
+CaseName = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+
+
+class SavedCase(Config):
+    """One saved case: the exact view, and what somebody wrote about it.
+
+    Files of earlier versions, which knew neither tags nor audience nor words, are read as they are.
+    """
+
+    link: CaseLink = Field(description="Hashes of dataset and checkpoint, the case, the places compared, the edits.")
+    title: str = Field(max_length=MAX_TITLE, description="What the case showed, in one line.")
+    note: str = Field("", max_length=MAX_NOTE)
+    tags: tuple[Tag, ...] = Field((), max_length=MAX_TAGS)
+    audience: str = Field("", max_length=100, description="Whom it is kept for.")
+    words: Register = Field("stakeholder", description="Whose register the view spoke.")
+    saved: datetime
+    changed: datetime = Field(_EARLY, description="When note, tags or audience were last written.")
+
+    @field_validator("tags")
+    @classmethod
+    def _each_once(cls, tags: tuple[str, ...]) -> tuple[str, ...]:
+        first: dict[str, str] = {}
+        for tag in tags:
+            first.setdefault(tag.casefold(), tag)
+        return tuple(first.values())
+
+    @property
+    def name(self) -> str:
+        """Its file's name, from the view alone: the same view is one file, whatever is written about it."""
+        short = {"checkpoint": self.link.checkpoint[:_SHORT], "dataset": self.link.dataset[:_SHORT]}
+        return _name(self.link.model_copy(update=short).query)
+
+    def fits(self, dataset_hash: str, checkpoint_hash: str | None) -> bool:
+        """Whether it was saved of this dataset and this checkpoint; an empty hash fits any."""
+        return dataset_hash.startswith(self.link.dataset) and (checkpoint_hash or "").startswith(self.link.checkpoint)
+
+    def holds(self, text: str) -> bool:
+        """Whether every word of a search stands in title, note, tags or audience, whatever the capitals."""
+        written = " ".join((self.title, self.note, *self.tags, self.audience)).casefold()
+        return all(word in written for word in text.casefold().split())
+
+
+class Collection(Config):
+    """Saved cases in an order, under a title."""
+
+    title: str = Field(min_length=1, max_length=100)
+    cases: tuple[CaseName, ...] = Field((), max_length=500, description="Names of saved cases, in order.")
+    changed: datetime
+
+    @field_validator("cases")
+    @classmethod
+    def _each_once(cls, cases: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cases))
+
+    @property
+    def name(self) -> str:
+        """Its file's name, from its title: a title is one collection."""
+        return _name(" ".join(self.title.casefold().split()))
+
+    def with_case(self, case: str) -> "Collection":
+        """The same with one more at the end."""
+        return self._of((*self.cases, case))
+
+    def without_case(self, case: str) -> "Collection":
+        """The same without one."""
+        return self._of(tuple(name for name in self.cases if name != case))
+
+    def moved(self, case: str, by: int) -> "Collection":
+        """The same with one case moved; it stops at either end.
+
+        >>> made = Collection(title="x", cases=("a" * 16, "b" * 16), changed=datetime.now(UTC))
+        >>> [name[0] for name in made.moved("b" * 16, -5).cases]
+        ['b', 'a']
+        """
+        at = self.cases.index(case)
+        others = [name for name in self.cases if name != case]
+        others.insert(min(max(at + by, 0), len(others)), case)
+        return self._of(tuple(others))
+
+    def _of(self, cases: tuple[str, ...]) -> "Collection":
+        return Collection(title=self.title, cases=cases, changed=datetime.now(UTC))
+
+
+def parse_tags(text: str) -> tuple[str, ...]:
+    """Tags from what somebody typed, separated by commas.
+
+    >>> parse_tags("two hops,  start here ,")
+    ('two hops', 'start here')
+    """
+    return tuple(tag.strip() for tag in text.split(",") if tag.strip())
+
+
+def _name(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

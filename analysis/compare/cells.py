@@ -1,0 +1,112 @@
+"""Who finds which case: the four cells of two scorers' hits, the cases in them, and a cell as a link's text.
+
+``hits:markov:0123456789ab:20:only_b`` are the cases that the second scorer finds within 20 and the first does not.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.compare.side import Side
+from recap import columns as c
+from recap.errors import ConfigError
+
+CELLS: Final = ("both", "only_a", "only_b", "neither")
+FIGURE_1: Final = "figure_1"
+"""Not of the 2x2: the paper's Figure 1, a popular destination by a step never seen, which A misses."""
+POPULAR_SHARE: Final = 0.1
+"""The most visited tenth of places is popular."""
+CASE_LISTS: Final = (*CELLS, FIGURE_1)
+_SCORER: Final = r"[a-z0-9_.\-]{1,400}"
+_FORM: Final = re.compile(rf"hits:({_SCORER}):({_SCORER}):(\d{{1,4}}):({'|'.join(CASE_LISTS)})")
+
+
+@dataclass(frozen=True)
+class HitSelection:
+    """One list of cases of a comparison, as a link names it; ``a`` and ``b`` are the sides' keys."""
+
+    a: str
+    b: str
+    k: int
+    cell: str
+
+    @classmethod
+    def parse(cls, text: str) -> "HitSelection":
+        """Read the text of a link.
+
+        Raises:
+            ConfigError: another form.
+        """
+        match = _FORM.fullmatch(text)
+        if match is None or int(match[3]) < 1:
+            raise ConfigError("a choice of compared cases looks like hits:markov:evidence:20:only_b")
+        return cls(match[1], match[2], int(match[3]), match[4])
+
+    @property
+    def text(self) -> str:
+        """What `parse` reads back."""
+        return f"hits:{self.a}:{self.b}:{self.k}:{self.cell}"
+
+
+def cell_label(cell: str, a: str, b: str) -> str:
+    """What the cases of a list have in common, in words."""
+    return {
+        "both": "Both find it",
+        "only_a": f"Only {a} finds it",
+        "only_b": f"Only {b} finds it",
+        "neither": "Neither finds it",
+        FIGURE_1: f"Popular place, step never seen, {a} misses it",
+    }[cell]
+
+
+def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
+    """Which cases belong to a list.
+
+    Raises:
+        ConfigError: no such list.
+    """
+    in_a, in_b = a.hits(k), b.hits(k)
+    match cell:
+        case "both":
+            return in_a & in_b
+        case "only_a":
+            return in_a & ~in_b
+        case "only_b":
+            return ~in_a & in_b
+        case "neither":
+            return ~in_a & ~in_b
+        case "figure_1":
+            return ~in_a & popular_by_unseen_step(a.cases)
+        case _:
+            raise ConfigError(f"unknown list {cell!r}; choose one of {', '.join(CASE_LISTS)}")
+
+
+def popular_by_unseen_step(cases: pd.DataFrame) -> np.ndarray:
+    """Whether the step never occurred in training while the place is popular (Fig. 1).
+
+    Popular: among the most visited tenth of the places that test cases lead to, by training check-ins.
+    """
+    visits = cases[c.DESTINATION_COUNT].to_numpy(np.int64)
+    if len(visits) == 0:
+        return np.zeros(0, dtype=bool)
+    over_places = cases.drop_duplicates(c.TARGET)[c.DESTINATION_COUNT].to_numpy(np.int64)
+    at_least = np.quantile(over_places, 1 - POPULAR_SHARE, method="higher")
+    return (visits >= max(at_least, 1)) & (cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
+
+
+def listed_cases(a: Side, b: Side, mask: np.ndarray) -> pd.DataFrame:
+    """The cases of a list, largest change of rank first.
+
+    Returns:
+        ``case, source, target, transition_count, destination_count, rank_a, rank_b`` (median over seeds; NaN where the
+        truth is not in an imported list), ``in_history, within_two_hops``.
+    """
+    columns = [c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.IN_HISTORY, c.WITHIN_TWO_HOPS]
+    rank_a, rank_b = a.ranks(), b.ranks()
+    table = a.cases[columns].assign(rank_a=rank_a, rank_b=rank_b)[mask]
+    # A truth outside its list stands behind every listed one.
+    change = (table["rank_a"].fillna(np.inf) - table["rank_b"].fillna(np.inf)).abs().fillna(0.0)
+    return table.iloc[np.argsort(-change.to_numpy(), kind="stable")].reset_index(drop=True)

@@ -1,0 +1,206 @@
+"""Two scorers on the same cases in one result: differences by group and bin, intervals, tests, and who finds which.
+
+Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.compare.seeds import seed_table
+from analysis.compare.side import Side, check_same_cases
+from analysis.compare.significance import ALPHA, SignFlips, mcnemar
+from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from analysis.records.case_groups import COHORTS, STEP_BINS, bin_of_cases, cohort_of_cases, count_bins
+from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
+
+METRICS: Final = ("hr1", "hr5", "hr20", "ndcg20", "mrr")
+DEFAULT_K: Final = 20
+GROUP_LABELS: Final = {
+    "all": "All",
+    "head": "Head, seen twice or more",
+    "tail": "Tail, seen at most once",
+    "once": "of it once",
+    "never": "of it never",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Partition:
+    """Groups that share no case: the group of each case (-1 for none) and how many there are."""
+
+    group_N: np.ndarray
+    size: int
+
+
+class PairedCases:
+    """The cases that two scorers share, with what every comparison on them draws: made once for a dataset.
+
+    Args:
+        cases: the case table or any records of it.
+    """
+
+    def __init__(self, cases: pd.DataFrame) -> None:
+        self.cases = cases
+        self.bootstrap = UserBootstrap(cases[c.USER].to_numpy())
+        self.flips = SignFlips(self.bootstrap.num_users)
+        seen_N = cases[c.TRANSITION_COUNT].to_numpy(np.int64)
+        self.masks = {
+            "all": seen_N >= 0,
+            "head": seen_N > TAIL_MAX_COUNT,
+            "tail": seen_N <= TAIL_MAX_COUNT,
+            "once": seen_N == 1,
+            "never": seen_N == 0,
+        }
+        self.partitions = (
+            _Partition(np.zeros(len(cases), dtype=np.int64), 1),
+            _Partition(self.masks["tail"].astype(np.int64), 2),
+            _Partition(bin_of_cases(cases, c.TRANSITION_COUNT), len(STEP_BINS)),
+            _Partition(cohort_of_cases(cases), len(COHORTS)),
+        )
+
+    def compare(self, a: Side, b: Side, metric: str, k: int) -> list[pd.DataFrame]:
+        """One table for each partition (all; head and tail; bins; cohorts), see `Comparison.rows` for the columns."""
+        a_N, b_N = (side.values(metric).mean(0) for side in (a, b))
+        found_N = 2 * a.hits(k).astype(np.int64) + b.hits(k)
+        sums = [self._user_sums(b_N - a_N, partition) for partition in self.partitions]
+        p, exact = self.flips.p_values(np.concatenate(sums, axis=1))
+        tables, start = [], 0
+        for partition in self.partitions:
+            part = slice(start, start + partition.size)
+            tables.append(
+                self._table(partition, a_N, b_N, found_N).assign(sign_flip_p=p[part], sign_flip_exact=exact[part])
+            )
+            start += partition.size
+        return [_with_verdict(table, metric) for table in tables]
+
+    def _user_sums(self, difference_N: np.ndarray, partition: _Partition) -> np.ndarray:
+        kept = partition.group_N >= 0
+        at = self.bootstrap.user_N[kept] * partition.size + partition.group_N[kept]
+        size = self.bootstrap.num_users * partition.size
+        return np.bincount(at, weights=difference_N[kept], minlength=size).reshape(-1, partition.size)
+
+    def _table(self, partition: _Partition, a_N: np.ndarray, b_N: np.ndarray, found_N: np.ndarray) -> pd.DataFrame:
+        group_N, size = partition.group_N, partition.size
+        count, mean_a = group_means(a_N, group_N, size)
+        _, mean_b = group_means(b_N, group_N, size)
+        low, high = interval(self.bootstrap.means(b_N - a_N, group_N, size))
+        kept = group_N >= 0
+        cells = np.bincount(4 * group_N[kept] + found_N[kept], minlength=4 * size).reshape(size, 4)
+        return pd.DataFrame(
+            {
+                "n": count,
+                "a": mean_a,
+                "b": mean_b,
+                "difference": mean_b - mean_a,
+                "low": low,
+                "high": high,
+                "both": cells[:, 3],
+                "only_a": cells[:, 2],
+                "only_b": cells[:, 1],
+                "neither": cells[:, 0],
+                "mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()],
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What is known of B beside A.
+
+    Attributes:
+        a, b: their labels.
+        metric, k: what is compared, and the K within which a case counts as found.
+        rows: one row for each of `GROUP_LABELS`: ``group, n, a, b, difference`` (b minus a), ``low, high`` (95 %
+            interval over users), ``both, only_a, only_b, neither`` (cases found within K), ``mcnemar_p, sign_flip_p,
+            sign_flip_exact`` and ``verdict``: ``b``, ``a`` or ``close``.
+        bins: the same for each count of the step, with ``bin, low_count, high_count``.
+        cohorts: the same for the four evidence cohorts of the tail, with ``in_history, within_two_hops``.
+        seeds: see `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
+        lower_bound: whether a side's MRR is a lower bound, since its imported lists are short.
+        unmeasured_seeds: labels of trained sides with a single seed.
+    """
+
+    a: str
+    b: str
+    metric: str
+    k: int
+    users: int
+    rows: pd.DataFrame
+    bins: pd.DataFrame
+    cohorts: pd.DataFrame
+    seeds: pd.DataFrame | None
+    lower_bound: bool
+    unmeasured_seeds: tuple[str, ...]
+    html_body: ClassVar[Callable[["Comparison"], str] | None] = None
+    """How a notebook shows it; the report's own rendering, once it is imported."""
+
+    def _repr_html_(self) -> str | None:
+        render = type(self).html_body
+        return None if render is None else render(self)
+
+    def row(self, group: str) -> pd.Series:
+        """One group's row."""
+        return self.rows[self.rows["group"] == group].iloc[0]
+
+    @property
+    def n(self) -> int:
+        """Cases compared."""
+        return int(self.row("all")["n"])
+
+
+def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = None) -> Comparison:
+    """Compare two sides on the same cases.
+
+    Args:
+        k: a case counts as found within K; the metric's own K by default (20 for MRR).
+
+    Raises:
+        ConfigError: unknown metric, or one that an imported list is too short for.
+        RecapError: the sides are not of the same cases.
+    """
+    check_same_cases(paired.cases, a.cases, b.cases)
+    k = k or found_within(metric)
+    every, halves, by_bin, by_cohort = paired.compare(a, b, metric, k)
+    groups = {"all": every.iloc[0], "head": halves.iloc[0], "tail": halves.iloc[1]}
+    groups |= {"once": by_bin.iloc[1], "never": by_bin.iloc[0]}
+    rows = pd.DataFrame(list(groups.values()), columns=every.columns).astype(every.dtypes).reset_index(drop=True)
+    rows.insert(0, "group", list(groups))
+    names = count_bins(c.TRANSITION_COUNT).rename(columns={"low": "low_count", "high": "high_count"})
+    flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
+    short = [not bool(table[c.IN_LIST].all()) for side in (a, b) for table in side.tables if c.IN_LIST in table]
+    return Comparison(
+        a=a.label,
+        b=b.label,
+        metric=metric,
+        k=k,
+        users=paired.bootstrap.num_users,
+        rows=rows,
+        bins=pd.concat([names, by_bin], axis=1),
+        cohorts=pd.concat([flags, by_cohort], axis=1),
+        seeds=seed_table(a, b, metric, paired.masks),
+        lower_bound=metric == "mrr" and any(short),
+        unmeasured_seeds=tuple(side.label for side in (a, b) if side.trained and len(side.tables) == 1),
+    )
+
+
+def found_within(metric: str) -> int:
+    """The K that a metric speaks of.
+
+    >>> found_within("hr5"), found_within("mrr")
+    (5, 20)
+    """
+    return int(metric.removeprefix("hr")) if metric.startswith("hr") else DEFAULT_K
+
+
+def _with_verdict(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Who is better, by the interval and the stricter of the tests; McNemar speaks of hits and so of HR alone."""
+    strict = table[["mcnemar_p", "sign_flip_p"]].max(axis=1) if metric.startswith("hr") else table["sign_flip_p"]
+    clear = (table["n"] > 0) & (strict < ALPHA)
+    better = np.where(clear & (table["low"] > 0), "b", np.where(clear & (table["high"] < 0), "a", "close"))
+    known = table["n"] > 0
+    return table.assign(sign_flip_p=table["sign_flip_p"].where(known), stricter_p=strict.where(known), verdict=better)

@@ -1,0 +1,210 @@
+"""Ranked places predicted elsewhere, checked row by row and turned into evaluation records; nothing is guessed.
+
+Shape suffixes: R rows of the file, N cases.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.compare.prediction_file import PLACE, SECOND_LIST, read_prediction_file
+from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
+from recap.errors import DataError
+from recap.evaluation.metrics import reciprocal_rank
+from recap.evaluation.ranks import mean_rank
+from recap.evaluation.scoring import LIST_LENGTH
+from recap.printable import one_line
+
+EXAMPLES: Final = 3
+PROBLEMS: Final = {
+    "unknown_cases": "rows of cases that the dataset does not have",
+    "double_cases": "cases with two lists, or with one place twice",
+    "missing_cases": "test cases without a list",
+    "unknown_pois": "rows with places that the dataset does not know",
+    "no_number": "scores that are no finite number",
+    "rank_against_score": "cases whose rank column contradicts their scores",
+}
+"""What is refused, unless an option says what to do with it."""
+REMARKS: Final = {
+    "ties": "cases with equal scores; ranks are the mean over their orders",
+    "ties_with_truth": "of them, cases whose truth is tied",
+    "ties_at_the_end": "cases whose truth is tied with the end of its list; places left out may be tied too",
+    "not_in_list": "cases whose truth is not in its list",
+}
+"""What is only told."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How often something occurs, with the first few that show it."""
+
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What a file of predictions holds.
+
+    Attributes:
+        findings: a `Finding` for each of `PROBLEMS` and `REMARKS`.
+        shortest, longest: places in the shortest and longest list; metrics beyond the shortest are not known.
+    """
+
+    rows: int
+    cases: int
+    shortest: int
+    longest: int
+    findings: dict[str, Finding]
+
+    def sentences(self, *names: str) -> list[str]:
+        """One sentence for each of these that occurs, with its count and examples."""
+        words = PROBLEMS | REMARKS
+        told = []
+        for name in names or (*PROBLEMS, *REMARKS):
+            finding = self.findings[name]
+            if finding.count:
+                examples = f" ({', '.join(finding.examples)}, …)" if finding.examples else ""
+                told.append(f"{finding.count:,} {words[name]}{examples}")
+        return told
+
+
+def import_predictions(
+    path: Path, opened: LoadedDataset, *, missing_as_miss: bool = False, drop_unknown: bool = False
+) -> tuple[pd.DataFrame, ImportReport, str]:
+    """Read and check predictions, and rank the truth of every test case in its list.
+
+    Ranks are exact within a list (`num_better` scores above the truth's, `num_tied` equal to it). A truth outside its
+    list is put behind every place, so that no hit is claimed and MRR becomes a lower bound.
+
+    Args:
+        path: CSV or Parquet, see `read_prediction_file`.
+        missing_as_miss: a case without a list counts as not found, rather than being refused.
+        drop_unknown: rows with unknown places are left out, rather than being refused.
+
+    Returns:
+        The evaluation records with ``listed`` and ``in_list``, the report, and the content's hash.
+
+    Raises:
+        DataError: not such a file, or problems that would have to be guessed away; the line names them with counts.
+    """
+    rows = read_prediction_file(path)
+    given = len(rows)
+    findings: dict[str, Finding] = {}
+    num_cases = len(opened.cases)
+    rows, findings["unknown_cases"] = _split_off(rows, ~rows[c.CASE].between(0, num_cases - 1), c.CASE)
+    rows, findings["no_number"] = _split_off(rows, ~np.isfinite(rows[c.SCORE]), c.CASE)
+    rows = rows.assign(**{c.POI: _places(rows[PLACE], opened)})
+    rows, findings["unknown_pois"] = _split_off(rows, rows[c.POI] < 0, PLACE)
+    double = rows[rows.duplicated([c.CASE, c.POI]) | rows[SECOND_LIST]]
+    findings["double_cases"] = _finding(double[c.CASE].unique())
+    listed_N = np.bincount(rows[c.CASE], minlength=num_cases)
+    findings["missing_cases"] = _finding(np.flatnonzero(listed_N == 0))
+    findings["rank_against_score"] = _finding(_contradictions(rows))
+    if not findings["double_cases"].count:
+        records, remarks = _rank(rows, opened, listed_N)
+        findings |= remarks
+    else:
+        records = opened.cases
+        findings |= dict.fromkeys(REMARKS, Finding(0))
+    known = listed_N[listed_N > 0]
+    report = ImportReport(
+        given, int((listed_N > 0).sum()), int(min(known, default=0)), int(max(known, default=0)), findings
+    )
+    allowed = {"missing_cases": missing_as_miss, "unknown_pois": drop_unknown}
+    refused = [told for name in PROBLEMS if not allowed.get(name, False) for told in report.sentences(name)]
+    if refused:
+        raise DataError(
+            f"{path.name} cannot be imported, nothing is guessed: {'; '.join(refused)}. Mend the file, or say "
+            "--missing-as-miss (no list counts as not found) or --drop-unknown (such rows are left out)"
+        )
+    return records, report, _content_hash(rows, num_cases)
+
+
+def _split_off(rows: pd.DataFrame, bad: pd.Series, shown: str) -> tuple[pd.DataFrame, Finding]:
+    """The other rows, and how many were bad with a few different values of a column."""
+    values = rows.loc[bad, shown]
+    return rows[~bad], Finding(int(bad.sum()), _examples(values.unique()))
+
+
+def _finding(cases: np.ndarray) -> Finding:
+    return Finding(len(cases), _examples(cases))
+
+
+def _examples(values: np.ndarray) -> tuple[str, ...]:
+    return tuple(one_line(str(value))[:40] for value in values[:EXAMPLES])
+
+
+def _places(place: pd.Series, opened: LoadedDataset) -> np.ndarray:
+    """The index of each place, -1 where the dataset does not know it; text is an outside id, a number an index."""
+    if pd.api.types.is_integer_dtype(place):
+        return np.where(place.between(0, opened.dataset.num_pois - 1), place, -1).astype(np.int64)
+    known = pd.Index(opened.dataset.pois[c.POI_ID].astype(str))
+    return np.asarray(known.get_indexer(pd.Index(place.astype(str))), dtype=np.int64)
+
+
+def _contradictions(rows: pd.DataFrame) -> np.ndarray:
+    """Cases in which a later rank has a higher score."""
+    if c.RANK not in rows:
+        return np.zeros(0, dtype=np.int64)
+    ordered = rows.sort_values([c.CASE, c.RANK], kind="stable")
+    same = ordered[c.CASE].to_numpy()[1:] == ordered[c.CASE].to_numpy()[:-1]
+    rises = np.diff(ordered[c.SCORE].to_numpy()) > 0
+    return np.unique(ordered[c.CASE].to_numpy()[1:][same & rises])
+
+
+def _rank(rows: pd.DataFrame, opened: LoadedDataset, listed_N: np.ndarray) -> tuple[pd.DataFrame, dict[str, Finding]]:
+    """The records of all cases, and what is only told."""
+    num_cases, num_pois = len(opened.cases), opened.dataset.num_pois
+    rows = rows.sort_values([c.CASE, c.SCORE], ascending=[True, False], kind="stable")
+    case_R, score_R, poi_R = (rows[name].to_numpy() for name in (c.CASE, c.SCORE, c.POI))
+    target_N = opened.cases[c.TARGET].to_numpy(np.int64)
+    is_truth_R = poi_R == target_N[case_R]
+    in_list_N = np.zeros(num_cases, dtype=bool)
+    in_list_N[case_R[is_truth_R]] = True
+    truth_N = np.full(num_cases, np.nan)
+    truth_N[case_R[is_truth_R]] = score_R[is_truth_R]
+    better_N = np.bincount(case_R, weights=score_R > truth_N[case_R], minlength=num_cases).astype(np.int64)
+    tied_N = np.bincount(case_R, weights=score_R == truth_N[case_R], minlength=num_cases).astype(np.int64)
+    better_N, tied_N = np.where(in_list_N, better_N, num_pois - 1), np.where(in_list_N, tied_N, 1)
+    lowest_N = np.full(num_cases, np.inf)
+    np.minimum.at(lowest_N, case_R, score_R)
+    equal_R = (np.diff(case_R) == 0) & (np.diff(score_R) == 0)
+    first_N = np.concatenate([[0], np.cumsum(listed_N)])
+    spans = [slice(first, min(first + LIST_LENGTH, last)) for first, last in pairwise(first_N)]
+    records = opened.cases.assign(
+        **{
+            c.NUM_BETTER: better_N,
+            c.NUM_TIED: tied_N,
+            c.RANK: mean_rank(better_N, tied_N),
+            c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N),
+            c.SCORE: truth_N,
+            c.LISTED: listed_N,
+            c.IN_LIST: in_list_N,
+        }
+    )
+    records[c.TOP_POIS] = pd.Series([poi_R[span] for span in spans], dtype=object)
+    records[c.TOP_SCORES] = pd.Series([score_R[span] for span in spans], dtype=object)
+    at_the_end = in_list_N & (tied_N > 1) & (truth_N == lowest_N) & (listed_N < num_pois)
+    remarks = {
+        "ties": _finding(np.unique(case_R[1:][equal_R])),
+        "ties_with_truth": _finding(np.flatnonzero(in_list_N & (tied_N > 1))),
+        "ties_at_the_end": _finding(np.flatnonzero(at_the_end)),
+        "not_in_list": _finding(np.flatnonzero(~in_list_N & (listed_N > 0))),
+    }
+    return records, remarks
+
+
+def _content_hash(rows: pd.DataFrame, num_cases: int) -> str:
+    """Of the lists themselves, in the order of cases and scores, whatever the file's format and order."""
+    ordered = rows.sort_values([c.CASE, c.SCORE, c.POI], ascending=[True, False, True], kind="stable")
+    digest = hashlib.sha256(f"{num_cases}".encode())
+    for name, kind in ((c.CASE, "<i8"), (c.POI, "<i8"), (c.SCORE, "<f8")):
+        digest.update(ordered[name].to_numpy().astype(kind).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,103 @@
+"""Paired differences by group with user-bootstrap intervals, as experiments and the model card tell them.
+
+Shape suffixes: N cases.
+"""
+
+from collections.abc import Sequence
+from typing import TypedDict, cast
+
+import numpy as np
+import pandas as pd
+
+from analysis.compare.side import check_same_cases
+from analysis.records.accuracy import metric_values
+from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
+from recap import columns as c
+from recap.evaluation.metrics import GROUPS, METRICS, group_masks
+
+
+class ComparisonRow(TypedDict):
+    """A row of `compare_means`; ``rival`` is the rival's value."""
+
+    group: str
+    metric: str
+    n: int
+    value: float
+    rival: float
+    difference: float
+    low: float
+    high: float
+
+
+def compare_records(
+    records: pd.DataFrame,
+    rival: pd.DataFrame,
+    *,
+    metrics: Sequence[str] = METRICS,
+    groups: Sequence[str] = GROUPS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Paired differences of two scorers' records of the same cases, see `compare_means`."""
+    return compare_means([records], [rival], metrics=metrics, groups=groups, samples=samples, seed=seed)
+
+
+def compare_means(
+    records: Sequence[pd.DataFrame],
+    rival: Sequence[pd.DataFrame],
+    *,
+    metrics: Sequence[str] = METRICS,
+    groups: Sequence[str] = GROUPS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Paired differences of two models, each case's value averaged over the model's seeds.
+
+    Users are drawn again with all their cases; both models share every draw, so what they have in common cancels.
+
+    Args:
+        records, rival: one table for each seed, all of the same cases in the same order.
+
+    Returns:
+        One row for each group and metric: ``group, metric, n, value, rival, difference`` (value minus rival), ``low,
+        high`` (95 % interval of the difference). Values are NaN where the group is empty.
+
+    Raises:
+        RecapError: the records are not of the same cases.
+    """
+    first = records[0]
+    check_same_cases(*records, *rival)
+    bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
+    masks = group_masks(first[c.TRANSITION_COUNT])
+    rows = []
+    for metric in metrics:
+        value_N, rival_N = (_mean_values(side, metric) for side in (records, rival))
+        for group in groups:
+            mask_N = masks[group].to_numpy()
+            group_N = np.where(mask_N, 0, -1)
+            low, high = interval(bootstrap.means(value_N - rival_N, group_N, 1))
+            value = float(value_N[mask_N].mean()) if mask_N.any() else np.nan
+            rival_value = float(rival_N[mask_N].mean()) if mask_N.any() else np.nan
+            rows.append(
+                {
+                    "group": group,
+                    "metric": metric,
+                    "n": int(mask_N.sum()),
+                    "value": value,
+                    "rival": rival_value,
+                    "difference": value - rival_value,
+                    "low": float(low[0]),
+                    "high": float(high[0]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def comparison_rows(table: pd.DataFrame) -> list[ComparisonRow]:
+    """The rows of a table from `compare_means`, as JSON has them."""
+    return cast(list[ComparisonRow], table.to_dict(orient="records"))
+
+
+def _mean_values(tables: Sequence[pd.DataFrame], metric: str) -> np.ndarray:
+    """Each case's value, averaged over tables."""
+    return np.mean([metric_values(table, metric) for table in tables], axis=0)

@@ -1,0 +1,112 @@
+"""One side of a comparison: a scorer's records of all cases, or those of several seeds of one model.
+
+Shape suffixes: S seeds, N cases.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.accuracy import is_hit, metric_values
+from recap import columns as c
+from recap.errors import RecapError
+from recap.evaluation.metrics import reciprocal_rank
+
+SEEDS_MARK: Final = "-seeds"
+"""Ends the key of a checkpoint with its kept sibling seeds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """A scorer, or one model under several seeds.
+
+    Attributes:
+        key: what names it in links and caches; of several seeds, their keys joined by a dot.
+        label: what people read.
+        tables: evaluation records of the same cases in the same order, one table for each seed.
+        trained: whether a seed was drawn at all: a counter has none.
+    """
+
+    key: str
+    label: str
+    tables: tuple[pd.DataFrame, ...]
+    trained: bool = False
+
+    def __post_init__(self) -> None:
+        check_same_cases(*self.tables)
+
+    @property
+    def cases(self) -> pd.DataFrame:
+        """The cases, with the first seed's ranks."""
+        return self.tables[0]
+
+    def values(self, metric: str) -> np.ndarray:
+        """Each seed's value of each case, (S, N).
+
+        Raises:
+            ConfigError: unknown metric, or one that an imported list is too short for.
+        """
+        return np.stack([metric_values(table, metric) for table in self.tables])
+
+    def hits(self, k: int) -> np.ndarray:
+        """Whether each case is found within K: by more than half of the seeds.
+
+        A tied place stands at its mean rank.
+        """
+        return np.mean([is_hit(table, k) for table in self.tables], axis=0) > 0.5
+
+    def ranks(self) -> np.ndarray:
+        """Each case's rank, the median over seeds; NaN where the truth is not in an imported list."""
+        ranks = [
+            table[c.RANK].where(table[c.IN_LIST]) if c.IN_LIST in table else table[c.RANK] for table in self.tables
+        ]
+        return np.median(np.stack([rank.to_numpy(np.float64) for rank in ranks]), axis=0)
+
+
+def check_same_cases(*tables: pd.DataFrame) -> None:
+    """Refuse records that are not of the same cases in the same order.
+
+    Raises:
+        RecapError: they differ.
+    """
+    keys, first = [c.CASE, c.USER, c.SOURCE, c.TARGET], tables[0]
+    for other in tables[1:]:
+        if len(first) != len(other) or not np.array_equal(first[keys].to_numpy(), other[keys].to_numpy()):
+            raise RecapError(
+                f"a paired comparison needs records of the same cases in the same order, got {len(first):,} and "
+                f"{len(other):,} cases that differ"
+            )
+
+
+def with_ranked_seeds(side: Side, cases: pd.DataFrame, seeds: Mapping[int, pd.DataFrame]) -> Side:
+    """A side with further seeds of which ranks alone were kept; the side as it is where there are none.
+
+    Args:
+        cases: the case table.
+        seeds: seed -> table with ``rank``, as `recap sanity` keeps them.
+    """
+    if not seeds:
+        return side
+    tables = (*side.tables, *(table_of_ranks(cases, table) for table in seeds.values()))
+    return Side(f"{side.key}{SEEDS_MARK}", f"{side.label} ({len(tables)} seeds)", tables, trained=True)
+
+
+def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Records of a seed of which ranks alone were kept (`analysis.records.removals`), as the table of a side.
+
+    A mean rank that is no whole number is read as a tie of two.
+    """
+    rank_N = ranks[c.RANK].to_numpy(np.float64)
+    tied_N = np.where(rank_N == np.floor(rank_N), 1, 2)
+    better_N = (rank_N - (tied_N + 1) / 2).astype(np.int64)
+    return cases.assign(
+        **{
+            c.NUM_BETTER: better_N,
+            c.NUM_TIED: tied_N,
+            c.RANK: rank_N,
+            c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N),
+        }
+    )

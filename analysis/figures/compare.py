@@ -1,0 +1,282 @@
+"""Figures of a comparison: differences by step count, who finds which case, evidence cohorts, and seeds.
+
+A is the baseline's grey, B the model's blue. A full disc's interval excludes 0, an open one's holds it.
+"""
+
+import math
+from typing import Final
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.figures.charts import styled
+from analysis.figures.palette import Palette, ink_on, mix
+from analysis.formatting import signed
+from analysis.records.accuracy import METRIC_LABELS
+from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
+
+_HEIGHT: Final = 380
+_ROWS: Final = (("never", "Never seen"), ("once", "Seen once"), ("head", "Seen twice or more"), ("all", "All cases"))
+
+
+def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
+    """B minus A in each bin of the step's count, with 95 % intervals; marks carry the bin as customdata.
+
+    Args:
+        bins: `analysis.compare.comparison.Comparison.bins`.
+        a, b: the sides' names.
+    """
+    figure = go.Figure()
+    known = bins[bins["n"] > 0]
+    reach = max([0.01, *known["low"].abs().tolist(), *known["high"].abs().tolist()])
+    top = 1.3 * (reach if math.isfinite(reach) else 0.01)
+    tail_bins = int((bins["high_count"].between(0, TAIL_MAX_COUNT)).sum())
+    figure.add_shape(
+        type="rect",
+        x0=-0.5,
+        x1=tail_bins - 0.5,
+        y0=0,
+        y1=1,
+        yref="y domain",
+        fillcolor=palette.band,
+        line_width=0,
+        layer="below",
+    )
+    _note(figure, -0.42, top, "<b>tail</b>", palette.quiet, yanchor="top")
+    _note(figure, len(bins) - 0.55, top, f"↑ {b} is better", palette.quiet, xanchor="right", yanchor="top")
+    _note(figure, len(bins) - 0.55, -top, f"↓ {a} is better", palette.quiet, xanchor="right", yanchor="bottom")
+    figure.add_hline(y=0, line={"color": palette.quiet, "width": 1})
+    for position, row in enumerate(bins.to_dict(orient="records")):
+        _note(
+            figure, position, -top, f"{row['n']:,}", palette.quiet, xanchor="center", yanchor="top", yshift=-24, size=11
+        )
+        if row["n"] == 0:
+            continue
+        differs, clear = row["low"] != 0 or row["high"] != 0, row["low"] > 0 or row["high"] < 0
+        colour = (palette.model.fill if row["low"] > 0 else palette.ink) if clear else palette.quiet
+        if differs:
+            line = {"color": colour, "width": 3 if clear else 2}
+            figure.add_scatter(
+                x=[position, position], y=[row["low"], row["high"]], mode="lines", line=line, hoverinfo="skip"
+            )
+        words = (
+            f"{METRIC_LABELS[metric]}: {a} {row['a']:.3f}, {b} {row['b']:.3f}<br>"
+            f"{signed(row['difference'])} ({signed(row['low'])} to {signed(row['high'])})<br>n = {row['n']:,}"
+        )
+        figure.add_scatter(
+            x=[position],
+            y=[row["difference"]],
+            mode="markers",
+            marker={
+                "size": 15 if clear else 11 if differs else 9,
+                "color": colour if clear else palette.page,
+                "line": {"color": colour, "width": 2},
+                "opacity": 1,
+            },
+            customdata=[[c.TRANSITION_COUNT, int(row["low_count"]), int(row["high_count"])]],
+            hovertext=words if differs else f"{words}<br>no case differs",
+            hoverinfo="text",
+        )
+        if clear:
+            text = f"<b>{signed(row['difference'])}</b>"
+            _note(figure, position, row["difference"], text, colour, xanchor="left", xshift=12)
+    styled(figure, palette, height=_HEIGHT, margin={"l": 58, "b": 74})
+    figure.update_xaxes(
+        tickvals=list(range(len(bins))),
+        ticktext=bins["bin"].tolist(),
+        range=[-0.5, len(bins) - 0.5],
+        title_text="Times this step occurred in training, and cases",
+        title_standoff=28,
+    )
+    figure.update_yaxes(range=[-top, top], tickformat="+.2f" if top > 0.05 else "+.3f", nticks=6)
+    return figure
+
+
+def plot_hits(rows: pd.DataFrame, *, a: str, b: str, chosen: str, palette: Palette) -> go.Figure:
+    """The 2x2 of hits; only the cells in which the two disagree are filled. Marks carry the cell's name as customdata.
+
+    Args:
+        rows: `Comparison.rows`; the first one is drawn.
+        chosen: the cell whose cases are listed, with a frame.
+    """
+    figure, row = go.Figure(), rows.iloc[0]
+    grounds = {
+        "both": palette.band,
+        "only_a": palette.baseline,
+        "only_b": palette.model.fill,
+        "neither": palette.band,
+    }
+    at = {"both": (0, 1), "only_a": (1, 1), "only_b": (0, 0), "neither": (1, 0)}
+    words = {"both": "Both", "only_a": f"Only {a}", "only_b": f"Only {b}", "neither": "Neither"}
+    for cell, (x, y) in at.items():
+        ground = grounds[cell]
+        ink = ink_on(ground, palette)
+        figure.add_shape(
+            type="rect",
+            x0=x - 0.49,
+            x1=x + 0.49,
+            y0=y - 0.485,
+            y1=y + 0.485,
+            fillcolor=ground,
+            line={"color": palette.ink, "width": 3 if cell == chosen else 0},
+            layer="below",
+        )
+        figure.add_scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"symbol": "square", "size": 110, "color": ground, "opacity": 0},
+            customdata=[[cell]],
+            hovertext=f"{words[cell]}: {int(row[cell]):,} cases",
+            hoverinfo="text",
+        )
+        _note(figure, x, y + 0.1, f"<b>{int(row[cell]):,}</b>", ink, size=24, xanchor="center")
+        _note(figure, x, y - 0.18, _short(words[cell]), ink, size=13, xanchor="center")
+    _note(figure, 0.5, 1.82, f"<b>{_short(b, 30)}</b>", palette.model.text, size=14, xanchor="center")
+    for x, verb in ((0, "finds it"), (1, "misses it")):
+        _note(figure, x, 1.61, verb, palette.quiet, size=13, xanchor="center")
+    for y, verb in ((1, "finds it"), (0, "misses it")):
+        _note(figure, -0.55, y, f"<b>{_short(a, 12)}</b><br>{verb}", palette.quiet, size=13, xanchor="right")
+    styled(figure, palette, height=_HEIGHT - 40)
+    figure.update_xaxes(visible=False, range=[-1.12, 1.52])
+    figure.update_yaxes(visible=False, range=[-0.52, 1.95])
+    return figure
+
+
+def plot_cohort_differences(cohorts: pd.DataFrame, *, a: str, b: str, palette: Palette) -> go.Figure:
+    """The paper's Fig. 7 for two sides: tail cases by history and two hops; cells carry their flags as customdata.
+
+    Args:
+        cohorts: `Comparison.cohorts`.
+    """
+    figure = go.Figure()
+    columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
+    for row in cohorts.to_dict(orient="records"):
+        x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
+        hue = {"b": palette.model.fill, "a": palette.baseline}.get(str(row["verdict"]))
+        ground = palette.band if hue is None else mix(hue, palette.page, 0.9)
+        ink = ink_on(ground, palette)
+        figure.add_shape(
+            type="rect",
+            x0=x - 0.485,
+            x1=x + 0.485,
+            y0=y - 0.47,
+            y1=y + 0.47,
+            fillcolor=ground,
+            line_width=0,
+            layer="below",
+        )
+        figure.add_scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"symbol": "square", "size": 110, "color": ground, "opacity": 0},
+            customdata=[[bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]],
+            hovertext=f"n = {row['n']:,}",
+            hoverinfo="text",
+        )
+        if row["n"] == 0:
+            _note(figure, x, y, "no such case", ink, xanchor="center")
+            continue
+        _note(figure, x, y + 0.2, f"<b>{signed(row['difference'])}</b>", ink, size=23, xanchor="center")
+        span = f"[{signed(row['low'])}, {signed(row['high'])}]"
+        _note(figure, x, y - 0.07, span, ink, size=13, xanchor="center")
+        beside = f"{row['a']:.3f} → {row['b']:.3f}, n = {row['n']:,}"
+        _note(figure, x, y - 0.27, beside, ink, size=13, xanchor="center")
+    for x, text in ((0, "Visited before"), (1, "Never visited")):
+        _note(figure, x, 1.62, f"<b>{text}</b>", palette.revisits.text, size=14, xanchor="center")
+    for y, text in ((1, "Within<br>two hops"), (0, "Beyond<br>two hops")):
+        _note(figure, -0.53, y, f"<b>{text}</b>", palette.paths.text, size=14, xanchor="right")
+    styled(figure, palette, height=_HEIGHT)
+    figure.update_xaxes(visible=False, range=[-0.8, 1.5])
+    figure.update_yaxes(visible=False, range=[-0.5, 1.75])
+    return figure
+
+
+def plot_seeds(seeds: pd.DataFrame, *, metric: str, palette: Palette) -> go.Figure:
+    """Each seed's difference as a dot on the band within which two seeds of one model differ.
+
+    Args:
+        seeds: from `analysis.compare.seeds.seed_table`.
+    """
+    figure = go.Figure()
+    rows = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
+    shown = [(group, label) for group, label in _ROWS if group in rows]
+    reach = 1.15 * max(
+        1e-3, *(max(row["band"], *(abs(value) for value in row["each"])) for row in map(rows.__getitem__, dict(shown)))
+    )
+    for position, (group, label) in enumerate(reversed(shown)):
+        row = rows[group]
+        figure.add_shape(
+            type="rect",
+            x0=-row["band"],
+            x1=row["band"],
+            y0=position - 0.3,
+            y1=position + 0.3,
+            fillcolor=palette.head,
+            line_width=0,
+            layer="below",
+        )
+        clear = bool(row["larger"])
+        figure.add_scatter(
+            x=row["each"],
+            y=[position] * len(row["each"]),
+            mode="markers",
+            marker={
+                "size": 11,
+                "color": palette.model.fill if clear else palette.page,
+                "line": {"color": palette.model.fill, "width": 2},
+                "opacity": 1,
+            },
+            hovertext=[f"{label}: {signed(value, 4)}" for value in row["each"]],
+            hoverinfo="text",
+        )
+        word = f"<b>{'larger' if clear else 'within'}</b>" if clear else "within"
+        colour = palette.model.text if clear else palette.quiet
+        _note(figure, 1, position, word, colour, xanchor="right", size=14, xref="paper")
+    figure.add_vline(x=0, line={"color": palette.quiet, "width": 1})
+    styled(figure, palette, height=80 + 52 * len(shown), margin={"l": 140, "b": 50, "r": 4})
+    figure.update_xaxes(
+        range=[-reach, 1.25 * reach],
+        tickformat="+.3f",
+        nticks=7,
+        title_text=f"Difference in {METRIC_LABELS[metric]}, one dot for each seed",
+    )
+    names = [label for _, label in reversed(shown)]
+    figure.update_yaxes(
+        tickvals=list(range(len(names))), ticktext=names, tickfont={"color": palette.ink}, showgrid=False
+    )
+    return figure
+
+
+def _note(
+    figure: go.Figure,
+    x: float,
+    y: float,
+    text: str,
+    colour: str,
+    *,
+    size: int = 13,
+    xanchor: str = "left",
+    yanchor: str = "middle",
+    xshift: int = 0,
+    yshift: int = 0,
+    xref: str = "x",
+) -> None:
+    figure.add_annotation(
+        x=x,
+        y=y,
+        xref=xref,
+        text=text,
+        showarrow=False,
+        xanchor=xanchor,
+        yanchor=yanchor,
+        xshift=xshift,
+        yshift=yshift,
+        font={"size": size, "color": colour},
+    )
+
+
+def _short(text: str, length: int = 22) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

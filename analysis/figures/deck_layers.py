@@ -1,0 +1,144 @@
+"""The few kinds of deck.gl layers that the maps are made of; sizes in pixels, rows in the form that pydeck writes."""
+
+from typing import Any, Final
+
+import pandas as pd
+import pydeck as pdk
+
+from analysis.figures.palette import Palette, rgb
+from analysis.figures.scale_bar import ScaleBar
+from analysis.figures.table_rows import rows
+from analysis.geography import Camera
+
+_PIXELS: Final[Any] = pdk.types.String("pixels")
+_FONT: Final[Any] = pdk.types.String('"Source Sans", sans-serif')
+
+
+def deck(layers: list[pdk.Layer], camera: Camera, map_style: str) -> pdk.Deck:
+    """A deck with our tooltip that opens at a camera."""
+    return pdk.Deck(
+        layers=layers,
+        initial_view_state=pdk.ViewState(
+            latitude=round(camera.latitude, 6), longitude=round(camera.longitude, 6), zoom=round(camera.zoom, 3)
+        ),
+        map_provider="carto",
+        map_style=map_style,
+        tooltip={"text": "{tip}"},
+    )
+
+
+def discs(
+    name: str, data: pd.DataFrame, *, fill: list[int] | str | None, line: list[int] | str, line_px: float
+) -> pdk.Layer:
+    """Discs of radius ``r`` at ``at``; rings where ``fill`` is None. A colour may be a column's name."""
+    return pdk.Layer(
+        "ScatterplotLayer",
+        id=name,
+        data=rows(data),
+        get_position="at",
+        get_radius="r",
+        radius_units=_PIXELS,
+        filled=fill is not None,
+        get_fill_color=fill or [0, 0, 0, 0],
+        stroked=True,
+        get_line_color=line,
+        get_line_width=line_px,
+        line_width_units=_PIXELS,
+        pickable=True,
+    )
+
+
+def lines(name: str, data: pd.DataFrame, start: str, end: str, *, colour: list[int] | str, width: float) -> pdk.Layer:
+    """Straight lines between two columns of positions."""
+    return pdk.Layer(
+        "LineLayer",
+        id=name,
+        data=rows(data),
+        get_source_position=start,
+        get_target_position=end,
+        get_color=colour,
+        get_width=width,
+        width_units=_PIXELS,
+        pickable=False,
+    )
+
+
+def paths(name: str, data: pd.DataFrame, *, colour: list[int]) -> pdk.Layer:
+    """Lines through several positions, ``path``, of width ``w``."""
+    return pdk.Layer(
+        "PathLayer",
+        id=name,
+        data=rows(data),
+        get_path="path",
+        get_width="w",
+        width_units=_PIXELS,
+        get_color=colour,
+        pickable=True,
+        joint_rounded=True,
+        cap_rounded=True,
+    )
+
+
+def texts(
+    name: str, data: pd.DataFrame, column: str, colour: list[int], *, size: int, weight: int = 400, shift: bool = False
+) -> pdk.Layer:
+    """Words in the middle of ``at``, with ``shift`` moved by that column's pixels."""
+    options: dict[str, Any] = {"get_pixel_offset": "shift"} if shift else {}
+    return pdk.Layer(
+        "TextLayer",
+        id=name,
+        data=rows(data),
+        get_position="at",
+        get_text=column,
+        get_color=colour,
+        get_size=size,
+        font_family=_FONT,
+        font_weight=weight,
+        character_set=pdk.types.String("auto"),
+        get_text_anchor=pdk.types.String("middle"),
+        get_alignment_baseline=pdk.types.String("center"),
+        pickable=False,
+        **options,
+    )
+
+
+def names(
+    data: pd.DataFrame, colours: dict[str, str], palette: Palette, *, name: str = "names", size: int = 14
+) -> pdk.Layer:
+    """Placed names on plates: ``at, text, shift, anchor`` and ``of``, which says the colour."""
+    return pdk.Layer(
+        "TextLayer",
+        id=name,
+        data=rows(
+            data[["at", "text", "shift", "anchor"]].assign(
+                colour=data["of"].map({of: rgb(colour) for of, colour in colours.items()})
+            )
+        ),
+        get_position="at",
+        get_text="text",
+        get_color="colour",
+        get_size=size,
+        get_pixel_offset="shift",
+        get_text_anchor="anchor",
+        get_alignment_baseline=pdk.types.String("center"),
+        font_family=_FONT,
+        font_weight=600,
+        character_set=pdk.types.String("auto"),
+        background=True,
+        get_background_color=rgb(palette.land, 225),
+        background_padding=[5, 2],
+        background_border_radius=4,
+        pickable=False,
+    )
+
+
+def scale(bar: ScaleBar, palette: Palette) -> list[pdk.Layer]:
+    """A scale bar, fixed to the ground so that it stays true at every zoom."""
+    ends = pd.DataFrame({"from": [bar.ends[0]], "to": [bar.ends[1]]})
+    words = pd.DataFrame(
+        {"at": [bar.ends[0]], "text": [bar.text], "shift": [[0, -11]], "anchor": ["start"], "of": ["scale"]}
+    )
+    return [
+        lines("scale", ends, "from", "to", colour=rgb(palette.quiet), width=3),
+        names(words, {"scale": palette.quiet}, palette, name="scale-text", size=12),
+    ]

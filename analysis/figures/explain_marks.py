@@ -1,0 +1,116 @@
+"""What an explanation's map shows, as tables; `explain_map` draws them in a browser, `explain_image` as a picture."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.explain.explanation import FullExplanation
+from analysis.figures.labels import place_labels
+from analysis.figures.spread import spread_discs
+from analysis.figures.walk_marks import positions
+from analysis.geography import Camera, fit_camera, from_screen, screen_offsets
+from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
+
+RADIUS = {"source": 8.0, "truth": 11.0, "model": 9.0, "other": 9.0}
+MIDDLE_PX = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainMarks:
+    """The marks of an explanation; pixels are right of and below the map's middle.
+
+    Attributes:
+        places: the source, the target and its rival: ``of`` (source, truth, model, other), ``name, r, tip``, where
+            each is drawn (``at, x, y``), its true place (``true_at, true_x, true_y``), ``moved``.
+        middles: the middles of two-hop paths: ``at, x, y, r, tip``.
+        two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
+        names: ``at, x, y, text, shift, anchor, of``.
+    """
+
+    camera: Camera
+    places: pd.DataFrame
+    middles: pd.DataFrame
+    two_hops: pd.DataFrame
+    names: pd.DataFrame
+
+    @property
+    def leaders(self) -> pd.DataFrame:
+        """Lines from moved discs back to their places."""
+        return self.places[self.places["moved"]]
+
+
+def explain_marks(
+    explanation: FullExplanation, opened: LoadedDataset, *, size: tuple[int, int], narrowest: int = 10_000
+) -> ExplainMarks:
+    """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
+    paths = explanation.path_evidence
+    poi = np.array([explanation.source, explanation.target, explanation.rival, *(path.middle for path in paths)])
+    camera = fit_camera(
+        opened.latitude[poi], opened.longitude[poi], width_px=min(size[0], narrowest), height_px=size[1]
+    )
+    x, y = screen_offsets(camera, opened.latitude[poi], opened.longitude[poi])
+    at = positions(opened.longitude[poi], opened.latitude[poi])
+    middles = pd.DataFrame(
+        {"at": at[3:], "x": x[3:], "y": y[3:], "r": MIDDLE_PX, "tip": [path.name for path in paths], c.POI: poi[3:]}
+    )
+    two_hops = pd.DataFrame(
+        {
+            "path": [[at[0], middle, at[1]] for middle in at[3:]],
+            "x": [[x[0], middle, x[1]] for middle in x[3:]],
+            "y": [[y[0], middle, y[1]] for middle in y[3:]],
+            "w": [round(1.5 + 6 * path.share, 1) for path in paths],
+            "tip": [
+                f"via {path.name}: {path.count_in:,} and {path.count_out:,} training steps, share {path.share:.3f}"
+                for path in paths
+            ],
+        }
+    )
+    places = _places(explanation, camera, at[:3], x[:3], y[:3])
+    return ExplainMarks(camera, places, middles, two_hops, _names(places, middles, size))
+
+
+def _places(
+    explanation: FullExplanation, camera: Camera, at: list[list[float]], x: np.ndarray, y: np.ndarray
+) -> pd.DataFrame:
+    names = [explanation.source_name, explanation.target_name, explanation.contrast.b.name]
+    of = ["source", *explanation.roles]
+    radius = np.array([RADIUS[role] for role in of])
+    drawn_x, drawn_y = spread_discs(x, y, radius)
+    latitude, longitude = from_screen(camera, drawn_x, drawn_y)
+    moved = np.hypot(drawn_x - x, drawn_y - y) > 0.5
+    drawn = [a if far else b for a, b, far in zip(positions(longitude, latitude), at, moved, strict=True)]
+    return pd.DataFrame(
+        {
+            c.POI: [explanation.source, explanation.target, explanation.rival],
+            "of": of,
+            "name": names,
+            "tip": names,
+            "r": radius,
+            "at": drawn,
+            "x": drawn_x,
+            "y": drawn_y,
+            "true_at": at,
+            "true_x": x,
+            "true_y": y,
+            "moved": moved,
+        }
+    )
+
+
+def _names(places: pd.DataFrame, middles: pd.DataFrame, size: tuple[int, int]) -> pd.DataFrame:
+    wanted = places.iloc[[1, 2, 0]]
+    placed = place_labels(
+        wanted["name"].tolist(),
+        wanted["x"].to_numpy(float),
+        wanted["y"].to_numpy(float),
+        wanted["r"].to_numpy(float) + 1,
+        obstacles=np.concatenate([table[["x", "y", "r"]].to_numpy(float) for table in (places, middles)]),
+        half_size=(size[0] / 2 - 4, size[1] / 2 - 4),
+    )
+    names = wanted.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
+    names["text"] = [label.text for label in placed]
+    names["shift"] = pd.Series([[label.shift_x, label.shift_y] for label in placed], dtype=object)
+    names["anchor"] = [label.anchor for label in placed]
+    return names

@@ -1,0 +1,10 @@
+"""Rows of a table as plain dicts: the form that pydeck writes out and that pictures are drawn from."""
+
+from typing import Any
+
+import pandas as pd
+
+
+def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """One dict for each row, whatever the version of pandas."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -1,0 +1,62 @@
+"""How cases are grouped: by how often the step or the place was seen, and by the evidence that the target has."""
+
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.errors import ConfigError
+from recap.graph import TAIL_MAX_COUNT
+
+By = Literal["transition_count", "destination_count"]
+
+STEP_BINS: Final = (*range(10), 10)
+"""Lower edges: 0, 1, ..., 9 and 10 or more (Fig. 10)."""
+
+PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
+"""Lower edges of the target's training check-ins (Fig. 2)."""
+
+COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
+"""(in history, within two hops), row by row of Fig. 7."""
+
+
+def count_bins(by: str) -> pd.DataFrame:
+    """The bins of a count, one row each: ``bin`` (its name), ``low, high`` (both included, -1 for open).
+
+    Raises:
+        ConfigError: unknown ``by``.
+    """
+    edges = _edges(by)
+    high = [*(edge - 1 for edge in edges[1:]), -1]
+    names = [_bin_name(low, upper) for low, upper in zip(edges, high, strict=True)]
+    return pd.DataFrame({"bin": names, "low": edges, "high": high})
+
+
+def bin_of_cases(cases: pd.DataFrame, by: str) -> np.ndarray:
+    """The row of `count_bins` that each case (case table or records) belongs to.
+
+    Raises:
+        ConfigError: unknown ``by``.
+    """
+    return np.searchsorted(_edges(by), cases[by].to_numpy(np.int64), side="right") - 1
+
+
+def cohort_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
+    """The row of `COHORTS` that each tail case (seen at most eta times) belongs to; -1 for the others."""
+    history = cases[c.IN_HISTORY].to_numpy(bool)
+    hops = cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
+    return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, cohort, -1)
+
+
+def _edges(by: str) -> tuple[int, ...]:
+    if by == c.TRANSITION_COUNT:
+        return STEP_BINS
+    if by == c.DESTINATION_COUNT:
+        return PLACE_BINS
+    raise ConfigError(f"unknown column {by!r}; choose transition_count or destination_count")
+
+
+def _bin_name(low: int, high: int) -> str:
+    return f"{low}+" if high < 0 else str(low) if low == high else f"{low}–{high}"

@@ -1,0 +1,63 @@
+"""A comparison as HTML, for notebooks: the sentences, figures and tables of the Compare view, without scripts."""
+
+from typing import Any
+
+from analysis import formatting
+from analysis.compare import headline
+from analysis.compare.comparison import GROUP_LABELS, Comparison
+from analysis.figures.palette import DARK, LIGHT
+from analysis.records.accuracy import METRIC_LABELS
+from analysis.sharing.page import template
+from recap.graph import TAIL_MAX_COUNT
+
+_LEFT, _WIDTH, _MIDDLE, _HALF = 60, 690, 105, 90
+"""Pixels of the figure: left edge, width, height of no difference, and half its height."""
+
+
+def render_comparison(found: Comparison) -> str:
+    """One HTML element with its own style; names come from outside and are escaped."""
+    marks, reach = _marks(found)
+    return template("comparison.html.j2").render(
+        c=found,
+        signed_share=formatting.signed,
+        p=headline.p_value,
+        light=LIGHT,
+        dark=DARK,
+        finding=headline.comparison_finding(found),
+        sentences=" ".join(headline.sentences(found)),
+        strictness=headline.strictness_sentence(found),
+        metric=METRIC_LABELS[found.metric],
+        marks=marks,
+        reach=reach,
+        tail=_WIDTH / len(marks) * int(found.bins["high_count"].between(0, TAIL_MAX_COUNT).sum()),
+        all=found.row("all").to_dict(),
+        rows=[row | {"label": GROUP_LABELS[row["group"]]} for row in found.rows.to_dict(orient="records")],
+    )
+
+
+Comparison.html_body = staticmethod(render_comparison)
+
+
+def _marks(found: Comparison) -> tuple[list[dict[str, Any]], float]:
+    """Where each bin's disc and interval stand, and the difference at the upper edge."""
+    rows = found.bins.to_dict(orient="records")
+    known = [row for row in rows if row["n"] > 0]
+    reach = max([1e-3, *(max(abs(row["low"]), abs(row["high"])) for row in known)])
+    marks = []
+    for position, row in enumerate(rows):
+        n = int(row["n"])
+        mark: dict[str, Any] = {"bin": row["bin"], "n": n, "x": round(_LEFT + _WIDTH * (position + 0.5) / len(rows), 1)}
+        if n:
+            clear = row["low"] > 0 or row["high"] < 0
+            mark |= {name: _y(row[of], reach) for name, of in (("y", "difference"), ("top", "high"), ("bottom", "low"))}
+            mark |= {"is_clear": clear, "differs": row["low"] != 0 or row["high"] != 0}
+            mark["colour"] = "var(--b)" if row["low"] > 0 else "var(--ink)" if clear else "var(--quiet)"
+            mark["title"] = f"{formatting.signed(row['difference'])}, n = {n:,}"
+        else:
+            mark |= {"is_clear": False, "differs": False, "title": "n = 0"}
+        marks.append(mark)
+    return marks, reach
+
+
+def _y(value: float, reach: float) -> float:
+    return round(_MIDDLE - _HALF * value / reach, 1)

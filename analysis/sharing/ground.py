@@ -1,0 +1,113 @@
+"""The ground of shared maps in plain map units: a city's own layers, and places that many people know as dots.
+
+Units are web-mercator pixels at zoom 12 from a middle that no file tells, x to the east and y to the south, to a tenth.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from analysis.geography import Camera, screen_offsets
+from recap.config import Config
+
+ZOOM: Final = 12.0
+MAX_DOTS: Final = 3000
+FILLS: Final = ("district", "park", "airfield", "water", "quay")
+LINES: Final = ("street", "shore", "ferry", "rail", "road", "bridge")
+
+Point = tuple[float, float]
+Frame = tuple[float, float, float, float]
+"""Left, top, width, height in map units."""
+
+
+class GroundLayer(Config):
+    """One layer of the city: polygons as rings, the outer one first, or lines."""
+
+    name: str
+    kind: Literal["fill", "line"]
+    parts: list[list[list[Point]]]
+
+
+class Ground(Config):
+    """What lies under the marks."""
+
+    layers: list[GroundLayer]
+    dots: list[Point]
+
+
+class Projection:
+    """From degrees to map units.
+
+    Args:
+        latitude, longitude: of every place that may be shown, degrees, longitudes unwrapped; NaN is left out.
+    """
+
+    def __init__(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
+        known = np.isfinite(latitude) & np.isfinite(longitude)
+        middle = (float(np.median(latitude[known])), float(np.median(longitude[known]))) if known.any() else (0.0, 0.0)
+        self._camera = Camera(*middle, ZOOM)
+        self.is_empty = not known.any()
+
+    def points(self, latitude: np.ndarray, longitude: np.ndarray) -> list[Point]:
+        """Map units, one pair for each place."""
+        x, y = screen_offsets(self._camera, np.asarray(latitude, float), np.asarray(longitude, float))
+        return [(round(float(a), 1), round(float(b), 1)) for a, b in zip(x, y, strict=True)]
+
+
+def draw_ground(
+    projection: Projection,
+    basemap: Mapping[str, Any] | None,
+    latitude: np.ndarray,
+    longitude: np.ndarray,
+    frames: list[Frame],
+) -> Ground:
+    """The layers and dots that some frame shows.
+
+    Args:
+        basemap: the city's own layers; without them the dots draw the city.
+        latitude, longitude: of the places that may be dots: those of at least k people.
+    """
+    if not frames:
+        return Ground(layers=[], dots=[])
+    layers = []
+    if basemap is not None:
+        for name in basemap["order"]:
+            if name in (*FILLS, *LINES):
+                parts = list(_layer_parts(projection, basemap["layers"][name], name, frames))
+                layers.append(GroundLayer(name=name, kind="fill" if name in FILLS else "line", parts=parts))
+    dots = [dot for dot in projection.points(latitude, longitude) if any(_is_in(dot, frame) for frame in frames)]
+    every = -(-len(dots) // MAX_DOTS) if dots else 1
+    return Ground(layers=layers, dots=dots[::every])
+
+
+def _layer_parts(
+    projection: Projection, collection: Mapping[str, Any], name: str, frames: list[Frame]
+) -> Iterator[list[list[Point]]]:
+    wanted = "Polygon" if name in FILLS else "LineString"
+    for feature in collection["features"]:
+        kind, coordinates = feature["geometry"]["type"], feature["geometry"]["coordinates"]
+        if kind.removeprefix("Multi") != wanted:
+            continue
+        whole = coordinates if kind.startswith("Multi") else [coordinates]
+        for part in whole:
+            rings = [_projected(projection, ring) for ring in (part if wanted == "Polygon" else [part])]
+            if any(_touches(rings[0], frame) for frame in frames):
+                yield rings
+
+
+def _projected(projection: Projection, line: list[list[float]]) -> list[Point]:
+    degrees = np.array(line, dtype=np.float64)
+    return projection.points(degrees[:, 1], degrees[:, 0])
+
+
+def _is_in(point: Point, frame: Frame) -> bool:
+    left, top, width, height = frame
+    return left <= point[0] <= left + width and top <= point[1] <= top + height
+
+
+def _touches(line: list[Point], frame: Frame) -> bool:
+    """Whether the line's box meets the frame."""
+    x, y = [p[0] for p in line], [p[1] for p in line]
+    left, top, width, height = frame
+    return min(x) <= left + width and max(x) >= left and min(y) <= top + height and max(y) >= top

@@ -1,0 +1,142 @@
+"""A shared page as one HTML file: no script, nothing from elsewhere, both themes, prints to clean pages.
+
+Names come from outside data, so everything is escaped; it is rendered from `SharedPage` alone.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from analysis import formatting
+from analysis.explain.explanation import FullExplanation
+from analysis.figures.case_layout import part_is_active, place_paths, shown_parts, waterfall
+from analysis.figures.palette import DARK, LIGHT
+from analysis.glossary import PART_NAMES, SCORE_PARTS
+from analysis.sharing.case_map import case_map
+from analysis.sharing.generalise import share_case
+from analysis.sharing.places import ToldPlaces
+from analysis.sharing.share import projection_of
+from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
+from analysis.sharing.svg_map import SvgMap, ground_paths, svg_map
+from analysis.sharing.telling import Telling, places_by_name
+from recap.printable import visible
+from recap.storage.atomic import write_text
+
+
+def render_html(page: SharedPage) -> str:
+    """The whole page."""
+    projection = projection_of(page)
+    bodies = []
+    for case in page.cases:
+        drawn = case_map(case, page.places, projection)
+        body = _case(case, page.places, None if drawn is None else svg_map(drawn))
+        bodies.append(Markup(body))  # noqa: S704 - our own escaped output
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(page=page, bodies=bodies, ground=ground_paths(page.ground), style=_style())
+    )
+
+
+def write_html(page: SharedPage, path: Path) -> None:
+    """Write the page, whole or not at all.
+
+    Raises:
+        RecapError: the disk refused.
+    """
+    write_text(path, render_html(page), make_parents=True)
+
+
+def render_notebook(explanation: FullExplanation) -> str:
+    """One exact case as an element with its own style, for the eyes of who asked; without a map."""
+    telling = Telling(None, ToldPlaces.named({poi: name for name, poi in places_by_name(explanation).items()}), None)
+    case = share_case(explanation, telling, 1)
+    return f"<style>{_style()}</style>{_case(case, telling.shared_places(), None)}"
+
+
+FullExplanation.html_body = staticmethod(render_notebook)
+
+
+def _style() -> Markup:
+    return Markup(_environment().get_template("style.css.j2").render(light=LIGHT, dark=DARK))  # noqa: S704 - our own
+
+
+def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> str:
+    return (
+        _environment()
+        .get_template("case.html.j2")
+        .render(c=case, p=places.__getitem__, m=drawn, v=_values(case, places), a=case.contrast.a, b=case.contrast.b)
+    )
+
+
+def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
+    """What the template needs beside the case: positions, rows, roles."""
+    a, b = case.contrast.a, case.contrast.b
+    bars = {entry.poi: waterfall(entry, case) for entry in (a, b)}
+    ends = [0.0, a.total, b.total, *(end for steps in bars.values() for bar in steps for end in (bar.start, bar.end))]
+    low, span = min(ends), max(max(ends) - min(ends), 1e-9)
+    placed = place_paths(case.paths)
+    sides = zip(case.roles, case.visits, strict=True)
+    return {
+        "roles": dict(zip(("target", "rival"), case.roles, strict=True)),
+        "headline": case.headline.text,
+        "waterfall": lambda entry: bars[entry.poi],
+        "at": lambda value: round(100 * (value - low) / span, 2),
+        "wide": lambda value: round(100 * abs(value) / span, 2),
+        "rows": [
+            {
+                "label": PART_NAMES[part],
+                "a": _signed_part(a, part),
+                "b": _signed_part(b, part),
+                "difference": case.contrast.parts[part],
+                "active": part_is_active(part, case),
+            }
+            for part in SCORE_PARTS
+            if part in shown_parts(case)
+        ],
+        "largest_residual": max(abs(entry.residual) for entry in (a, b)),
+        "placed": placed,
+        "height": 60 + 46 * max(len(placed), 1),
+        "has_rows": any(path.rows for path in case.paths),
+        "has_last": any(visits.last for visits in case.visits),
+        "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,
+        "timelines": [{"side": side, "name": places[r.place].name, "dots": r.dots} for side, r in sides],
+    }
+
+
+def _signed_part(entry: Any, part: str) -> float:
+    value = float(getattr(entry, part))
+    return -value if part == "clip_loss" else value
+
+
+def _shown(value: Any) -> Any:
+    """Control characters of names as text; what was escaped already is ours."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def template(name: str) -> Template:
+    """One of our templates; what it is given is escaped."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("analysis.sharing"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters |= {
+        "ordinal": formatting.ordinal,
+        "points": formatting.points,
+        "signed": formatting.signed_points,
+        "share": formatting.share,
+        "chance": formatting.chance,
+        "percent": formatting.percent,
+    }
+    return environment

@@ -1,0 +1,145 @@
+"""How every place of a dataset is told in an export: as it is, or as a grid cell that k people were in.
+
+A place that at least k people visited keeps name, category and coordinates. Any other is told as the smallest cell in
+which k people were at such places; its category stays where k people were at places of that category in that cell.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.cells import Cells, codes_of
+from analysis.sharing.traces import Traces, traces_of
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.printable import one_line
+from recap.privacy import Generalisation, users_per_group
+
+_NOWHERE: Final = "a place"
+_LONGEST: Final = 60
+"""Characters of a category at most, whatever the data says."""
+
+
+@dataclass(frozen=True, eq=False)
+class ToldPlaces:
+    """What an export says of every place.
+
+    Attributes:
+        latitude, longitude: degrees as recorded.
+        name, category: as told.
+        is_cell: told as a cell, (places,).
+        cells: of those.
+        point: int64 code, (places,); places that a reader cannot tell apart have the same.
+        blurred: places told as a cell that may hold any place at all, named ones too; see `hide`.
+    """
+
+    latitude: np.ndarray
+    longitude: np.ndarray
+    name: Mapping[int, str]
+    category: Mapping[int, str]
+    is_cell: np.ndarray
+    cells: Cells | None
+    point: np.ndarray
+    blurred: frozenset[int] = frozenset()
+
+    @classmethod
+    def exact(cls, opened: LoadedDataset) -> "ToldPlaces":
+        """Every place as it is."""
+        number = opened.dataset.num_pois
+        return cls(
+            latitude=opened.latitude,
+            longitude=opened.longitude,
+            name=dict(enumerate(opened.labels)),
+            category={poi: one_line(str(text))[:_LONGEST] for poi, text in enumerate(opened.dataset.pois[c.CATEGORY])},
+            is_cell=np.zeros(number, dtype=bool),
+            cells=None,
+            point=np.arange(number, dtype=np.int64),
+        )
+
+    @classmethod
+    def named(cls, names: Mapping[int, str]) -> "ToldPlaces":
+        """Places of which nothing but the name is known."""
+        nothing = np.full(max(names, default=-1) + 1, np.nan)
+        told = np.zeros(len(nothing), dtype=bool)
+        return cls(nothing, nothing, names, dict.fromkeys(names, ""), told, None, np.arange(len(nothing)))
+
+    @classmethod
+    def generalised(
+        cls, opened: LoadedDataset, rule: Generalisation, hide: frozenset[int] = frozenset()
+    ) -> "ToldPlaces":
+        """Places of fewer than k people as cells.
+
+        Args:
+            hide: further places, whoever was there; all of these are told as cells without a category.
+        """
+        told, traces = cls.exact(opened), traces_of(opened.dataset)
+        hidden = traces.users_of_place < rule.min_users
+        hidden[list(hide)] = True
+        if not hidden.any():
+            return told
+        cells = Cells.assign(told.latitude, told.longitude, traces, hidden, rule)
+        kinds, kind = np.unique(np.array(list(told.category.values())).astype(str), return_inverse=True)
+        group = codes_of(cells.code, kind, hidden.astype(np.int64))
+        keeps = _keeps_category(group, hidden & (cells.level >= 0), traces, rule)
+        keeps[list(hide)] = False
+        names, categories, point = dict(told.name), dict(told.category), told.point.copy()
+        for poi in np.flatnonzero(hidden).tolist():
+            categories[poi] = str(kinds[kind[poi]]) if keeps[poi] else ""
+            where = "" if cells.level[poi] < 0 else f" in cell {cells.label(poi)}"
+            names[poi] = f"{categories[poi] or _NOWHERE}{where}"
+        point[hidden] = len(point) + codes_of(cells.code, np.where(keeps, kind, -1))[hidden]
+        return cls(told.latitude, told.longitude, names, categories, hidden, cells, point, hide)
+
+    def at(self, poi: int) -> tuple[float, float] | None:
+        """Latitude and longitude as told; None where none are."""
+        if self.is_cell[poi]:
+            return None if self.cells is None else self.cells.point(poi)
+        at = float(self.latitude[poi]), float(self.longitude[poi])
+        return None if np.isnan(at).any() else at
+
+    def bounds(self, poi: int) -> tuple[float, float, float, float] | None:
+        """South, west, north and east of the cell; None where the place is told as itself."""
+        return self.cells.bounds(poi) if self.is_cell[poi] and self.cells is not None else None
+
+    def alike(self, poi: int) -> np.ndarray:
+        """Which places the one that is told may be, bool (places,)."""
+        if poi in self.blurred and self.cells is not None and self.cells.level[poi] >= 0:
+            return self.cells.covers(poi)
+        return np.asarray(self.point == self.point[poi])
+
+    def opened(self, opened: LoadedDataset) -> LoadedDataset:
+        """The dataset for a picture: its places stand and are called as told; nothing else may be asked of it."""
+        at = [self.at(poi) for poi in range(len(self.name))]
+        anywhere = next((point for point in at if point is not None), (0.0, 0.0))
+        latitude, longitude = np.array([point or anywhere for point in at]).T
+        pois = opened.dataset.pois.assign(
+            **{
+                c.POI_NAME: list(self.name.values()),
+                c.CATEGORY: list(self.category.values()),
+                c.LATITUDE: latitude,
+                c.LONGITUDE: longitude,
+            }
+        )
+        return LoadedDataset(replace(opened.dataset, pois=pois), opened.graph)
+
+
+def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule: Generalisation) -> np.ndarray:
+    """Whether k people were at hidden places of this category in this cell."""
+    people = users_per_group(traces.user, group[traces.poi], int(group.max()) + 1)
+    return np.asarray(celled & (people[group] >= rule.min_users))
+
+
+def told_places(opened: LoadedDataset, rule: Generalisation) -> ToldPlaces:
+    """How a dataset's places are told under a rule; kept, since no salt is in them."""
+    key = rule.min_users, rule.cell_degrees
+    kept = _TOLD.setdefault(opened.dataset, {})
+    if key not in kept:
+        kept[key] = ToldPlaces.generalised(opened, rule)
+    return kept[key]
+
+
+_TOLD: WeakKeyDictionary[Dataset, dict[tuple[int, float], ToldPlaces]] = WeakKeyDictionary()

@@ -1,0 +1,106 @@
+"""A case's map as pixels: the marks and the ground of `analysis.sharing.case_map`, drawn flat for slides."""
+
+from typing import Final
+
+from PIL import Image, ImageDraw
+
+from analysis.figures.map_ground import ground_colours
+from analysis.figures.palette import Palette, mix
+from analysis.sharing.case_map import CaseMap, Mark
+from analysis.sharing.ground import Ground, Point
+from analysis.sharing.letters import Letters
+
+_TWICE: Final = 2
+"""Drawn at twice the size and halved, so that lines are smooth."""
+_WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
+_RADIUS: Final = {"source": 13, "target": 15, "rival": 14, "middle": 8}
+
+
+def draw_slide_map(
+    drawn: CaseMap,
+    ground: Ground,
+    palette: Palette,
+    letters: Letters,
+    size: tuple[int, int],
+    *,
+    paths: bool = True,
+    answers: bool = True,
+) -> Image.Image:
+    """The picture.
+
+    Args:
+        size: in pixels.
+        paths, answers: show two-hop paths; show the two places compared.
+    """
+    width, height = _TWICE * size[0], _TWICE * size[1]
+    left, top, frame_width, frame_height = drawn.frame
+    scale = min(width / frame_width, height / frame_height)
+    shift = ((width - scale * frame_width) / 2, (height - scale * frame_height) / 2)
+
+    def at(point: Point) -> Point:
+        return (point[0] - left) * scale + shift[0], (point[1] - top) * scale + shift[1]
+
+    image = Image.new("RGB", (width, height), palette.land)
+    draw = ImageDraw.Draw(image)
+    colours = ground_colours(palette)
+    for layer in ground.layers:
+        colour = colours.get(layer.name, palette.road_casing)
+        for part in layer.parts:
+            lines = [[at(point) for point in ring] for ring in part]
+            if layer.kind == "line":
+                draw.line(lines[0], fill=colour, width=_WIDTHS[layer.name] * _TWICE)
+                continue
+            draw.polygon(lines[0], fill=colour)
+            for hole in lines[1:]:
+                draw.polygon(hole, fill=palette.land if layer.name == "water" else colour)
+    for point in ground.dots:
+        _disc(draw, at(point), 3, mix(palette.quiet, palette.land, 0.35), None)
+    shown = [mark for mark in drawn.marks if _is_shown(mark, paths, answers)]
+    for mark in shown:
+        if mark.cell is not None:
+            x, y, wide, high = mark.cell
+            corners = [at((x, y)), at((x + wide, y + high))]
+            draw.rectangle([corners[0], corners[1]], outline=mix(palette.quiet, palette.land, 0.45), width=3)
+    for path in drawn.paths if paths else []:
+        draw.line([at(p) for p in path.through], fill=palette.paths.fill, width=round(_TWICE * (3 + 9 * path.share)))
+    for mark in shown:
+        _mark(draw, at(mark.at), mark, palette)
+    for mark in shown:
+        if mark.kind != "middle":
+            _name(draw, at(mark.at), mark, palette, letters, width)
+    return image.resize(size, Image.Resampling.LANCZOS)
+
+
+def _is_shown(mark: Mark, paths: bool, answers: bool) -> bool:
+    return mark.kind == "source" or (paths if mark.kind == "middle" else answers)
+
+
+def _mark(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette) -> None:
+    radius = _TWICE * _RADIUS[mark.kind]
+    if mark.kind == "source":
+        _disc(draw, at, radius, palette.ink, palette.land)
+    elif mark.kind == "middle":
+        _disc(draw, at, radius, palette.paths.fill, palette.land)
+    elif mark.role == "truth":
+        x, y = at
+        draw.ellipse([x - radius, y - radius, x + radius, y + radius], outline=palette.truth.fill, width=5 * _TWICE)
+    else:
+        _disc(draw, at, radius, palette.of_role(mark.role or "model").fill, palette.land)
+
+
+def _disc(draw: ImageDraw.ImageDraw, at: Point, radius: float, fill: str, outline: str | None) -> None:
+    x, y = at
+    draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=2 * _TWICE)
+
+
+def _name(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette, letters: Letters, width: int) -> None:
+    """A name on a plate, above the source and below the two places; kept inside the picture."""
+    text = letters.fit(mark.name if len(mark.name) <= 40 else mark.name[:39] + "…")
+    font = letters.font(26 * _TWICE, bold=True)
+    long = draw.textlength(text, font=font)
+    x = min(max(at[0], long / 2 + 20), width - long / 2 - 20)
+    y = at[1] + (-1 if mark.kind == "source" else 1) * _TWICE * 36
+    colour = palette.ink if mark.kind == "source" else palette.of_role(mark.role or "model").text
+    box = draw.textbbox((x, y), text, font=font, anchor="mm")
+    draw.rounded_rectangle([box[0] - 14, box[1] - 8, box[2] + 14, box[3] + 8], radius=12, fill=palette.land)
+    draw.text((x, y), text, fill=colour, font=font, anchor="mm")

@@ -1,0 +1,118 @@
+"""A table that names people, places or times as it may be shared; numbers of a model stay as they are.
+
+The rule is that of `analysis.sharing.places` and `recap.privacy`, by column: users get other names, places of fewer
+than k people become cells, times weekday and part of the day; numbers of cases, rows and trajectories are left out, and
+rows about cases are put into another order, since their place in the table would tell which case they are.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.places import ToldPlaces, told_places
+from recap import columns as c
+from recap.printable import one_line
+from recap.privacy import Generalisation
+
+PRIVACY: Final = "privacy"
+"""The column that says what kind of table this is; tables without people or places have none."""
+EXACT: Final = "exact: as recorded"
+_PLACES: Final = (c.POI, c.SOURCE, c.TARGET, "middle", "first", "rival", "truth_poi")
+_PEOPLE: Final = (c.USER, c.USER_ID, "walker")
+_DROPPED: Final = (
+    *(c.CASE, c.ROW, c.TRAJECTORY, c.POSITION, c.SOURCE_ROW, c.POI_ID, "stop", "visit", "key"),
+    *("visits", "revisit"),  # where else the walker had been
+)
+_DISTANCES: Final = {"distance_km": 1.0, "first_distance_m": 1000.0}
+"""Rounded to so much: an exact distance from a known place tells where the other one is."""
+_NAMES: Final = ("name", c.POI_NAME, c.CATEGORY)
+_OF_CASES: Final = (c.CASE, c.ROW)
+_POINTS: Final = (c.LATITUDE, c.LONGITUDE)
+
+
+def is_personal(table: pd.DataFrame) -> bool:
+    """Whether a table has rows about people, cases or single places rather than counts of them."""
+    named = {*_PLACES, *_PEOPLE, *_OF_CASES, *_POINTS, *_DISTANCES, c.TRAJECTORY, c.POI_ID, "kind"}
+    return bool(named & set(table.columns)) or any(map(_is_time, (table[name] for name in table.columns)))
+
+
+def share_table(
+    table: pd.DataFrame, opened: LoadedDataset, *, exact: bool = False, rule: Generalisation | None = None
+) -> pd.DataFrame:
+    """A copy to write into a file, with a column that says what it is; a table of counts alone comes back as it is.
+
+    Args:
+        exact: keep everything, and say so.
+    """
+    if not is_personal(table):
+        return table.copy()
+    if exact:
+        return table.assign(**{PRIVACY: EXACT})
+    rule = rule or Generalisation()
+    told = told_places(opened, rule)
+    columns = {str(name): _share_column(str(name), table, told, rule) for name in table.columns}
+    kept = {name: list(column) for name, column in columns.items() if column is not None}
+    shared = pd.DataFrame(kept, index=range(len(table)))
+    if set(_OF_CASES) & set(table.columns):
+        order = np.random.default_rng(int(rule.digest("rows", "")[:12], 16)).permutation(len(shared))
+        shared = shared.iloc[order].reset_index(drop=True)
+    return shared.assign(**{PRIVACY: f"generalised: k = {rule.min_users}, cells of {rule.cell_km:.0f} km or more"})
+
+
+def to_csv(table: pd.DataFrame) -> bytes:
+    """CSV in UTF-8. Text that a spreadsheet would run as a formula gets an apostrophe in front, controls are shown."""
+    safe = table.copy()
+    for name in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
+            safe[name] = safe[name].map(lambda cell: _harmless(cell) if isinstance(cell, str) else cell)
+    return safe.to_csv(index=False).encode("utf-8")
+
+
+def _share_column(
+    name: str, table: pd.DataFrame, told: ToldPlaces, rule: Generalisation
+) -> list[Any] | np.ndarray | None:
+    """The column as told; None where it is left out."""
+    column, owner = table[name], next((place for place in (c.POI, "middle") if place in table.columns), None)
+    if name in _DROPPED or (name == c.POI and "kind" in table.columns):
+        return None
+    if name in _PEOPLE:
+        return [rule.pseudonym(str(user)) for user in column]
+    if name in _PLACES:
+        return [told.name[int(poi)] for poi in column]
+    if name == c.TOP_POIS:
+        return [", ".join(told.name[int(poi)] for poi in pois) for pois in column]
+    if name in _POINTS:
+        if owner is None:
+            return np.asarray(rule.cell(column.to_numpy(float)))
+        points = [told.at(int(poi)) for poi in table[owner]]
+        return [None if at is None else at[_POINTS.index(name)] for at in points]
+    if name in _NAMES and owner is not None:
+        by_poi = told.category if name == c.CATEGORY else told.name
+        return [by_poi[int(poi)] for poi in table[owner]]
+    if name == "label" and c.POI in table.columns:
+        return [_item_label(*row, told) for row in zip(table["kind"], column, table[c.POI], strict=True)]
+    if name in _DISTANCES:
+        return np.asarray((column / _DISTANCES[name]).round() * _DISTANCES[name])
+    if _is_time(column):
+        if "stop" in table.columns:
+            return None  # a day's places with their times would be the trace itself
+        return ["" if pd.isna(moment) else rule.part_of_week(moment.weekday(), moment.hour) for moment in column]
+    return np.asarray(column)
+
+
+def _item_label(kind: str, label: str, poi: Any, told: ToldPlaces) -> str:
+    """A piece of evidence: a check-in by its order alone."""
+    if kind == "checkin":
+        return f"check-in {label.rsplit(', ', 1)[-1]}".replace("check-in current", "current")
+    return label if pd.isna(poi) else f"path via {told.name[int(poi)]}"
+
+
+def _is_time(column: pd.Series) -> bool:
+    return bool(pd.api.types.is_datetime64_any_dtype(column))
+
+
+def _harmless(cell: str) -> str:
+    text = one_line(cell)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -1,0 +1,46 @@
+"""What a map of a case looks at: the next place and what is predicted for it, or the whole walk."""
+
+import numpy as np
+
+from analysis.geography import Camera, fit_camera
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.trajectory import Trajectory
+from recap import columns as c
+
+FITTED_PREDICTIONS = 5
+CLOSEST_ZOOM = 16.0
+
+
+def fit_prediction(opened: LoadedDataset, prediction: CasePrediction, *, show_truth: bool) -> Camera:
+    """The camera on the source, the first five predictions and, only while it is shown, the truth."""
+    return _fit(opened, _ahead(prediction, show_truth))
+
+
+def fit_predictions(opened: LoadedDataset, predictions: list[CasePrediction], *, show_truth: bool = True) -> Camera:
+    """One camera for several predictions of one case, so that pictures side by side show the same stretch."""
+    return _fit(opened, np.concatenate([_ahead(prediction, show_truth) for prediction in predictions]))
+
+
+def fit_walk(opened: LoadedDataset, trajectory: Trajectory, prediction: CasePrediction, *, show_truth: bool) -> Camera:
+    """The camera on every stop up to now too; later stops would give the truth away."""
+    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(prediction.case[c.CASE]))]
+    return _fit(opened, np.concatenate([stops, _ahead(prediction, show_truth)]))
+
+
+def fit_steps(
+    opened: LoadedDataset, trajectory: Trajectory, predictions: list[CasePrediction], *, show_truth: bool
+) -> Camera:
+    """One camera for all steps of a walk, so that a film of them does not jump."""
+    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(predictions[-1].case[c.CASE]))]
+    return _fit(opened, np.concatenate([stops, *(_ahead(prediction, show_truth) for prediction in predictions)]))
+
+
+def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
+    best = prediction.candidates.head(prediction.num_best)[c.POI].to_numpy()[:FITTED_PREDICTIONS]
+    truth = [int(prediction.case[c.TARGET])] if show_truth else []
+    return np.array([int(prediction.case[c.SOURCE]), *best, *truth], dtype=np.int64)
+
+
+def _fit(opened: LoadedDataset, poi: np.ndarray) -> Camera:
+    return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=540, max_zoom=CLOSEST_ZOOM)

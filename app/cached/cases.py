@@ -1,0 +1,124 @@
+"""What the views Cases and Present ask: recipes over all cases, cards' pictures drawn once, and told cases."""
+
+import hashlib
+from contextlib import suppress
+from dataclasses import astuple
+from typing import Final
+
+import streamlit as st
+
+from analysis.cases import picture
+from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
+from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
+from analysis.cases.story import Story, tell_case
+from analysis.figures.palette import Theme, palette_of
+from analysis.records.evaluation_records import records_key
+from analysis.records.loaded_dataset import MODEL_LABELS
+from app.cached import datasets, maps
+from app.cached.keys import BY_MODEL
+from app.cached.records import read_records
+from app.cached.removals import kept_causes
+from app.settings import AppSettings
+from app.sources import Source, find_sources
+from recap import columns as c
+from recap.baselines import BASELINES
+from recap.errors import RecapError
+from recap.storage.atomic import replace_bytes
+from recap.storage.user_folder import user_subfolder
+
+FIRST_CARDS: Final = 12
+_DRAWING: Final = 1
+"""Version of the drawing; a new one draws kept pictures anew."""
+
+
+def rivals(source: Source) -> dict[str, Source | str]:
+    """Other rankers of the same dataset whose records are there: checkpoints first, then baselines, by their names."""
+    sources = find_sources(AppSettings.from_environment())
+    found: dict[str, Source | str] = {}
+    for other in sources:
+        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (
+            None,
+            source.checkpoint_hash,
+        )
+        if is_other and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
+            found.setdefault(other.label.rpartition(" · ")[2], other)
+    kept = [name for name in BASELINES if records_key(source.dataset_hash, name).is_kept(source.bundle)]
+    order = sorted({*kept, "markov"}, key=("count_plus_markov", "markov", *BASELINES).index)
+    found |= {MODEL_LABELS[name]: name for name in order if name != datasets.model_key(source)}
+    return found
+
+
+def recipe_tables(source: Source) -> RecipeTables:
+    """The tables that recipes search; without removals where none are kept, since a view does not wait for them."""
+    return _tables(source, tuple(rivals(source)), kept_causes(source) is not None)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeTables:
+    beside = rivals(source)
+    others = {}
+    for name in names:
+        other = beside[name]
+        others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
+    return RecipeTables(
+        records=read_records(source),
+        train_checkins=datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
+        others=others,
+        removals=kept_causes(source) if has_causes else None,
+        probabilistic=source.checkpoint_hash is not None,
+    )
+
+
+def recipes(source: Source) -> dict[RecipeName, FoundCases]:
+    """Every recipe's cases, see `analysis.cases.recipes`."""
+    return _recipes(source, tuple(rivals(source)), kept_causes(source) is not None)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Searching all cases", hash_funcs=BY_MODEL)
+def _recipes(source: Source, names: tuple[str, ...], has_causes: bool) -> dict[RecipeName, FoundCases]:
+    return find_all(_tables(source, names, has_causes), first=FIRST_CARDS)
+
+
+def thumbnail(source: Source, case: int, theme: Theme, *, paths: bool) -> bytes:
+    """A card's map, drawn once and kept on disk by what it shows."""
+    return _thumbnail(source, case, theme, paths)
+
+
+@st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
+def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
+    said = (source.dataset_hash, datasets.model_key(source), case, theme, paths, picture.THUMBNAIL_PX, _DRAWING)
+    name = hashlib.sha256(repr(said).encode()).hexdigest()[:32]
+    writes = not AppSettings.from_environment().read_only
+    path = None
+    with suppress(OSError, RecapError):
+        path = user_subfolder("cache") / "thumbnails" / f"{name}.png" if writes else None
+        if path is not None and path.is_file():
+            return path.read_bytes()
+    opened = datasets.open_dataset(source)
+    marks = marks_of_record(opened, read_records(source).iloc[case], paths=paths)
+    drawn = draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=maps.read_basemap(source))
+    if path is not None:
+        with suppress(OSError):  # a cache that cannot be written is done without
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(path, drawn, durable=False)
+    return drawn
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+def story(source: Source, case: int, edits: str = "") -> Story:
+    """One case told in screens, see `analysis.cases.story`; the source has a checkpoint."""
+    from app.cached.explanations import open_predictor  # here: torch is loaded to tell a case, not to list cards
+
+    return tell_case(open_predictor(source), datasets.open_dataset(source), case, edits)
+
+
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_MODEL | {Marks: astuple})
+def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Theme) -> bytes:
+    """A screen's picture."""
+    opened = datasets.open_dataset(source)
+    return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=maps.read_basemap(source))
+
+
+def hit_rate(source: Source, k: int) -> float:
+    """Share of test cases whose truth ranks within K."""
+    return float((read_records(source)[c.RANK] <= k).mean())

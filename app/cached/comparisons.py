@@ -1,0 +1,219 @@
+"""What the Compare view asks: who can stand on a side, a side's records, and the comparison; kept by content hash."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
+from analysis.compare.comparison import Comparison, PairedCases, compare
+from analysis.compare.side import SEEDS_MARK, Side, table_of_ranks
+from analysis.records.evaluation_records import records_key
+from analysis.records.imported import ImportedPredictions, find_predictions
+from analysis.records.loaded_dataset import MODEL_LABELS
+from app.cached import datasets
+from app.cached.keys import BY_DATASET, HashFuncs
+from app.cached.records import read_records
+from app.settings import AppSettings
+from app.sources import Source, find_sources
+from recap.baselines import BASELINES
+from recap.errors import ConfigError
+from recap.storage.artifacts import CHECKPOINT_MANIFEST
+from recap.storage.json_text import read_json
+
+DEFAULT_A = "count_plus_markov"
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that can stand on a side.
+
+    Attributes:
+        token: what a link carries; from content hashes, so that it means the same on every machine.
+        checkpoints: the seeds of a trained model; empty for the others.
+        baseline, imported: the other two kinds.
+        kept_seeds: whether the sibling seeds that `recap sanity` kept stand beside the checkpoint.
+    """
+
+    token: str
+    label: str
+    checkpoints: tuple[Source, ...] = ()
+    baseline: str | None = None
+    imported: ImportedPredictions | None = None
+    kept_seeds: bool = False
+
+    @property
+    def source(self) -> Source | None:
+        """What Walk and Explain open of it; None where there is no model."""
+        return self.checkpoints[0] if self.checkpoints else None
+
+
+BY_OPTION: HashFuncs = BY_DATASET | {Option: lambda option: option.token}
+
+
+def side_options(source: Source) -> dict[str, Option]:
+    """Everything that has, or can make, records of the source's dataset: token -> option."""
+    mine = [
+        other
+        for other in find_sources(AppSettings.from_environment())
+        if other.dataset_hash == source.dataset_hash and other.checkpoint_hash is not None
+    ]
+    names = [_model_name(item) for item in mine]
+    options = []
+    for item, name in zip(mine, names, strict=True):
+        label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
+        options.append(Option(item.token, label, (item,)))
+        if _kept_seeds(item):
+            several = f"{label} ({len(_kept_seeds(item)) + 1} seeds)"
+            options.append(Option(f"{item.token}{SEEDS_MARK}", several, (item,), kept_seeds=True))
+    for group in _siblings(mine):
+        token = ".".join(item.token for item in group)
+        options.append(Option(token, f"{_model_name(group[0])} ({len(group)} seeds)", tuple(group)))
+    options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
+    options += [Option(item.key, item.name, imported=item) for item in find_predictions(source.dataset_hash)]
+    return {option.token: option for option in options}
+
+
+def default_pair(source: Source, options: dict[str, Option]) -> tuple[str, str]:
+    """A: another model whose records are there, else counting. B: the source's own model, else `evidence`.
+
+    Models stand with their kept seeds where there are any.
+    """
+
+    def with_seeds(token: str) -> str:
+        return f"{token}{SEEDS_MARK}" if f"{token}{SEEDS_MARK}" in options else token
+
+    b = source.token if source.token in options else BASELINES[-1]
+    for option in options.values():
+        if len(option.checkpoints) == 1 and not option.kept_seeds and option.token != b:
+            key = records_key(source.dataset_hash, str(option.checkpoints[0].checkpoint_hash))
+            if key.is_kept(source.bundle):
+                return with_seeds(option.token), with_seeds(b)
+    return DEFAULT_A, with_seeds(b)
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
+def read_side(source: Source, option: Option) -> Side:
+    """A side with its records; they are made where they are not there yet, with a message."""
+    return Side(option.token, option.label, tuple(_tables(source, option)), trained=bool(option.checkpoints))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
+def paired_cases(source: Source) -> PairedCases:
+    """What every comparison on the source's dataset draws."""
+    return PairedCases(datasets.open_dataset(source).cases)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_OPTION)
+def compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
+    """See `analysis.compare.comparison.compare`."""
+    return compare(paired_cases(source), read_side(source, a), read_side(source, b), metric, k)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_OPTION)
+def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
+    """The cases of one list, largest change of rank first, see `analysis.compare.cells.listed_cases`."""
+    side_a, side_b = read_side(source, a), read_side(source, b)
+    return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
+
+
+@st.cache_data(max_entries=16, show_spinner="Ranking every case with the parts exchanged", hash_funcs=BY_OPTION)
+def swapped(source: Source, a: Option, b: Option, metric: str) -> pd.DataFrame:
+    """See `analysis.compare.swap.swap_table`; both sides must be checkpoints."""
+    from analysis.compare.scorers import of_checkpoint  # here: records alone need no torch
+    from analysis.compare.swap import swap_table
+    from app.cached.models import open_checkpoint
+
+    opened, sides = datasets.open_dataset(source), []
+    for option in (a, b):
+        assert option.source is not None
+        checkpoint = open_checkpoint(option.source).checkpoint
+        assert checkpoint is not None
+        sides.append(of_checkpoint(checkpoint, opened, bundle=source.bundle))
+    return swap_table(paired_cases(source), opened, sides[0], sides[1], metric)
+
+
+def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
+    """Which test cases a link's list of a comparison holds.
+
+    Raises:
+        ConfigError: a side is not here.
+    """
+    a, b = _sides_of(source, selection)
+    return cell_mask(read_side(source, a), read_side(source, b), selection.k, selection.cell)
+
+
+def hit_label(source: Source, selection: HitSelection) -> str:
+    """What the cases of a link's list have in common.
+
+    Raises:
+        ConfigError: a side is not here.
+    """
+    a, b = _sides_of(source, selection)
+    return cell_label(selection.cell, a.label, b.label)
+
+
+def _sides_of(source: Source, selection: HitSelection) -> tuple[Option, Option]:
+    options = side_options(source)
+    if not {selection.a, selection.b} <= set(options):
+        raise ConfigError("the link compares a model that is not here")
+    return options[selection.a], options[selection.b]
+
+
+def _tables(source: Source, option: Option) -> list[pd.DataFrame]:
+    if option.baseline is not None:
+        return [read_records(source.without_checkpoint, option.baseline)]
+    cases = datasets.open_dataset(source).cases
+    if option.imported is not None:
+        return [option.imported.read(len(cases))]
+    tables = [read_records(item) for item in option.checkpoints]
+    if option.kept_seeds:
+        tables += [table_of_ranks(cases, table) for table in _kept_seeds(option.checkpoints[0]).values()]
+    return tables
+
+
+@st.cache_resource(max_entries=16, ttl=120, show_spinner=False)
+def _seed_tables(dataset_hash: str, checkpoint_hash: str, rows: int, bundle: str | None) -> dict[int, pd.DataFrame]:
+    from pathlib import Path
+
+    from analysis.explain.siblings import seed_tables
+
+    folder = None if bundle is None else Path(bundle)
+    return seed_tables(dataset_hash, checkpoint_hash, rows=rows, bundle=folder)
+
+
+def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
+    """Ranks of sibling seeds that were shipped or made with `recap sanity`; looked for anew after two minutes."""
+    rows = len(datasets.open_dataset(source).cases)
+    bundle = None if source.bundle is None else str(source.bundle)
+    return _seed_tables(source.dataset_hash, str(source.checkpoint_hash), rows, bundle)
+
+
+def _model_name(source: Source) -> str:
+    folder = source.checkpoint_folder
+    assert folder is not None
+    return MODEL_LABELS["recap"] if folder.name == "checkpoint" else f"{MODEL_LABELS['recap']} {folder.name}"
+
+
+def _siblings(sources: list[Source]) -> list[list[Source]]:
+    """Checkpoints that differ in their seed only, where there are at least two."""
+    groups: dict[str, dict[Any, Source]] = {}
+    for source in sources:
+        train = _training(source)
+        if train is not None:
+            seed = train.pop("seed", None)
+            groups.setdefault(json.dumps(train, sort_keys=True), {}).setdefault(seed, source)
+    return [list(group.values()) for group in groups.values() if len(group) > 1]
+
+
+def _training(source: Source) -> dict[str, Any] | None:
+    assert source.checkpoint_folder is not None
+    try:
+        manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
+    except (OSError, ValueError):
+        return None
+    train = manifest.get("train") if isinstance(manifest, dict) else None
+    return dict(train) if isinstance(train, dict) else None

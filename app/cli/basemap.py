@@ -1,0 +1,50 @@
+"""`recap basemap`: a map's ground from the user's own OpenStreetMap extract."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import JsonFlag, console, pairs_table, print_json
+
+commands = typer.Typer()
+
+
+@commands.command()
+def basemap(
+    extract: Annotated[Path, typer.Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
+    data: Annotated[Path, typer.Option("--data", help="The dataset folder whose maps it is for.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Write here instead of the user's folder, where the app finds it by itself.")
+    ] = None,
+    attribution: Annotated[str, typer.Option(help="Whose data it is; written on every map and picture.")] = "",
+    as_json: JsonFlag = False,
+) -> None:
+    """Draw shore, water, parks, streets and rails of your own extract under a dataset's maps."""
+    from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap
+    from analysis.basemap.extracts import read_extract
+    from analysis.basemap.features import draw_features
+    from analysis.basemap.stored import stored_path
+    from analysis.records.loaded_dataset import LoadedDataset
+
+    opened = LoadedDataset.load(data)
+    box = box_of(opened.latitude, opened.longitude)
+    document = draw_features(read_extract(extract), box, attribution.strip() or OPENSTREETMAP)
+    target = out or stored_path(opened.dataset.hash, make=True)
+    write_basemap(document, target)
+    counts = {name: len(layer["features"]) for name, layer in document["layers"].items()}
+    said = {"basemap": str(target), "bounds": document["bounds"], "attribution": document["attribution"]}
+    if as_json:
+        print_json(said | {"layers": counts, "bytes": target.stat().st_size})
+        return
+    console.print(
+        pairs_table(
+            "Basemap",
+            {
+                "layers": ", ".join(counts),
+                "size": f"{target.stat().st_size / 1e6:.1f} MB",
+                "on every map": document["attribution"],
+                "written to": str(target),
+            },
+        )
+    )

@@ -1,0 +1,138 @@
+"""`recap compare`: the numbers of the Compare view."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.table import Table
+
+from analysis.formatting import rank_word, signed, times
+from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.frames import frame_table, plain_rows
+from recap import columns as c
+
+if TYPE_CHECKING:
+    from analysis.compare.comparison import Comparison
+    from analysis.compare.side import Side
+    from analysis.records.loaded_dataset import LoadedDataset
+
+commands = typer.Typer()
+
+_SHOWN_CASES: Final = 20
+_SEEN: Final = {"all": "all", "head": "twice+", "tail": "tail", "once": " once", "never": " never"}
+DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
+
+
+@commands.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same; differences are B minus A.")],
+    data: DataOption,
+    metric: Annotated[str, typer.Option(help="hr1, hr5, hr20, ndcg20 or mrr; hr10 too.")] = "hr20",
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="Found means a rank up to this; the metric's own K.")
+    ] = None,
+    seeds: Annotated[
+        list[Path] | None,
+        typer.Option("--seeds", metavar="CHECKPOINT", help="A further seed of A or B; repeatable."),
+    ] = None,
+    kept_seeds: Annotated[
+        bool, typer.Option("--kept-seeds", help="Also the sibling seeds that `recap sanity` kept.")
+    ] = False,
+    cell: Annotated[
+        str | None, typer.Option(help="List cases: both, only_a, only_b, neither, or figure_1 of the paper.")
+    ] = None,
+    swap: Annotated[bool, typer.Option("--swap", help="Also each one's core with the other's rest.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare two scorers on the same cases: differences with intervals, tests, and who finds which."""
+    from analysis.compare import headline
+    from analysis.compare.cells import cell_label, cell_mask, listed_cases
+    from analysis.compare.comparison import PairedCases, found_within
+    from analysis.compare.comparison import compare as compare_sides
+    from analysis.compare.scorers import open_scorer, with_seeds
+    from analysis.compare.swap import swap_table
+    from analysis.records.loaded_dataset import LoadedDataset
+
+    with progress_console.status("Ranking every case"):
+        opened = LoadedDataset.load(data)
+        scorers = [open_scorer(text, opened, bundle=data.parent) for text in (a, b)]
+        side_a, side_b = with_seeds(
+            scorers, [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
+        )
+        paired = PairedCases(opened.cases)
+        found = compare_sides(paired, side_a, side_b, metric, k)
+        k = k or found_within(metric)
+        listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
+        swapped = swap_table(paired, opened, scorers[0], scorers[1], metric) if swap else None
+    words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
+    if as_json:
+        payload: dict[str, Any] = {
+            "a": {"label": found.a, "key": side_a.key, "seeds": len(side_a.tables)},
+            "b": {"label": found.b, "key": side_b.key, "seeds": len(side_b.tables)},
+            "metric": found.metric,
+            "k": found.k,
+            "n": found.n,
+            "users": found.users,
+            "finding": words[0],
+            "sentences": words[1:],
+            "groups": plain_rows(found.rows),
+            "bins": plain_rows(found.bins),
+            "cohorts": plain_rows(found.cohorts),
+            "seeds": None if found.seeds is None else plain_rows(found.seeds),
+            "mrr_is_lower_bound": found.lower_bound,
+        }
+        if listed is not None:
+            payload["cell"] = {"name": cell, "cases": plain_rows(listed)}
+        if swapped is not None:
+            payload["swap"] = plain_rows(swapped)
+        print_json(payload)
+        return
+    for sentence in words:
+        console.print(sentence, markup=False)
+    console.print(_comparison_table(found))
+    if listed is not None and cell is not None:
+        shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(listed) > _SHOWN_CASES else ""
+        title = cell_label(cell, found.a, found.b)
+        console.print(f"{title}: {len(listed):,} cases, largest change of rank first{shortened}", markup=False)
+        for row in listed.head(_SHOWN_CASES).to_dict(orient="records"):
+            places = " → ".join(opened.labels[int(row[name])] for name in (c.SOURCE, c.TARGET))
+            ranks = " → ".join(rank_word(row[name]) for name in ("rank_a", "rank_b"))
+            seen = times(int(row[c.TRANSITION_COUNT]))
+            console.print(f"  {row[c.CASE]}: {places}, seen {seen}, {ranks}", markup=False)
+    if swapped is not None:
+        console.print(frame_table(f"Parts swapped, {metric}", swapped))
+
+
+def _with_kept_seeds(side: "Side", opened: "LoadedDataset", bundle: Path) -> "Side":
+    """The side with the kept ranks of its checkpoint's sibling seeds; as it was where there are none."""
+    from analysis.compare.side import with_ranked_seeds
+    from analysis.explain.siblings import seed_tables
+
+    if not side.trained:
+        return side
+    own = side.key.split(".")[0]
+    tables = seed_tables(opened.dataset.hash, own, rows=len(opened.cases), bundle=bundle)
+    return with_ranked_seeds(side, opened.cases, tables)
+
+
+def _comparison_table(found: "Comparison") -> Table:
+    from analysis.compare.headline import p_value
+    from analysis.records.accuracy import METRIC_LABELS
+
+    table = Table(title=f"{METRIC_LABELS[found.metric]}, B minus A, 95 % over users", title_justify="left")
+    for heading in ("seen", "n", "A", "B", "difference", "only A", "only B", "p"):
+        table.add_column(heading, justify="left" if heading == "seen" else "right")
+    for row in found.rows.to_dict(orient="records"):
+        known = row["n"] > 0
+        span = f"[{signed(row['low'])}, {signed(row['high'])}]"
+        table.add_row(
+            _SEEN[row["group"]],
+            f"{row['n']:,}",
+            *(f"{row[side]:.4f}" if known else "–" for side in ("a", "b")),
+            f"{signed(row['difference'])} {span}" if known else "–",
+            f"{row['only_a']:,}",
+            f"{row['only_b']:,}",
+            p_value(row["stricter_p"]),
+        )
+    return table

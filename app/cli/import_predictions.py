@@ -1,0 +1,66 @@
+"""`recap import-predictions`: ranked places from another program, as a scorer beside ours."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import JsonFlag, console, print_json, progress_console
+
+commands = typer.Typer()
+
+DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
+
+
+@commands.command("import-predictions")
+def import_predictions(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
+    data: DataOption,
+    name: Annotated[str | None, typer.Option(help="What to call them; the file's name by default.")] = None,
+    missing_as_miss: Annotated[
+        bool, typer.Option("--missing-as-miss", help="A test case without a list counts as not found.")
+    ] = False,
+    drop_unknown: Annotated[
+        bool, typer.Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Take in predictions made elsewhere, as a scorer for compare, Overview and Long tail; nothing is guessed."""
+    from analysis.compare.importing import import_predictions as check_and_rank
+    from analysis.records.imported import keep_predictions, shown_name
+    from analysis.records.loaded_dataset import LoadedDataset
+
+    called = shown_name(file.stem if name is None else name)
+    with progress_console.status("Checking the predictions"):
+        opened = LoadedDataset.load(data)
+        records, report, digest = check_and_rank(
+            file, opened, missing_as_miss=missing_as_miss, drop_unknown=drop_unknown
+        )
+        kept = keep_predictions(records, opened.dataset.hash, called, digest)
+    if as_json:
+        print_json(
+            {
+                "name": kept.name,
+                "key": kept.key,
+                "dataset_hash": kept.dataset_hash,
+                "records": str(kept.path),
+                "rows": report.rows,
+                "cases": report.cases,
+                "of": len(opened.cases),
+                "shortest_list": report.shortest,
+                "longest_list": report.longest,
+                "findings": {
+                    key: {"count": item.count, "examples": list(item.examples)} for key, item in report.findings.items()
+                },
+            }
+        )
+        return
+    console.print(
+        f"{kept.name}: {report.cases:,} of {len(opened.cases):,} test cases, {report.rows:,} rows", markup=False
+    )
+    console.print(f"Lists of {report.shortest:,} to {report.longest:,} places: metrics up to K = {report.shortest:,}")
+    for sentence in report.sentences():
+        console.print(f"  {sentence}", markup=False)
+    if report.findings["not_in_list"].count:
+        console.print("A truth outside its list is ranked behind every place: MRR is a lower bound.")
+    console.print(f"Compare it: recap compare {kept.key} evidence --data {data}", markup=False)

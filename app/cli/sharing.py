@@ -1,0 +1,87 @@
+"""Options and writing of shared pages and decks, for every command that exports cases."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recap.storage.atomic import new_file
+
+if TYPE_CHECKING:
+    from analysis.explain.explanation import FullExplanation
+    from analysis.sharing.shared_case import SharedPage
+    from recap.predictor import Predictor
+
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option("--html", help="Write one page to share: opens offline; people, places and times told coarsely."),
+]
+SlidesOption = Annotated[
+    Path | None, typer.Option("--slides", metavar="FILE", help="Write the same as a deck of PNGs, in one ZIP file.")
+]
+ExactFlag = Annotated[bool, typer.Option("--exact", help="In written files: everything as recorded; the file says so.")]
+HidePlacesFlag = Annotated[
+    bool, typer.Option("--hide-places", help="In written files: the walker's own places as cells too.")
+]
+
+TitleOption = Annotated[str, typer.Option("--title", help="In written files: a title above several cases.")]
+
+
+def share(
+    explanations: "Sequence[FullExplanation]",
+    predictor: "Predictor",
+    data: Path,
+    *,
+    exact: bool = False,
+    hide_places: bool = False,
+    title: str = "",
+    notes: Sequence[str] = (),
+) -> "SharedPage":
+    """What the files will hold, see `analysis.sharing.share.share_cases`."""
+    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.sharing.share import share_cases
+
+    return share_cases(
+        explanations,
+        LoadedDataset(predictor.dataset, predictor.graph),
+        exact=exact,
+        hide_places=hide_places,
+        title=title,
+        notes=notes,
+        basemap=_basemap(data),
+    )
+
+
+def write_shared(page: "SharedPage", html: Path | None, slides: Path | None) -> list[str]:
+    """Write the files that were asked for; returns one line for each, and what they tell.
+
+    Raises:
+        RecapError: the disk refused.
+    """
+    lines = []
+    if html is not None:
+        from analysis.sharing.page import write_html
+
+        write_html(page, html)
+        lines.append(f"Wrote {html}: open it in any browser, also offline.")
+    if slides is not None:
+        from analysis.sharing.slides import deck_zip
+        from app.fonts import slide_font
+
+        with new_file(slides, make_parents=True) as temporary:
+            temporary.write_bytes(deck_zip(page, font=slide_font()))
+        lines.append(f"Wrote {slides}: a deck of PNGs.")
+    if lines:
+        lines.append(page.note if page.estimate is None else page.estimate.sentence)
+    return lines
+
+
+def _basemap(data: Path) -> dict[str, Any] | None:
+    """Map layers that lie beside a bundled dataset, if any can be read."""
+    try:
+        basemap = json.loads((data.parent / "basemap.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return basemap if isinstance(basemap, dict) and isinstance(basemap.get("layers"), dict) else None

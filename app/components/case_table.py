@@ -1,0 +1,328 @@
+"""A list of cases to filter, brush, sort and open: one component for every view that lists cases.
+
+    show_case_table(all_cases(source), key="cases", open_case=buttons)
+
+The table is one of `analysis.cases.case_table`, or a part of it (the cases that flipped, say), with further columns if
+wanted. Everything chosen lives in the session under ``key``; one component of a page may carry it in the link too.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from analysis.cases.case_filter import CaseFilter, hide_truth
+from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
+from analysis.cases.named_filters import NamedFilter, forget_filter, save_filter, saved_filters
+from analysis.figures.case_cells import bin_cases, plot_case_cells
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.formatting import user_name
+from analysis.long_tail.misses import MISS_LABELS
+from analysis.records.score_rows import SOURCE_LABELS
+from app import state
+from app.cached.figures import drawn
+from app.components.chart_table import ticked_row
+from app.components.text import quiet
+from app.settings import AppSettings
+from recap import columns as c
+from recap.errors import RecapError
+from recap.printable import markdown_text
+
+PARAM: Final = "filter"
+"""The link's parameter."""
+HEIGHT: Final = 420
+
+
+def show_case_table(
+    table: pd.DataFrame,
+    *,
+    key: str,
+    open_case: Callable[[int], None],
+    show_truth: bool = True,
+    in_link: bool = False,
+    k: int = 20,
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Filters, scatter and table; a ticked row asks ``open_case`` for buttons.
+
+    Args:
+        table: rows of `analysis.cases.case_table.case_table`; further columns are shown where ``more`` names them.
+        key: of the widgets and of what is kept in the session.
+        open_case: draws what can be done with the case whose row is ticked, such as buttons to Walk and Explain.
+        show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
+        in_link: whether the filter is carried by the link (one component of a page).
+        k: the table's; cases up to it are found.
+        more: column configuration of further columns, by name.
+    """
+    st.fragment(_draw)(table, key, open_case, show_truth, in_link, k, more or {})
+
+
+def current_filter(key: str, *, in_link: bool = False) -> CaseFilter:
+    """What a component lets pass; a link's filter that cannot be read gets a sentence and lets everything pass."""
+    asked = state.incoming(PARAM) if in_link else None
+    if asked is not None:
+        try:
+            _keep(key, CaseFilter.from_text(asked), in_link=in_link)
+        except RecapError:
+            st.warning("The link's filter of cases cannot be read, so all cases are listed.")
+            _keep(key, CaseFilter(), in_link=in_link)
+    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
+    if in_link:
+        state.write_param(PARAM, chosen.text or None)
+    return chosen
+
+
+def change_filter(key: str, *, in_link: bool = False, **fields: Any) -> None:
+    """Change some fields of a component's filter, in a callback: of its own controls, or of a click elsewhere."""
+    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
+    _keep(key, CaseFilter.parse(chosen.model_dump() | fields), in_link=in_link)
+
+
+def passing_cases(table: pd.DataFrame, key: str, *, show_truth: bool = True) -> pd.DataFrame:
+    """The rows that the component of this key lets pass, for what stands beside it."""
+    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
+    return table[(chosen if show_truth else chosen.without_truth()).mask(table)]
+
+
+def _keep(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
+    st.session_state[f"{key}_filter"] = chosen.text
+    if in_link:
+        state.write_param(PARAM, chosen.text or None)
+
+
+def _draw(
+    table: pd.DataFrame,
+    key: str,
+    open_case: Callable[[int], None],
+    show_truth: bool,
+    in_link: bool,
+    k: int,
+    more: Mapping[str, Any],
+) -> None:
+    chosen = current_filter(key, in_link=in_link)
+
+    change = partial(change_filter, key, in_link=in_link)
+    if not show_truth:
+        table, chosen = hide_truth(table), chosen.without_truth()
+    shown = table[chosen.mask(table)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _saved(key, chosen, in_link=in_link)
+        _controls(table, key, chosen, change, show_truth=show_truth)
+        _chips(key, chosen, change)
+        st.space("stretch")
+        quiet(f"{len(shown):,} of {len(table):,} cases", width="content")
+    grid = st.grid(5, min_column_width=145) if show_truth else None
+    if grid is not None:
+        with grid.cell(column_span=2):
+            _brush(table, key, k, change)
+    with grid.cell(column_span=3) if grid is not None else st.container():
+        picked = _rows(shown, key, more)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if picked is None:
+                quiet("Tick a row to open its case.")
+            else:
+                open_case(picked)
+
+
+def _saved(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
+    """Filters that have a name, and naming this one."""
+    filters = saved_filters()
+    st.session_state[f"{key}_saved"] = next((name for name, kept in filters.items() if kept == chosen), None)
+
+    def use() -> None:
+        name = st.session_state[f"{key}_saved"]
+        _keep(key, filters[name] if name is not None else CaseFilter(), in_link=in_link)
+
+    st.selectbox(
+        "Saved filters",
+        list(filters),
+        index=None,
+        key=f"{key}_saved",
+        placeholder="Saved filters" if filters else "No saved filter",
+        label_visibility="collapsed",
+        width=180,
+        on_change=use,
+        disabled=not filters,
+    )
+    if AppSettings.from_environment().read_only:
+        return
+
+    def save() -> None:
+        try:
+            save_filter(NamedFilter.parse({"name": st.session_state[f"{key}_name"].strip(), "filter": chosen}))
+        except RecapError as error:
+            st.session_state[f"{key}_refused"] = str(error)
+
+    with st.popover("Save", icon=":material/bookmark_add:", type="tertiary", key=f"{key}_save"):
+        st.text_input("Name of this filter", key=f"{key}_name", max_chars=60, on_change=save)
+        quiet("Kept in your own folder; it holds no case. Saving a name again replaces it.")
+        name = st.session_state[f"{key}_saved"]
+        if name is not None:
+            st.button(f"Forget “{markdown_text(name)}”", key=f"{key}_forget", on_click=forget_filter, args=(name,))
+    refused = st.session_state.pop(f"{key}_refused", None)
+    if refused:
+        st.warning(markdown_text(refused))
+
+
+def _controls(
+    table: pd.DataFrame, key: str, chosen: CaseFilter, change: Callable[..., None], *, show_truth: bool
+) -> None:
+    with st.popover("Filter", icon=":material/filter_alt:", key=f"{key}_more"):
+        hours = f"{key}_hours"
+        st.session_state[hours] = chosen.hours or (0, 23)
+
+        def set_hours() -> None:
+            first, last = st.session_state[hours]
+            change(hours=None if (first, last) == (0, 23) else (first, last))
+
+        st.slider("Local hour", 0, 23, key=hours, on_change=set_hours)
+        if not show_truth:
+            return
+        words: dict[str, tuple[str, list[str], Callable[[str], str]]] = {
+            "categories": ("Category of the true place", sorted(set(table[c.CATEGORY])), str),
+            "reasons": (
+                "Missed because",
+                [name for name in MISS_LABELS if name in set(table[REASON])],
+                state.words().term,
+            ),
+            "causes": (
+                "Found with, lost without",
+                [name for name in SOURCE_LABELS if name in {cause for found in table[CAUSES] for cause in found}],
+                _source,
+            ),
+        }
+        for name, (label, options, words_of) in words.items():
+            if not options:
+                continue
+            at = f"{key}_{name}"
+            st.session_state[at] = [value for value in getattr(chosen, name) if value in options]
+            st.multiselect(
+                label,
+                options,
+                key=at,
+                format_func=words_of,
+                on_change=lambda name=name, at=at: change(**{name: tuple(st.session_state[at])}),
+            )
+        search = f"{key}_search"
+        st.session_state[search] = chosen.search
+        st.text_input(
+            "Search a place or category",
+            key=search,
+            max_chars=80,
+            on_change=lambda: change(search=st.session_state[search].strip()),
+        )
+
+
+def _chips(key: str, chosen: CaseFilter, change: Callable[..., None]) -> None:
+    """The filters that are on; a click takes one away."""
+    words: dict[str, str] = {}
+    for name, label in (("rank", "Rank"), ("steps", "Step seen"), ("visits", "Place visited")):
+        low, high = getattr(chosen, name)
+        if (low, high) != (None, None):
+            words[name] = f"{label} {_bounds(low, high)}"
+    if chosen.hours is not None:
+        words["hours"] = f"{chosen.hours[0]} to {chosen.hours[1]} h"
+    lists = {
+        "categories": chosen.categories,
+        "reasons": tuple(state.words().term(name) for name in chosen.reasons),
+        "causes": tuple(f"without {_source(name)} lost" for name in chosen.causes),
+    }
+    words |= {name: ", ".join(values) for name, values in lists.items() if values}
+    if chosen.search:
+        words["search"] = f"“{chosen.search}”"
+    empty = CaseFilter()
+    for name, text in words.items():
+        st.button(
+            markdown_text(text),
+            icon=":material/close:",
+            icon_position="right",
+            key=f"{key}_off_{name}",
+            on_click=lambda name=name: change(**{name: getattr(empty, name)}),
+            help="Take this filter away",
+        )
+
+
+def _bounds(low: int | None, high: int | None) -> str:
+    if low is None or high is None:
+        return f"at most {high:,}" if high is not None else f"{low or 0:,} or more"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _brush(table: pd.DataFrame, key: str, k: int, change: Callable[..., None]) -> None:
+    """All cases by rank and step count; a box filters the table by the bins it holds."""
+
+    def brushed() -> None:
+        points = st.session_state[f"{key}_cells"]["selection"]["points"]
+        bounds = [point["customdata"] for point in points if point.get("customdata")]
+        if not bounds:
+            change(rank=(None, None), steps=(None, None))
+            return
+        ends = {}
+        for name, at in (("rank", 0), ("steps", 2)):
+            low, highs = min(row[at] for row in bounds), [row[at + 1] for row in bounds]
+            ends[name] = (low, None if -1 in highs else max(highs))
+        change(**ends)
+
+    st.plotly_chart(
+        drawn(plot_case_cells, bin_cases(table), found_within=k),
+        theme=None,
+        config=PLOT_CONFIG,
+        key=f"{key}_cells",
+        on_select=brushed,
+        selection_mode=("box", "points"),
+        alt="Cases by rank of the true place and by how often their step occurred in training; the filter beside "
+        "holds the same choices",
+    )
+    quiet(f"Area is the number of cases; above the line found within {k}. Drag a box, or click a disc, to filter.")
+
+
+def _rows(shown: pd.DataFrame, key: str, more: Mapping[str, Any]) -> int | None:
+    """The table; returns the case of the ticked row."""
+    event = st.dataframe(
+        _readable(shown, list(more)),
+        hide_index=True,
+        height=HEIGHT,
+        key=f"{key}_rows",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=_columns() | dict(more),
+        alt="Cases with rank, counts, places, category, hour, reason and causes",
+    )
+    row = ticked_row(event, len(shown))
+    return None if row is None else int(shown[c.CASE].iloc[row])
+
+
+def _readable(shown: pd.DataFrame, more: list[str]) -> pd.DataFrame:
+    """The table in words; words as categories, which are a tenth of the text to send."""
+    readable = shown[[name for name in _columns() if name in shown] + [name for name in more if name in shown]].copy()
+    if REASON in readable:
+        readable[REASON] = shown[REASON].map({name: state.words().term(name) for name in MISS_LABELS}).fillna("")
+    if CAUSES in readable:
+        readable[CAUSES] = [", ".join(map(_source, found)) for found in shown[CAUSES]]
+    if c.USER in readable:
+        readable[c.USER] = shown[c.USER].map(user_name)
+    words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]
+    return readable.astype(dict.fromkeys(words, "category"))
+
+
+def _source(name: str) -> str:
+    return state.words().source(name, SOURCE_LABELS[name])
+
+
+def _columns() -> dict[str, Any]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    return {
+        c.CASE: number("Case", width=58, format="%d"),
+        c.RANK: number("Rank", width=62, format="%g", help="Of the true place; a mean over ties."),
+        c.TRANSITION_COUNT: number("Step seen", width=78, help="In training."),
+        c.DESTINATION_COUNT: number("Place visited", width=92, help="In training."),
+        c.CATEGORY: text("Category", width=120, help="Of the true place."),
+        HOUR: number("Hour", width=52, help="Local hour of the check-in before."),
+        REASON: text("Missed because", width=160),
+        CAUSES: text("Found with, lost without", width=170, help="Ranked within K with it, below K without it."),
+        FROM: text("From", width=150),
+        TO: text("To", width=150),
+        c.USER: text("Walker", width=90),
+    }

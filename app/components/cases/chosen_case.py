@@ -1,0 +1,231 @@
+"""The box beside the cards: the chosen case's notes and tags, where it opens, and its place in a collection."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from analysis.cases.library import Library, LibraryConflictError, Shelf, Stored
+from analysis.cases.saved_case import MAX_NOTE, Collection, SavedCase, parse_tags
+from analysis.explain.links import CaseLink
+from analysis.formatting import day, user_name
+from app.cached import datasets
+from app.components.cases.card_grid import Entry
+from app.components.text import quiet, section
+from app.pages import EXPLAIN, PRESENT, WALK
+from app.settings import AppSettings
+from app.sources import Source
+from recap import columns as c
+from recap.errors import RecapError
+from recap.printable import markdown_text
+
+_SAID = "cases_said"
+
+
+def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[Collection] | None) -> None:
+    """One bordered box for what can be operated."""
+    opened = datasets.open_dataset(source)
+    case = opened.case(entry.case)
+    places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
+    section(f"{places[0]} → {places[1]}")
+    when = opened.dataset.local_time.iloc[int(case[c.ROW])]
+    quiet(f"Case {entry.case:,} · {user_name(int(case[c.USER]))} · {day(when)}, {when:%H:%M}")
+    with st.container(horizontal=True):
+        _open_button("Walk", ":material/map:", WALK.path, entry)
+        if source.checkpoint_hash is not None:
+            _open_button("Explain", ":material/account_tree:", EXPLAIN.path, entry)
+            if st.button("Present", icon=":material/slideshow:", key="present_case", help="This case alone"):
+                st.switch_page(PRESENT.path, query_params=present_params(entry))
+    read_only = AppSettings.from_environment().read_only
+    if read_only:
+        quiet("This app only shows: nothing can be saved here.")
+    saved = entry.saved or _saved_view(source, shelf, entry.case)
+    _notes(source, entry, saved, read_only=read_only)
+    if saved is not None and not read_only:
+        _membership(shelf, saved)
+    if collection is not None:
+        _order(shelf, collection, read_only=read_only)
+    said = st.session_state.pop(_SAID, None)
+    if said:
+        st.warning(markdown_text(said))
+
+
+def present_params(entry: Entry) -> dict[str, str]:
+    """What a link to this case's presentation says."""
+    return {"saved": entry.saved.name} if entry.saved else {"case": str(entry.case)}
+
+
+def _open_button(label: str, icon: str, page: str, entry: Entry) -> None:
+    if st.button(label, icon=icon, key=f"open_in_{label.lower()}"):
+        params = {"case": str(entry.case)}
+        if entry.saved is not None:
+            link = entry.saved.value.link
+            fields = {"about": link.about, "against": link.against, "edits": link.edits or None}
+            params |= {name: str(value) for name, value in fields.items() if value is not None}
+        st.switch_page(page, query_params=params)
+
+
+def _saved_view(source: Source, shelf: Shelf, case: int) -> Stored[SavedCase] | None:
+    """The case as it was, if it is in the library."""
+    return shelf.cases.get(_new_case(source, case, "").name)
+
+
+def _new_case(source: Source, case: int, title: str) -> SavedCase:
+    link = CaseLink(checkpoint=source.checkpoint_hash or "", dataset=source.dataset_hash, case=case)
+    return SavedCase(link=link, title=title[:300], saved=datetime.now(UTC))
+
+
+def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, read_only: bool) -> None:
+    """What is written about the case; saving a case that is not in the library puts it there."""
+    value = saved.value if saved else None
+    owner = f"{entry.case}-{saved.name if saved else 'new'}-{saved.version[:8] if saved else ''}"
+    keys = {field: f"{field}-{owner}" for field in ("note", "tags", "audience")}
+    st.text_area(
+        "Notes", value.note if value else "", key=keys["note"], max_chars=MAX_NOTE, disabled=read_only, height=90
+    )
+    st.text_input(
+        "Tags",
+        ", ".join(value.tags) if value else "",
+        key=keys["tags"],
+        disabled=read_only,
+        help="With commas between",
+    )
+    st.text_input("For whom", value.audience if value else "", key=keys["audience"], max_chars=100, disabled=read_only)
+    if read_only:
+        return
+
+    def save() -> None:
+        # What was typed is in the session by now; a value read while the page was drawn would be the one before.
+        typed = {field: str(st.session_state.get(key) or "").strip() for field, key in keys.items()}
+        changed = typed | {"tags": parse_tags(typed["tags"]), "changed": datetime.now(UTC)}
+        if saved is not None:
+            base = saved.value
+            _do(lambda: Library.of_user().change(saved, SavedCase.parse(base.model_dump() | changed)))
+            return
+        opened = datasets.open_dataset(source)
+        case = opened.case(entry.case)
+        title = f"{opened.labels[int(case[c.SOURCE])]} → {opened.labels[int(case[c.TARGET])]}"
+        new = _new_case(source, entry.case, title)
+        _do(lambda: Library.of_user().add(SavedCase.parse(new.model_dump() | changed)))
+
+    with st.container(horizontal=True):
+        st.button(
+            "Save changes" if saved else "Save case",
+            icon=":material/bookmark_add:",
+            key="save_case",
+            shortcut="S",
+            on_click=save,
+        )
+        if saved is not None:
+            there = saved
+            st.button("Remove", key="remove_case", type="tertiary", on_click=lambda: _remove(there))
+
+
+def _remove(saved: Stored[SavedCase]) -> None:
+    library = Library.of_user()
+    _do(lambda: library.remove(saved))
+
+
+def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
+    """Put the case into a collection: one that is there, or a new one by its title."""
+    there = {stored.value.title: stored for stored in shelf.collections.values()}
+    others = [title for title, stored in there.items() if saved.name not in stored.value.cases]
+    key = f"{saved.name}-{len(there)}-{len(others)}"  # anew when something was added, so that the fields are empty
+
+    def add(field: str) -> None:
+        title = " ".join(str(st.session_state.get(field) or "").split())[:100]
+        if not title:
+            return
+        library = Library.of_user()
+        made = Collection(title=title, cases=(saved.name,), changed=datetime.now(UTC))
+        stored = shelf.collections.get(made.name)
+        if stored is None:
+            _do(lambda: library.add(made))
+        else:
+            _do(lambda: library.change(stored, stored.value.with_case(saved.name)))
+        st.session_state["collection"] = made.name
+
+    if others:
+        field = f"add_to-{key}"
+        st.selectbox(
+            "Add to a collection", others, index=None, key=field, placeholder="Choose", on_change=add, args=(field,)
+        )
+    field = f"new_collection-{key}"
+    st.text_input(
+        "Add to a new collection",
+        key=field,
+        placeholder="Its title, then Enter",
+        max_chars=100,
+        on_change=add,
+        args=(field,),
+    )
+
+
+def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> None:
+    """The collection's cases in their order, with buttons that move or take away."""
+    section(f"Order in {markdown_text(collection.value.title)}")
+    there = shelf.in_order(collection.value)
+    gone = len(collection.value.cases) - len(there)
+
+    def change(transform: Callable[[Collection], Collection]) -> None:
+        _do(lambda: Library.of_user().change(collection, transform(collection.value)))
+
+    with st.container(gap=None):
+        for at, stored in enumerate(there):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                title = markdown_text(
+                    stored.value.title if len(stored.value.title) <= 44 else stored.value.title[:43] + "…"
+                )
+                st.markdown(f"{at + 1} {title}")
+                if read_only:
+                    continue
+                name = stored.name
+                for label, icon, by, possible in (
+                    ("Earlier", "arrow_upward", -1, at > 0),
+                    ("Later", "arrow_downward", 1, at + 1 < len(there)),
+                ):
+                    st.button(
+                        "",
+                        icon=f":material/{icon}:",
+                        key=f"{label.lower()}-{name}",
+                        type="tertiary",
+                        help=label,
+                        disabled=not possible,
+                        on_click=change,
+                        args=(lambda value, name=name, by=by: value.moved(name, by),),
+                    )
+                st.button(
+                    "",
+                    icon=":material/close:",
+                    key=f"leave-{name}",
+                    type="tertiary",
+                    help="Take out of this collection",
+                    on_click=change,
+                    args=(lambda value, name=name: value.without_case(name),),
+                )
+    if gone:
+        quiet(f"{gone} of its cases are not in the library any more.")
+    if not read_only:
+        st.button(
+            "Remove this collection",
+            key="remove_collection",
+            type="tertiary",
+            help="Its cases stay in the library",
+            on_click=lambda: _do(lambda: Library.of_user().remove(collection)),
+        )
+
+
+def _do(action: Callable[[], object]) -> None:
+    """Change the library; a refusal is said, and what was typed stays."""
+    if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
+        st.session_state[_SAID] = "This app is read-only; nothing was saved."
+        return
+    try:
+        done = action()
+    except LibraryConflictError as error:
+        st.session_state[_SAID] = str(error)
+    except RecapError as error:
+        st.session_state[_SAID] = str(error)
+    else:
+        if isinstance(done, Stored) and isinstance(done.value, SavedCase):
+            st.toast(f"Case {done.value.link.case} saved.")

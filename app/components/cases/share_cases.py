@@ -1,0 +1,39 @@
+"""Share what the view Cases shows: a collection, all saved cases, or a recipe's, as one page or one deck."""
+
+from typing import TYPE_CHECKING, Final
+
+from app.cached import explanations
+from app.components.cases.card_grid import Entry
+from app.components.share import share_button
+from app.sources import Source
+
+if TYPE_CHECKING:
+    from analysis.explain.explanation import FullExplanation
+
+MOST: Final = 10
+"""Cases of one page; each is explained in full when the dialog opens."""
+
+
+def share_shown(source: Source, entries: list[Entry], title: str) -> None:
+    """A button; nothing for a baseline, which has no parts to tell.
+
+    Args:
+        title: of the collection or the recipe; the first cases are shared, in their order.
+    """
+    if source.checkpoint_hash is None or not entries:
+        return
+    first = entries[:MOST]
+
+    def explained() -> "list[FullExplanation]":
+        return [_explain(source, entry) for entry in first]
+
+    left_out = "" if len(entries) <= MOST else f", the first {MOST} of {len(entries):,}"
+    notes = [entry.saved.value.note if entry.saved else "" for entry in first]
+    share_button(source, explained, key="cases", title=f"{title}{left_out}", notes=notes)
+
+
+def _explain(source: Source, entry: Entry) -> "FullExplanation":
+    if entry.saved is None:
+        return explanations.explain(source, entry.case)
+    link = entry.saved.value.link
+    return explanations.explain(source, link.case, about=link.about, against=link.against, edits=link.edits)

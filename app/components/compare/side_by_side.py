@@ -1,0 +1,150 @@
+"""One case for both sides: where they were and what each predicts, or each score taken apart."""
+
+import pandas as pd
+import streamlit as st
+
+from analysis.explain.headline import headline
+from analysis.figures.map_image import draw_walk_image
+from analysis.figures.palette import Theme, palette_of
+from analysis.figures.walk_marks import walk_marks
+from analysis.formatting import ordinal, rank_word, times
+from analysis.trajectories.cameras import fit_predictions
+from analysis.trajectories.predictions import CasePrediction, recorded_prediction
+from analysis.trajectories.trajectory import Trajectory, read_trajectory
+from app import state
+from app.cached import comparisons, datasets, explanations, maps
+from app.cached.comparisons import BY_OPTION, Option
+from app.components.compare.case_list import CHIPS
+from app.components.explain.score_panels import show_score_panels
+from app.components.text import quiet, section
+from app.pages import EXPLAIN, WALK
+from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
+
+_LISTED = 8
+
+
+def current_open(num_cases: int) -> int | None:
+    """The case that a link or a row opened; None for none."""
+    asked = state.incoming("open")
+    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_cases:
+        st.session_state["open"] = int(asked)
+    elif asked is not None:
+        st.warning("The link's case is not in this dataset, so none is opened.")
+        st.session_state["open"] = None
+    case = st.session_state.get("open")
+    case = case if case is not None and case < num_cases else None
+    state.write_param("open", None if case is None else str(case))
+    return case
+
+
+def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
+    """Both sides' Walk, or both sides' Explain."""
+    opened = datasets.open_dataset(source)
+    row = opened.case(case)
+    names = [markdown_text(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET)]
+    section(f"{names[0]} → :orange[{names[1]}]")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shown = st.segmented_control(
+            "Side by side",
+            ("Walk", "Explain"),
+            default="Walk",
+            required=True,
+            key="case_view",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        quiet(f"Case {case}. The step was seen {times(int(row[c.TRANSITION_COUNT]))} in training.", width="content")
+        st.space("stretch")
+        st.button("Close", icon=":material/close:", type="tertiary", key="close-case", on_click=_close)
+    halves = st.grid(2, min_column_width=380, gap="medium", border=True)
+    for name, option in (("a", a), ("b", b)):
+        with halves.cell():
+            rank = comparisons.read_side(source, option).ranks()[case]
+            several = len(option.checkpoints) > 1 or option.kept_seeds
+            of = " (the median over seeds; below, its first seed)" if several else ""
+            colour = "blue" if name == "b" else "gray"
+            st.markdown(f"**:{colour}[{markdown_text(option.label)}]** ranks it {rank_word(rank)}{of}.")
+            if shown == "Explain":
+                _explain(option, name, case)
+            else:
+                _walk(source, a, b, option, name, case)
+
+
+def _close() -> None:
+    st.session_state["open"] = None
+    st.session_state["_listed_case"] = None
+
+
+def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case: int) -> None:
+    image, prediction = _picture(source, a, b, option, case, state.theme_palette().theme)
+    st.image(image, width="stretch")
+    table = prediction.candidates
+    listed = table.head(_LISTED)
+    if not listed["truth"].any():
+        listed = pd.concat([listed, table[table["truth"]]])
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Rank": [ordinal(rank) if pd.notna(score) else "–" for rank, score in _ranks(listed)],
+                "Place": [f"{'◎ ' if truth else ''}{label}" for label, truth in _names(listed)],
+                "Evidence": [
+                    [chip for chip, there in zip(CHIPS, pair, strict=True) if there]
+                    for pair in zip(listed["revisit"], listed[c.WITHIN_TWO_HOPS], strict=True)
+                ],
+            }
+        ),
+        hide_index=True,
+        key=f"beside-list-{name}",
+        height="content",
+        column_config={
+            "Rank": st.column_config.TextColumn(width=70),
+            "Evidence": st.column_config.MultiselectColumn(options=list(CHIPS), color=list(CHIPS.values())),
+        },
+        alt=f"The best predictions of {option.label}; ◎ is the true next place",
+    )
+    _open_button("Open in Walk", WALK.path, option, name, case)
+
+
+def _explain(option: Option, name: str, case: int) -> None:
+    if option.source is None:
+        quiet("Nothing to take apart: counters and imported predictions have no score parts.")
+        return
+    shown = explanations.explain(option.source, case)
+    st.markdown(markdown_text(headline(shown).text))
+    show_score_panels(shown, f"beside-parts-{name}")
+    _open_button("Open in Explain", EXPLAIN.path, option, name, case)
+
+
+def _open_button(label: str, path: str, option: Option, name: str, case: int) -> None:
+    """To the view of the side's model; a side without one has only what is shown here."""
+    if option.source is not None and st.button(
+        label, icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"beside-open-{name}"
+    ):
+        st.switch_page(path, query_params={"source": option.source.token, "case": str(case)})
+
+
+@st.cache_resource(
+    max_entries=128, show_spinner=False, hash_funcs=BY_OPTION | {Trajectory: lambda trajectory: trajectory.number}
+)
+def _picture(
+    source: Source, a: Option, b: Option, option: Option, case: int, theme: Theme
+) -> tuple[bytes, CasePrediction]:
+    """The map of one side's predictions, on a stretch that holds both sides' best."""
+    opened = datasets.open_dataset(source)
+    predictions = {
+        side.token: recorded_prediction(opened, comparisons.read_side(source, side).cases, case) for side in (a, b)
+    }
+    trajectory = read_trajectory(opened, case)
+    camera = fit_predictions(opened, list(predictions.values()))
+    marks = walk_marks(opened, trajectory, predictions[option.token], camera=camera)
+    return draw_walk_image(marks, maps.flat_ground(source), palette=palette_of(theme)), predictions[option.token]
+
+
+def _ranks(listed: pd.DataFrame) -> zip:
+    return zip(listed[c.RANK], listed[c.SCORE], strict=True)
+
+
+def _names(listed: pd.DataFrame) -> zip:
+    return zip(listed["name"], listed["truth"], strict=True)

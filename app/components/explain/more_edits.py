@@ -1,0 +1,126 @@
+"""Edits beyond the tray's own: a kind is chosen, places and visits are picked by name, on the map or in a list."""
+
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from functools import partial
+from typing import Final, Literal, get_args
+
+import streamlit as st
+
+from analysis.explain.edits import AddVisit, Edit, MoveVisit, SetEdge, SetHour, SetSource
+from analysis.explain.explanation import FullExplanation
+from analysis.formatting import day
+from app.cached import datasets
+from app.components.explain.candidate_pair import find_place
+from app.components.text import quiet
+from app.sources import Source
+from recap.printable import markdown_text
+
+Kind = Literal["add", "move", "source", "edge", "time"]
+_KINDS: Final[dict[Kind, str]] = {
+    "add": "Add a visit",
+    "move": "Move a visit",
+    "source": "Start elsewhere",
+    "edge": "Change a step",
+    "time": "Exact time",
+}
+_PICKED: Final = "picked_place"
+_VISITS: Final = 30
+
+
+def pick_place(where: str, poi: int) -> bool:
+    """Take a place that was clicked on the map or in a list as the one that edits are about.
+
+    Args:
+        where: the chart that was clicked; its selection stays, so only a new one counts.
+
+    Returns:
+        Whether it is new: then what was drawn before does not show it yet.
+    """
+    seen = f"picked-{where}"
+    if st.session_state.get(seen) == poi:
+        return False
+    st.session_state[seen] = st.session_state[_PICKED] = poi
+    return True
+
+
+def more_edits(source: Source, shown: FullExplanation, add: Callable[[Edit], None]) -> None:
+    """The popover's content."""
+    kind = st.segmented_control(
+        "Edit", get_args(Kind), default="add", required=True, format_func=_KINDS.__getitem__, key="edit_kind"
+    )
+    now = datetime.fromisoformat(shown.revisits[0].now_time.removesuffix("Z")) - timedelta(days=1)
+    clock = shown.revisits[0].now_hour
+    here = time(int(clock), int(60 * (clock % 1)))
+    edit: Edit | None = None
+    if kind == "add":
+        poi = _place(source, shown, "Place", "edit_place", st.session_state.get(_PICKED, shown.target))
+        moment = _moment(now.date(), here)
+        edit = None if poi is None else AddVisit(poi=poi, local_time=moment)
+    elif kind == "move":
+        visits = {
+            visit.visit: f"{evidence.name}, {_told(visit.local_time)}"
+            for evidence in shown.revisits
+            for visit in evidence.visits[-_VISITS:]
+        }
+        if not visits:
+            quiet("Neither place was visited before, so there is no visit to move.")
+            return
+        visit = st.selectbox("Visit", list(visits), key="edit_moved", format_func=visits.__getitem__)
+        moment = _moment(now.date(), here)
+        edit = MoveVisit(visit=visit, local_time=moment)
+    elif kind == "source":
+        poi = _place(source, shown, "The walker stands at", "edit_source", st.session_state.get(_PICKED, shown.rival))
+        edit = None if poi is None else SetSource(poi=poi)
+    elif kind == "edge":
+        start = _place(source, shown, "From", "edit_from", shown.source)
+        end = _place(source, shown, "To", "edit_to", st.session_state.get(_PICKED, shown.target))
+        count = st.number_input("Times in training", 0, 100_000, shown.transition_count, key="edit_count")
+        edit = None if start is None or end is None else SetEdge(source=start, destination=end, count=int(count))
+    else:
+        chosen = st.time_input("Local time", here, key="edit_time", step=300)
+        edit = None if chosen is None else SetHour(hour=chosen.hour, minute=chosen.minute)
+    st.button("Apply", key="edit_apply", disabled=edit is None, on_click=partial(_apply, add, edit))
+    quiet("A click on the map, or on a row of the paths, picks the place here.")
+
+
+def _apply(add: Callable[[Edit], None], edit: Edit | None) -> None:
+    if edit is not None:
+        add(edit)
+
+
+def _moment(today: date, here: time) -> datetime:
+    """A local day and time; one that is too late is refused with a sentence when it is applied."""
+    with st.container(horizontal=True):
+        chosen = st.date_input("Day", today, key="edit_day", width=150)
+        at = st.time_input("Time", here, key="edit_at", step=300, width=130)
+    return datetime.combine(chosen if isinstance(chosen, date) else today, at or here)
+
+
+def _place(source: Source, shown: FullExplanation, label: str, key: str, usual: int) -> int | None:
+    """A place by name: the ones this page speaks of are listed, any other is typed."""
+    labels = datasets.open_dataset(source).labels
+    spoken_of = [shown.target, shown.rival, shown.source]
+    spoken_of += [entry.poi for entry in shown.candidates] + [path.middle for path in shown.path_evidence]
+    options = list(dict.fromkeys([usual, *spoken_of]))
+    chosen = st.selectbox(
+        label,
+        options,
+        key=f"{key}-{usual}",
+        format_func=lambda poi: labels[poi] if isinstance(poi, int) else str(poi),
+        accept_new_options=True,
+        help="One of the page's places, or type the name of any other and press Enter.",
+    )
+    if isinstance(chosen, int):
+        return chosen
+    found = None if chosen is None else find_place(source, shown.case, chosen, -1)
+    if found is None:
+        st.warning(f"No place here is called {markdown_text(str(chosen)[:80])}.")
+        return None
+    quiet(f"That is {markdown_text(labels[found])}.")
+    return found
+
+
+def _told(local_time: str) -> str:
+    moment = datetime.fromisoformat(local_time)
+    return f"{day(moment)} {moment:%H:%M}"

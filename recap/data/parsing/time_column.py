@@ -1,0 +1,122 @@
+"""The column of times of one source: its layout, told from the first rows, and whether it tells wall-clock times."""
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recap.data.parsing.guess import plain_name
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RowReport
+from recap.data.parsing.row_block import RowBlock, decoded
+from recap.data.parsing.time_advice import (
+    DaysWithoutClockError,
+    UnreadableTimesError,
+    looks_like_days,
+    without_midnight,
+)
+from recap.data.parsing.times import CTIME, ISO_ZONED, TimeLayout, detect_layout, iso_offsets, read_times
+from recap.errors import DataError
+
+_LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
+"""Columns, by `plain_name`, whose times without an offset are wall-clock times."""
+_SAMPLE: Final = 1000
+
+
+class TimeColumn:
+    """Reads the times of a source block by block.
+
+    Args:
+        name: file name for messages.
+        layout: layout of the times; told from the first block where None.
+        is_guessed: the column was taken for its name alone, so that days without a clock are questioned.
+
+    Attributes:
+        layout: None before the first block.
+        is_local_by_name: the column's name says wall-clock times, and they carry no offset beside zero.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ReadOptions,
+        row_report: RowReport,
+        *,
+        layout: TimeLayout | None = None,
+        is_guessed: bool = False,
+    ) -> None:
+        self.name, self.options, self.row_report, self.is_guessed = name, options, row_report, is_guessed
+        self.layout = layout
+        self.is_local_by_name = False
+        self._is_first = True
+
+    def read(self, rows: RowBlock, column: str, date: str | None) -> np.ndarray:
+        """The rows' times (datetime64[s], NaT where marked), UTC or wall-clock as the layout and the name say.
+
+        Args:
+            date: the column of the day where ``column`` is a clock alone.
+
+        Raises:
+            UnreadableTimesError: most of the first times fit no layout.
+            DataError: times of a column that calls itself local carry zero offsets first and others later.
+        """
+        if date is not None:
+            rows.columns[column] = pc.binary_join_element_wise(_days(rows, date), rows.text(column), " ")
+        if self.layout is None:
+            self.layout = self._find_layout(rows.columns[column], column, date)
+        if plain_name(column) in _LOCAL_NAMES:
+            self._believe_name(rows, column, self.layout)
+        self._is_first = False
+        return read_times(rows, column, self.layout)
+
+    def offsets(self, rows: RowBlock, column: str) -> np.ndarray | None:
+        """Minutes of the offsets that the times carry; None where they carry none."""
+        values = decoded(rows.columns[column])
+        return iso_offsets(values) if pa.types.is_string(values.type) else None
+
+    def _find_layout(self, values: pa.Array, column: str, date: str | None) -> TimeLayout:
+        layout = detect_layout(values, self.options.time_format)
+        values = decoded(values)
+        naive = values.view(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
+        texts = values if pa.types.is_string(values.type) else pc.cast(naive, pa.string())
+        sample = texts.filter(pc.greater(pc.binary_length(pc.fill_null(texts, "")), 0)).slice(0, _SAMPLE)
+        read = layout.parse(sample if texts is values else values.slice(0, _SAMPLE))
+        known = len(read) - read.null_count
+        if len(sample) and 2 * known < len(sample):
+            unread = sample.filter(pc.is_null(read)) if texts is values else sample
+            is_named = "time" in self.options.columns
+            raise UnreadableTimesError(self.name, column, unread.to_pylist(), is_named=is_named)
+        if self.is_guessed and date is None and self.options.time_format is None:
+            midnights = (
+                read.to_numpy(zero_copy_only=False).astype("datetime64[s]").astype(np.int64) % 86_400 == 0
+            ).all()
+            if known and midnights and looks_like_days(sample.to_pylist()):
+                raise DaysWithoutClockError(self.name, column, sample.to_pylist())
+        return layout
+
+    def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
+        """Times without an offset are local; so are those that all carry zero, which writers add to what has none."""
+        typed_utc = layout.is_utc and layout.zone is None and not pa.types.is_string(decoded(rows.columns[column]).type)
+        carries_zero = layout in (ISO_ZONED, CTIME) or (typed_utc and pa.types.is_timestamp(rows.columns[column].type))
+        has_others = layout is ISO_ZONED and self.offsets(rows, column) is not None
+        if self._is_first:
+            self.is_local_by_name = not layout.is_utc or (carries_zero and not has_others)
+            if self.is_local_by_name and not self.options.local_times:
+                zero = ", though they are written with a zero offset" if layout.is_utc else ""
+                self.row_report.note(f"Times of the column {column} are taken as local, as its name says{zero}.")
+        elif self.is_local_by_name and has_others:
+            raise DataError(
+                f"{self.name}: times of the column {column!r} carry a zero offset first and others later; name their "
+                "layout, for example --time-format '%Y-%m-%dT%H:%M:%S%z'"
+            )
+
+
+def _days(rows: RowBlock, date: str) -> pa.Array:
+    """The column of days as text, without the midnight that some programs write beside a day."""
+    values = decoded(rows.columns[date])
+    if pa.types.is_timestamp(values.type):
+        rows.columns[date] = pc.cast(values, pa.date32(), safe=False)
+        return rows.text(date)
+    days = pc.dictionary_encode(rows.text(date))
+    return pc.take(pa.array([without_midnight(day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)

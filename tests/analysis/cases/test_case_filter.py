@@ -1,0 +1,124 @@
+"""Filters of cases: what passes, what a link carries, what a name keeps."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.cases.case_filter import CaseFilter, hide_truth
+from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
+from analysis.cases.named_filters import NamedFilter, forget_filter, save_filter, saved_filters
+from analysis.long_tail.misses import MISSES
+from analysis.records.score_rows import SOURCES
+from recap import columns as c
+from recap.errors import ConfigError, RecapError
+
+ROWS = [
+    # case, rank, step, place, user, hour, from, to, category, reason, causes
+    (0, 1.0, 12, 40, 7, 8, "Home", "Harbour Cafe", "Cafe", "", ("own_revisits",)),
+    (1, 2.5, 1, 3, 7, 17, "Harbour Cafe", "Pier Bar", "Bar", "", ("two_hops", "distance")),
+    (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "no_evidence", ()),
+    (3, 400.0, 0, 9, 8, 1, "Home", "Dock Bar", "Bar", "near_miss", ()),
+]
+NAMES = [c.CASE, c.RANK, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.USER, HOUR, FROM, TO, c.CATEGORY, REASON, CAUSES]
+TABLE = pd.DataFrame(ROWS, columns=NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "cases"),
+    [
+        ("", [0, 1, 2, 3]),
+        ("rank=21-", [2, 3]),
+        ("rank=2-20", [1]),
+        ("steps=0-1", [1, 2, 3]),
+        ("visits=-3", [1, 2]),
+        ("hours=8-17", [0, 1]),
+        ("hours=22-2", [2, 3]),
+        ("categories=Bar", [1, 3]),
+        ("categories=Bar&categories=Cafe&rank=-20", [0, 1]),
+        ("reasons=no_evidence&reasons=near_miss", [2, 3]),
+        ("causes=distance", [1]),
+        ("search=harbour++CAFE", [0, 1]),
+        ("search=bar&hours=0-1", [3]),
+    ],
+)
+def test_what_passes(text: str, cases: list[int]) -> None:
+    """Fields narrow each other down; the values of one field widen it."""
+    assert TABLE[c.CASE][CaseFilter.from_text(text).mask(TABLE)].tolist() == cases
+
+
+bounds = st.tuples(st.none() | st.integers(0, 50), st.none() | st.integers(50, 9999))
+filters = st.builds(
+    CaseFilter,
+    rank=bounds,
+    steps=bounds,
+    visits=bounds,
+    hours=st.none() | st.tuples(st.integers(0, 23), st.integers(0, 23)),
+    categories=st.lists(st.text(min_size=1, max_size=12), max_size=3).map(tuple),
+    reasons=st.lists(st.sampled_from(MISSES), max_size=3).map(tuple),
+    causes=st.lists(st.sampled_from(SOURCES), max_size=3).map(tuple),
+    search=st.text(max_size=20),
+)
+
+
+@given(chosen=filters)
+def test_a_link_carries_every_filter(chosen: CaseFilter) -> None:
+    """Written and read back it is the same, whatever signs a category has."""
+    assert CaseFilter.from_text(chosen.text) == chosen
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["rank", "rank=5", "rank=9-3", "rank=a-b", "hours=8-24", "hours=8-", "mood=good", "reasons=bad+luck", "x" * 2001],
+)
+def test_other_texts_are_refused(text: str) -> None:
+    """One line that says what was expected."""
+    with pytest.raises(ConfigError) as refusal:
+        CaseFilter.from_text(text)
+    assert "\n" not in str(refusal.value)
+
+
+def test_nothing_of_the_truth_is_left_while_it_is_hidden() -> None:
+    """Two tables that differ in the truth alone show the same rows and columns."""
+    other = TABLE.copy()
+    other[[c.RANK, c.TRANSITION_COUNT, c.DESTINATION_COUNT]] = 9
+    other[[TO, c.CATEGORY]] = "Zoo"
+    other[REASON] = ""
+    other[CAUSES] = [()] * 4
+    chosen = CaseFilter.from_text("rank=21-&steps=0-1&visits=-3&hours=8-17&categories=Bar&causes=distance&search=bar")
+    shown, same = (hide_truth(table)[chosen.without_truth().mask(hide_truth(table))] for table in (TABLE, other))
+    pd.testing.assert_frame_equal(shown, same)
+    assert shown[c.CASE].tolist() == [0, 1]
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_filters_have_names(home: Path) -> None:
+    """Kept under a name, replaced under it, forgotten; read in the order of the alphabet."""
+    assert saved_filters() == {}
+    late, lost = CaseFilter(hours=(22, 2)), CaseFilter(rank=(21, None))
+    save_filter(NamedFilter(name="../../lost, all of them", filter=lost))
+    path = save_filter(NamedFilter(name="Late", filter=lost))
+    save_filter(NamedFilter(name="Late", filter=late))
+    assert saved_filters() == {"../../lost, all of them": lost, "Late": late}
+    assert path.parent == home / "cases" / "filters"
+    assert NamedFilter.model_validate_json(path.read_text(encoding="utf-8")).filter == late
+    (path.parent / "broken.json").write_text("{")
+    forget_filter("../../lost, all of them")
+    forget_filter("never there")
+    assert saved_filters() == {"Late": late}
+
+
+def test_a_name_that_says_nothing_or_a_closed_disk(home: Path) -> None:
+    """One sentence each."""
+    with pytest.raises(ConfigError, match="name"):
+        save_filter(NamedFilter(name="  ", filter=CaseFilter()))
+    (home / "cases").write_text("in the way")
+    with pytest.raises(RecapError, match="cases"):
+        save_filter(NamedFilter(name="Late", filter=CaseFilter()))

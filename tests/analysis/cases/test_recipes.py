@@ -1,0 +1,152 @@
+"""Recipes on tables small enough to check by eye; and the law of their order."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.cases.diversity import diverse_order
+from analysis.cases.recipes import RECIPES, RecipeTables, find, find_all, listed_share
+from analysis.records.score_rows import SOURCES
+from recap import columns as c
+from recap.errors import ConfigError
+
+K = 2
+#             case: 0      1      2      3      4      5      6
+RANKS = [1.0, 2.0, 2.0, 9.0, 9.0, 9.0, 2.0]
+MARKOV = [9.0, 2.0, 9.0, 9.0, 1.0, 9.0, 2.0]
+NO_OWN = [5.0, 2.0, 7.0, 9.0, 9.0, 9.0, 1.0]
+NO_HOPS = [1.0, 6.0, 3.0, 9.0, 9.0, 2.0, 2.0]
+
+
+def records() -> pd.DataFrame:
+    """Seven cases; places 0 to 9, of which 9 is by far the most visited."""
+    return pd.DataFrame(
+        {
+            c.CASE: range(7),
+            c.USER: [0, 1, 2, 3, 4, 5, 6],
+            c.SOURCE: [0, 0, 0, 0, 0, 0, 4],
+            c.TARGET: [1, 2, 3, 9, 9, 5, 4],
+            c.TRANSITION_COUNT: [0, 0, 0, 0, 3, 0, 0],
+            c.IN_HISTORY: [True, False, True, False, False, False, True],
+            c.WITHIN_TWO_HOPS: [False, True, True, False, False, False, True],
+            c.TWO_STEP_WALK: [False, True, True, False, False, False, True],
+            c.RANK: RANKS,
+            c.TOP_SCORES: [[0.0] * 3] * 3 + [[np.log(6.0), 0.0, 0.0]] + [[0.0] * 3] * 3,
+        }
+    )
+
+
+def removals() -> pd.DataFrame:
+    table = pd.DataFrame({c.RANK: RANKS} | {f"without_{source}": RANKS for source in SOURCES})
+    return table.assign(without_own_revisits=NO_OWN, without_two_hops=NO_HOPS)
+
+
+def tables(**changes: object) -> RecipeTables:
+    options: dict[str, object] = {
+        "records": records(),
+        "train_checkins": np.array([1] * 9 + [50]),
+        "others": {"Markov": pd.DataFrame({c.RANK: MARKOV})},
+        "removals": removals(),
+        "k": K,
+    }
+    return RecipeTables(**(options | changes))  # type: ignore[arg-type]
+
+
+def cases(recipe: str, **changes: object) -> list[int]:
+    return sorted(find(tables(**changes), recipe).cases.tolist())
+
+
+def test_what_each_recipe_finds() -> None:
+    """Each by the tables above, by eye."""
+    assert cases("popular") == [3]  # 4 was seen 3 times
+    assert cases("own_visits") == [0]  # lost without own visits alone
+    assert cases("two_hops") == [1]
+    assert cases("both") == [2]
+    assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
+    assert cases("flipped") == [0, 2, 4]
+    assert cases("nothing") == [3]  # 4 is found by Markov, 5 without two hops
+
+
+def test_half_of_the_shares_is_confident() -> None:
+    """Two of four shares: the bar is included."""
+    assert listed_share(records()).round(3).tolist() == [0.333, 0.333, 0.333, 0.75, 0.333, 0.333, 0.333]
+    even = records()
+    even[c.TOP_SCORES] = [[np.log(2.0), 0.0, 0.0]] * 7
+    assert cases("wrong", records=even) == [3, 4, 5]
+
+
+def test_without_removals_it_coincides() -> None:
+    """The same recipes speak of what lies beside, and say so."""
+    found = find_all(tables(removals=None))
+    assert found["own_visits"].cases.tolist() == [0] and found["two_hops"].cases.tolist() == [1]
+    assert found["both"].cases.tolist() == [2]  # 6 stays where it was
+    for recipe in ("own_visits", "two_hops", "both"):
+        assert found[recipe].label.startswith("Coincides") and "not known" in found[recipe].meaning
+    assert find(tables(), "own_visits").label == "Found only by own visits"
+
+
+def test_a_recipe_without_a_case_says_so() -> None:
+    """One sentence; so do a counter without shares and a model without a second one."""
+    assert "None of the 7 cases" in find(tables(removals=removals().assign(without_two_hops=RANKS)), "two_hops").absent
+    assert "no shares" in find(tables(probabilistic=False), "wrong").absent
+    assert "no second model" in find(tables(others={}), "flipped").absent
+    assert find(tables(), "popular").absent == ""
+
+
+def test_refusals() -> None:
+    """An unknown recipe, a K below 1, and tables of different cases."""
+    with pytest.raises(ConfigError, match="popular"):
+        find(tables(), "bliss")
+    with pytest.raises(ConfigError, match="at least 1"):
+        tables(k=0)
+    with pytest.raises(ConfigError, match="Markov: 1 rows for 7 cases"):
+        tables(others={"Markov": pd.DataFrame({c.RANK: [1.0]})})
+
+
+def test_the_same_input_gives_the_same_cases() -> None:
+    """Law: also with rows that arrive in another order of equal content."""
+    first, again = find_all(tables()), find_all(tables())
+    for recipe in RECIPES:
+        assert first[recipe].cases.tolist() == again[recipe].cases.tolist()
+
+
+triples = st.lists(st.tuples(st.integers(0, 5), st.integers(6, 11), st.integers(12, 17)), max_size=14)
+
+
+@given(rows=triples, first=st.integers(1, 8))
+def test_no_user_or_place_twice_unless_unavoidable(rows: list[tuple[int, int, int]], first: int) -> None:
+    """Law: the start without a repeated user or reached place is as long as a largest matching allows."""
+    user, source, target = (np.array([row[at] for row in rows], dtype=np.int64) for at in range(3))
+    order = diverse_order(user, source, target, first)
+    assert sorted(order.tolist()) == list(range(len(rows)))
+    distinct = 0
+    while distinct < len(order) and all(
+        len(set(column[order[: distinct + 1]].tolist())) == distinct + 1 for column in (user, target)
+    ):
+        distinct += 1
+    graph = nx.Graph([(f"u{a}", f"t{b}") for a, b in zip(user.tolist(), target.tolist(), strict=True)])
+    tops = {node for node in graph if node.startswith("u")}
+    best = len(nx.bipartite.maximum_matching(graph, tops)) // 2 if rows else 0
+    assert distinct >= min(first, best)
+
+
+def test_the_best_come_first_where_they_differ() -> None:
+    """Without repeats the order is the one given; a repeated user waits."""
+    column = np.arange(4)
+    assert diverse_order(column, column + 10, column + 20, 3).tolist() == [0, 1, 2, 3]
+    assert diverse_order(np.array([0, 0, 1]), column[:3] + 10, column[:3] + 20, 2).tolist() == [0, 2, 1]
+
+
+def test_a_dead_end_of_the_greedy_order_is_left() -> None:
+    """User 0 went to both places, user 1 to the first alone: taking the best first would leave user 1 out."""
+    user, target = np.array([0, 0, 1]), np.array([20, 21, 20])
+    assert set(diverse_order(user, np.array([10, 11, 12]), target, 2)[:2].tolist()) == {1, 2}
+
+
+def test_left_places_differ_too_where_possible() -> None:
+    """The second case leaves from the same place as the first, so the third comes before it."""
+    user, source, target = np.array([0, 1, 2]), np.array([10, 10, 11]), np.array([20, 21, 22])
+    assert diverse_order(user, source, target, 2).tolist() == [0, 2, 1]

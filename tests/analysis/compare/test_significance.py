@@ -1,0 +1,62 @@
+"""Exact tests: equal to scipy's own, to arithmetic by hand, and to each other where drawing stands for enumerating."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from analysis.compare.significance import EXACT_USERS, SignFlips, mcnemar
+
+
+def test_mcnemar_by_hand() -> None:
+    """Five against none: 2 / 2^5. Two against one: every split of three is as far from the middle or farther."""
+    assert mcnemar(0, 5) == pytest.approx(2 / 32)
+    assert mcnemar(2, 1) == 1.0
+    assert mcnemar(0, 0) == 1.0
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_mcnemar_is_scipys_binomial_test(only_a: int, only_b: int) -> None:
+    """Exact McNemar is a sign test of the cases that differ; swapping the sides changes nothing."""
+    if only_a + only_b:
+        assert mcnemar(only_a, only_b) == stats.binomtest(only_a, only_a + only_b, 0.5).pvalue
+    assert mcnemar(only_a, only_b) == pytest.approx(mcnemar(only_b, only_a), rel=1e-12)
+
+
+def test_sign_flips_by_hand() -> None:
+    """Sums 1, 2, 3: of the eight signed sums only +6 and -6 are as far from 0 as 6."""
+    p, exact = SignFlips(3).p_values(np.array([[1.0], [2.0], [3.0]]))
+    assert exact.tolist() == [True] and p[0] == pytest.approx(2 / 8)
+
+
+@given(st.data())
+def test_enumerated_sign_flips_are_scipys_permutation_test(data: st.DataObject) -> None:
+    """On at most 12 users the p is that of `scipy.stats.permutation_test` over all 2^U flips, idle users included."""
+    users = data.draw(st.integers(2, EXACT_USERS))
+    sums = data.draw(arrays(np.float64, (users, 1), elements=st.integers(-3, 3).map(float)))
+    full = stats.permutation_test(
+        (sums[:, 0],), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True
+    )
+    p, exact = SignFlips(users, resamples=10).p_values(sums)
+    assert exact[0] and p[0] == pytest.approx(full.pvalue, rel=1e-12)
+
+
+def test_drawn_sign_flips_are_near_the_enumerated_ones() -> None:
+    """13 users: drawn with a fixed seed, said to be so, near the p of all 8,192 flips, and the same every time."""
+    sums = np.array([2, 1, 1, 3, -1, 2, 1, -2, 1, 1, 2, -1, 1], dtype=float)[:, None]
+    full = stats.permutation_test(
+        (sums[:, 0],), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True
+    )
+    p, exact = SignFlips(13).p_values(sums)
+    assert not exact[0] and p[0] == pytest.approx(full.pvalue, abs=0.01)
+    assert SignFlips(13).p_values(sums)[0][0] == p[0]
+
+
+def test_groups_do_not_disturb_each_other() -> None:
+    """Two groups at once have the p that each has alone."""
+    sums = np.random.default_rng(3).normal(size=(30, 2))
+    flips = SignFlips(30)
+    both = flips.p_values(sums)[0]
+    assert both.tolist() == [flips.p_values(sums[:, [group]])[0][0] for group in (0, 1)]

@@ -1,0 +1,121 @@
+"""Nothing that leaves holds a user, a rare place or a moment, in any format; the numbers stay exact."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from analysis.explain.explanation import FullExplanation
+from analysis.sharing.page import render_html
+from analysis.sharing.share import projection_of, share_cases
+from analysis.sharing.shared_case import SharedPage
+from analysis.sharing.slides import deck_zip, draw_case_image
+from recap.privacy import EXACT_NOTE, KM_PER_DEGREE
+from tests.analysis.sharing.demo import basemap, explained, opened, predictor, secrets
+from tests.analysis.sharing.scanner import NEAR_KM, scan
+
+CASES = range(7, 4000, 200)
+_MARK = re.compile(r'<circle class="[^"]*" cx="(-?[\d.]+)" cy="(-?[\d.]+)" r="[\d.]+" stroke-width')
+_HOP = re.compile(r'<path class="hop" d="M(-?[\d.]+) (-?[\d.]+)l([^"]*)"')
+
+
+def shared(cases: Sequence[FullExplanation], **options: bool) -> SharedPage:
+    return share_cases(cases, opened(), basemap=basemap(), **options)  # type: ignore[arg-type]
+
+
+def assert_nothing_leaks(page: SharedPage, *, slides: bool) -> None:
+    files = {"page": render_html(page).encode(), "data": page.model_dump_json().encode()}
+    if slides:
+        files |= {"slides": deck_zip(page), "map": draw_case_image(page)}
+    for name, payload in files.items():
+        assert scan(payload, secrets()) == [], name
+    assert_no_mark_is_near(files["page"].decode(), page)
+
+
+def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
+    """Marks and lines of the SVG maps, put back on the earth, lie at places that may be told or far from the others."""
+    camera = projection_of(page)._camera
+    points = [(float(x), float(y)) for x, y in _MARK.findall(text)]
+    for x, y, steps in _HOP.findall(text):
+        at = (float(x), float(y))
+        points.append(at)
+        numbers = [float(number) for number in steps.split()]
+        for dx, dy in zip(numbers[::2], numbers[1::2], strict=True):
+            at = (at[0] + dx, at[1] + dy)
+            points.append(at)
+    scale = 512 * 2**camera.zoom / 360
+    middle = math.degrees(math.log(math.tan(math.pi / 4 + math.radians(camera.latitude) / 2)))
+    for x, y in points:
+        longitude = camera.longitude + x / scale
+        latitude = math.degrees(2 * math.atan(math.exp(math.radians(middle - y / scale))) - math.pi / 2)
+        if min(abs(latitude - a) + abs(longitude - b) for a, b in secrets().public) < 1e-3:
+            continue  # at a place that many people know, to the tenth of a pixel
+        shrink = np.cos(np.radians(latitude))
+        apart = KM_PER_DEGREE * np.hypot(secrets().latitude - latitude, (secrets().longitude - longitude) * shrink)
+        assert apart.min() > NEAR_KM, (latitude, longitude)
+
+
+def test_twenty_cases_leak_nothing() -> None:
+    page = shared([explained(case, full=case == CASES[0]) for case in CASES])
+    assert_nothing_leaks(page, slides=False)
+    assert any(place.is_cell for place in page.places) and any(not place.is_cell for place in page.places)
+
+
+def test_slides_and_pictures_leak_nothing() -> None:
+    assert_nothing_leaks(shared([explained(CASES[0], full=True)]), slides=True)
+
+
+def test_hidden_places_leak_nothing_and_hide_better() -> None:
+    """At least k walkers fit each case; no place of the walker has its name."""
+    cases = [explained(case) for case in CASES[:3]]
+    page = shared(cases, hide_places=True)
+    assert_nothing_leaks(page, slides=False)
+    assert page.estimate is not None and page.estimate.fitting_walkers >= 5
+    for case in page.cases:
+        assert page.place(case.source).is_cell and case.truth is not None and page.place(case.truth).is_cell
+
+
+def test_numbers_stay_exact() -> None:
+    """Ranks, addends, totals, gates and effects are those of the explanation, to the last digit."""
+    whole = explained(CASES[0], full=True)
+    (case,) = shared([whole]).cases
+    assert case.contrast.parts == whole.contrast.parts and case.contrast.margin == whole.contrast.margin
+    for told, real in ((case.contrast.a, whole.contrast.a), (case.contrast.b, whole.contrast.b)):
+        hidden = {"poi", "name", "category"}
+        assert told.model_dump(exclude=hidden) == real.model_dump(exclude=hidden)
+    assert [place.total for place in case.best] == [entry.total for entry in whole.candidates[:5]]
+    assert [entry.outcome for entry in case.left_out] == [entry.outcome for entry in whole.leave_one_out or []]
+    assert case.target_rank == whole.target_rank and [path.share for path in case.paths] == [
+        path.share for path in whole.paths
+    ]
+
+
+def test_an_exact_page_says_so_and_is_found_out() -> None:
+    """What was asked for exactly holds what the scanner looks for, and the sentence that it does."""
+    page = shared([explained(CASES[0])], exact=True)
+    text = render_html(page)
+    assert EXACT_NOTE in text and json.loads(page.model_dump_json())["is_exact"] is True
+    kinds = {leak.kind for leak in scan(text.encode(), secrets())}
+    assert {"time: date", "time: clock", "index", "hash"} <= kinds
+    link = page.cases[0].link
+    assert link is not None and f"case={CASES[0]}" in link and predictor().dataset.hash[:12] in link
+
+
+def test_two_exports_share_no_name() -> None:
+    """The salt is new each time, and stands nowhere."""
+    first, second = (shared([explained(CASES[0])]) for _ in range(2))
+    assert first.cases[0].walker != second.cases[0].walker
+    assert "salt" not in first.model_dump_json()
+
+
+@pytest.mark.slow
+def test_a_thousand_cases_leak_nothing() -> None:
+    """Every fourth case of the city; some in full, some as slides, some with hidden places."""
+    numbers = np.linspace(0, len(predictor().cases) - 1, 1000).astype(int).tolist()
+    for start in range(0, 1000, 50):
+        cases = [explained(case, full=case == numbers[start]) for case in numbers[start : start + 50]]
+        assert_nothing_leaks(shared(cases), slides=False)
+        assert_nothing_leaks(shared(cases[:1], hide_places=start % 100 == 0), slides=True)

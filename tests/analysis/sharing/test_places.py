@@ -1,0 +1,102 @@
+"""Which places are told as cells, what a cell is called, and how many people fit what a case shows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.cells import NEAR_KM, Cells
+from analysis.sharing.places import ToldPlaces
+from analysis.sharing.reidentification import Crowd, SharedPoint
+from analysis.sharing.traces import Traces, traces_of
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.privacy import KM_PER_DEGREE, Generalisation
+from tests.checkins import split_dataset
+
+RULE = Generalisation(salt="pepper", min_users=2, cell_degrees=0.02, hours=4)
+STATION, BAKERY, SHED, FARM = range(4)
+
+
+def village() -> Dataset:
+    """Three people: all at the station, two at the bakery, one each at the shed and at the farm, next to each other."""
+    walks = [
+        (0, [(STATION, 0), (BAKERY, 0), (SHED, 0), (STATION, 2)]),
+        (1, [(STATION, 0), (BAKERY, 0), (FARM, 0), (STATION, 2)]),
+        (2, [(STATION, 0), (STATION, 0), (STATION, 2)]),
+    ]
+    dataset = split_dataset(walks, 4)
+    dataset.pois[c.POI_NAME] = ["Station", "Bakery", "Shed", "Farm"]
+    dataset.pois[c.CATEGORY] = ["Stop", "Food", "Barn", "Barn"]
+    dataset.pois[c.LATITUDE] = [40.005, 40.005, 40.011, 40.013]
+    dataset.pois[c.LONGITUDE] = [-74.005, -74.015, -74.011, -74.013]
+    return dataset
+
+
+def told(k: int = 2, hide: frozenset[int] = frozenset()) -> ToldPlaces:
+    return ToldPlaces.generalised(LoadedDataset.of(village()), RULE.model_copy(update={"min_users": k}), hide)
+
+
+def test_places_of_fewer_than_k_people_are_cells() -> None:
+    """Station (3 people) and bakery (2) keep their names; shed and farm, one person each, become one cell of barns."""
+    places = told()
+    assert [places.name[poi] for poi in range(4)] == ["Station", "Bakery", "Barn in cell A1", "Barn in cell A1"]
+    assert places.is_cell.tolist() == [False, False, True, True]
+    assert places.point[SHED] == places.point[FARM] and len({*places.point.tolist()}) == 3
+    assert places.bounds(SHED) == pytest.approx((40.0, -74.02, 40.02, -74.0)) and places.bounds(STATION) is None
+
+
+def test_a_category_that_would_tell_is_left_out() -> None:
+    """With k = 3 the bakery is a cell too; only one person each makes no category of three, so none is told."""
+    places = told(3)
+    assert {places.name[poi] for poi in (BAKERY, SHED, FARM)} == {"a place"}  # two people at all of them: no cell
+    assert places.at(BAKERY) is None and places.at(STATION) == (40.005, -74.005)
+
+
+def test_hidden_places_are_cells_whoever_was_there() -> None:
+    """The station, hidden, may be any of the four places of its cell."""
+    places = told(hide=frozenset({STATION}))
+    assert places.name[STATION] == "a place in cell A1" and places.alike(STATION).all()
+    assert places.alike(BAKERY).tolist() == [False, True, False, False]
+
+
+def test_a_larger_cell_where_few_people_are() -> None:
+    """Two people 5 km apart: no cell of 2 km holds both, one of 9 km does."""
+    traces = Traces(np.array([0, 1]), np.array([0, 1]), np.array([0, 0]), num_users=2, num_pois=2)
+    cells = Cells.assign(np.array([40.001, 40.045]), np.array([-74.001, -74.001]), traces, np.ones(2, bool), RULE)
+    assert cells.level.tolist() == [2, 2] and cells.label(0) == "A1 of 9 km"
+
+
+@given(st.lists(st.tuples(st.floats(40.0, 40.0199), st.floats(-74.0199, -74.0001)), min_size=2, max_size=40))
+def test_a_cells_point_is_none_of_its_places(at: list[tuple[float, float]]) -> None:
+    """No point is told within 100 m of a place that it stands for."""
+    latitude, longitude = (np.array(values) for values in zip(*at, strict=True))
+    people = np.arange(len(at))
+    traces = Traces(people, people, np.zeros(len(at)), num_users=len(at), num_pois=len(at))
+    point = Cells.assign(latitude, longitude, traces, np.ones(len(at), bool), RULE).point(0)
+    if point is not None:
+        d_lon = (longitude - point[1]) * np.cos(np.radians(40.01))
+        assert KM_PER_DEGREE * np.hypot(latitude - point[0], d_lon).min() > NEAR_KM
+
+
+def test_who_fits_what_is_shown() -> None:
+    """All three were at the station, two also at the bakery; one was there at that hour exactly."""
+    dataset = village()
+    traces, exact = traces_of(dataset), ToldPlaces.exact(LoadedDataset.of(dataset))
+    crowd = Crowd(traces, exact, traces.part_of_week(4))
+    assert crowd.fitting([SharedPoint(STATION)]) == 3
+    assert crowd.fitting([SharedPoint(STATION), SharedPoint(BAKERY)]) == 2
+    assert crowd.fitting_as_recorded([SharedPoint(STATION, row=0), SharedPoint(BAKERY)]) == 1
+    told_crowd = Crowd(traces, told(), traces.part_of_week(4))
+    assert crowd.fitting([SharedPoint(SHED)]) == 1 and told_crowd.fitting([SharedPoint(SHED)]) == 2
+
+
+def test_unicity_by_hand() -> None:
+    """Users 0 and 1 share both their points, user 2 has two of their own: one of three is unique given two points."""
+    user, poi = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 2])
+    traces = Traces(user, poi, np.zeros(6, np.int64), num_users=3, num_pois=3)
+    nothing = np.zeros(3)
+    places = ToldPlaces(nothing, nothing, {}, {}, nothing.astype(bool), None, np.arange(3))
+    assert Crowd(traces, places, np.zeros(6, np.int64)).unicity(2) == (pytest.approx(1 / 3), 3)
+    assert Crowd(traces, places, np.zeros(6, np.int64)).unicity(3) == (None, 0)

@@ -1,0 +1,130 @@
+"""The scanner finds one leak of each kind planted in each format, and nothing in files without any."""
+
+import base64
+import io
+import zipfile
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from recap.data.dataset import Dataset
+from tests.analysis.sharing.scanner import Secrets, scan
+from tests.checkins import split_dataset
+
+HASH = "ab12cd34ef56" + "0" * 52
+
+
+@cache
+def city() -> Dataset:
+    """Place 0 has two people, place 1 one: with k = 2 the second is a secret."""
+    dataset = split_dataset([(0, [(0, 0), (1, 0), (0, 2)]), (1, [(0, 0), (0, 0), (0, 2)])], 2)
+    dataset.users["user_id"] = ["person-773a", "person-41bc"]
+    dataset.pois["poi_id"] = ["venue-open", "venue-secret"]
+    dataset.pois["poi_name"] = ["Ferry Terminal", "Quiet Door"]
+    dataset.pois["latitude"], dataset.pois["longitude"] = [40.712345, 40.751234], [-74.012345, -73.981234]
+    return dataset
+
+
+def secrets() -> Secrets:
+    return Secrets(city(), 2, (HASH,))
+
+
+FIRST = city().checkins["time"].iloc[0]
+LEAKS = {
+    "user id": ["person-773a"],
+    "place id": ["venue-secret"],
+    "place name": ["Quiet Door", "at Quiet Door."],
+    "coordinates": ["40.751234, -73.981234", "-73.981234 40.751234", "40.7516,-73.9816"],
+    "time: date": [FIRST.strftime("%Y-%m-%d"), FIRST.isoformat()],
+    "time: clock": ["18:18:36", "at 8:05"],
+    "time: compact date": [FIRST.strftime("%Y%m%dT%H%M%S")],
+    "time: day and month": ["3 Apr", "April"],
+    "time: epoch": [str(int(FIRST.timestamp())), str(int(FIRST.timestamp()) * 1000)],
+    "index": ["case=17", "edge:12-13:0", "Walker 017"],
+    "hash": [HASH[:12]],
+}
+
+
+def png(**chunks: str) -> bytes:
+    """A small picture with text chunks."""
+    info = PngInfo()
+    for keyword, text in chunks.items():
+        info.add_text(keyword, text, zip=keyword == "packed")
+    buffer = io.BytesIO()
+    Image.new("RGB", (2, 2)).save(buffer, format="PNG", pnginfo=info)
+    return buffer.getvalue()
+
+
+def packed(name: str, payload: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), payload)
+    return buffer.getvalue()
+
+
+def quoted(text: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+def escaped(text: str) -> str:
+    return "".join(f"&#{ord(letter)};" for letter in text)
+
+
+def in_base64(text: str) -> str:
+    return base64.b64encode(f"a padded text with {text} in it".encode()).decode()
+
+
+FORMATS: dict[str, Callable[[str], bytes]] = {
+    "HTML text": lambda leak: f"<p>They were {leak} then</p>".encode(),
+    "HTML entities": lambda leak: f"<p>They were {escaped(leak)}</p>".encode(),
+    "HTML comment": lambda leak: f"<!-- {leak} -->".encode(),
+    "link": lambda leak: f'<a href="explain?x={quoted(leak)}">open</a>'.encode(),
+    "SVG path": lambda leak: f'<svg><path d="M{leak} l1 1" data-x="{leak} "/></svg>'.encode(),
+    "base64": lambda leak: f'<img src="data:text/plain;base64,{in_base64(leak)}">'.encode(),
+    "picture in base64": lambda leak: (
+        f'<img src="data:image/png;base64,{base64.b64encode(png(Comment=leak)).decode()}">'.encode()
+    ),
+    "JSON": lambda leak: f'{{"note": "it was {leak} there"}}'.encode(),
+    "CSV": lambda leak: f"a,b\n1,{leak}\n".encode(),
+    "PNG text": lambda leak: png(Comment=f"made {leak} here"),
+    "PNG packed text": lambda leak: png(packed=f"made {leak} here"),
+    "behind a PNG": lambda leak: png() + f" {leak}".encode(),
+    "ZIP member": lambda leak: packed("01.png", png(Title=leak)),
+    "ZIP name": lambda leak: packed(f"{leak} .png".replace("/", "-"), b""),
+}
+
+
+@pytest.mark.parametrize("kind", LEAKS)
+@pytest.mark.parametrize("wrapped", FORMATS)
+def test_each_kind_is_found_in_each_format(kind: str, wrapped: str) -> None:
+    for leak in LEAKS[kind]:
+        found = {leak.kind for leak in scan(FORMATS[wrapped](leak), secrets())}
+        assert kind in found, (leak, found)
+
+
+@pytest.mark.parametrize("wrapped", FORMATS)
+def test_what_may_be_told_is_no_leak(wrapped: str) -> None:
+    """Places that many people know, weekdays, parts of the day, scores, and a cell's point."""
+    for told in (
+        "Ferry Terminal",
+        "venue-open",
+        "Tuesday, 16 to 20 h",
+        "0.0123456",
+        "40.712345, -74.012345",
+        "cell K7",
+    ):
+        assert scan(FORMATS[wrapped](told), secrets()) == [], told
+
+
+def test_times_of_pictures_and_archives() -> None:
+    """A PNG's tIME chunk and a ZIP entry's own time."""
+    chunk = b"\x00\x00\x00\x07tIME" + bytes([0x07, 0xDC, 4, 2, 8, 18, 36]) + b"\0\0\0\0"
+    plain = png()
+    assert {leak.kind for leak in scan(plain[:33] + chunk + plain[33:], secrets())} >= {"time: date", "time: clock"}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a.png", (2012, 4, 2, 8, 18, 36)), b"")
+    assert {leak.kind for leak in scan(buffer.getvalue(), secrets())} == {"time: date"}

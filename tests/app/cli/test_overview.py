@@ -1,0 +1,45 @@
+"""`recap overview`: what a model adds is held against the best of all counters, the nearest place among them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.baselines import COUNTING_BASELINES
+from recap.data.preparation import prepare_dataset
+from tests.checkins import LENIENT, raw_table
+from tests.cli_runner import recap_here, recap_json_here
+
+PLACES = [f"p{number:02}" for number in range(60)]
+
+
+def street() -> pd.DataFrame:
+    """Places in a row, a kilometre apart. In training people jump about at random, and see each place once; in the
+    test they walk along the row."""
+    rows, splits = [], []
+    for user in range(4):
+        jumps = np.random.default_rng(user).permutation(60)
+        walk = [*jumps, *range(0, 3), *range(60)]
+        rows += [(f"u{user}", PLACES[place], float(hour)) for hour, place in enumerate(walk)]
+        splits += [c.TRAIN] * 60 + [c.VAL] * 3 + [c.TEST] * 60
+    raw = raw_table(rows)
+    raw[c.LATITUDE], raw[c.LONGITUDE] = 40 + 0.01 * raw[c.POI_ID].cat.codes, -74.0
+    return raw.assign(**{c.SPLIT: np.array(splits, np.int8)})
+
+
+def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every next place is one of the two nearest, and nothing else says so: counters stand near 20 of 60."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    prepare_dataset(street(), LENIENT, name="street", source_format="test").save(tmp_path / "data")
+    words = ("overview", "--data", tmp_path / "data", "--baseline", "popularity")
+    told = recap_json_here(*words)
+    groups = [row for row in told["groups"] if row["group"] == "all"]
+    assert len(groups) == len(COUNTING_BASELINES)
+    found = {row["model"]: row["value"] for row in groups}
+    assert found.pop("Nearest") == 1.0 and max(found.values()) < 0.6, found
+    mine = next(row for row in groups if row["model"] == "Popularity")
+    assert mine["rival"] == "Nearest" and mine["lead_upper"] < 0
+    assert told["finding"].endswith("20 guesses. Nearest is ahead.")
+    assert told["finding"] in recap_here(*words).stdout

@@ -1,0 +1,121 @@
+"""Writing shared files from the command line: coarse by default, exact by option, refusals that write nothing."""
+
+import html
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from recap.privacy import EXACT_NOTE
+from tests.cli_runner import recap_here, recap_json_here
+
+
+def explain(checkpoint: Path, data: Path, *options: object) -> str:
+    result = recap_here("explain", checkpoint, "--data", data, "--case", "3,5", *options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_a_page_and_a_deck(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Two cases: a page without dates, four slides each and a last one, all of one size."""
+    page, deck = tmp_path / "new" / "page.html", tmp_path / "deck.zip"
+    told = explain(city_checkpoint, city_folder, "--html", page, "--slides", deck, "--title", "Two <b>cases")
+    assert "fits the places and times" in told or "walkers fit each case" in told
+    text = page.read_text()
+    assert "<h1>Two &lt;b&gt;cases</h1>" in text
+    assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
+    with zipfile.ZipFile(deck) as archive:
+        assert archive.namelist() == [f"{number:02d}.png" for number in range(1, 10)]
+        for name in archive.namelist():
+            with Image.open(io.BytesIO(archive.read(name))) as slide:
+                assert slide.size == (1920, 1080) and not slide.info
+
+
+def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    told = explain(city_checkpoint, city_folder, "--html", page, "--exact")
+    assert EXACT_NOTE in " ".join(told.split())
+    text = page.read_text()
+    assert EXACT_NOTE in text and "2012-" in text and "Test case 3" in text and "Walker 0" in text
+
+
+def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_differs(
+    city_checkpoint: Path, city_folder: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    explain(city_checkpoint, city_folder, "--html", page, "--exact")
+    link = html.unescape(re.findall(r'--link "([^"]+)"', page.read_text())[0])
+    opened = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--link", link)
+    straight = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3)
+    for key in ("case", "target", "target_rank", "candidates", "dataset_hash", "checkpoint_hash"):
+        assert opened[key] == straight[key]
+    hashed = opened["dataset_hash"][:12]
+    refused = recap_here(
+        "explain", city_checkpoint, "--data", city_folder, "--link", link.replace(hashed, hashed[::-1])
+    )
+    assert refused.returncode == 2 and f"dataset {hashed[::-1]}" in refused.stderr and hashed in refused.stderr
+    assert "--link" not in shared_page(city_checkpoint, city_folder, tmp_path)
+
+
+def shared_page(checkpoint: Path, data: Path, folder: Path) -> str:
+    explain(checkpoint, data, "--html", folder / "shared.html")
+    return (folder / "shared.html").read_text()
+
+
+def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    explain(city_checkpoint, city_folder, "--html", page, "--hide-places")
+    assert "a place in cell" in page.read_text().lower()
+
+
+@pytest.mark.parametrize(
+    "options", [("--exact",), ("--hide-places",), ("--title", "Two"), ("--html", "p.html", "--exact", "--hide-places")]
+)
+def test_options_that_mean_nothing_are_refused(
+    options: tuple[str, ...],
+    city_checkpoint: Path,
+    city_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, *options)
+    assert result.returncode == 2 and result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_misses_leave_numbers_out(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """No case number or place index by default; with --exact both, and a column that says so."""
+    shared, exact = tmp_path / "shared.csv", tmp_path / "exact.csv"
+    for out, options in ((shared, ()), (exact, ("--exact",))):
+        assert recap_here("misses", city_checkpoint, "--data", city_folder, "--out", out, *options).returncode == 0
+    heads = [out.read_text().splitlines()[0].split(",") for out in (shared, exact)]
+    assert "case" not in heads[0] and "case" in heads[1] and heads[0][-1] == heads[1][-1] == "privacy"
+    assert "exact: as recorded" in exact.read_text() and "exact: as recorded" not in shared.read_text()
+    refused = recap_here("misses", city_checkpoint, "--data", city_folder, "--exact")
+    assert refused.returncode == 2 and "--out" in refused.stderr
+
+
+def test_a_collection_is_one_page(
+    city_checkpoint: Path, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its order, with its title and notes; without files, names or cases it refuses."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    both = ("--data", city_folder, "--checkpoint", city_checkpoint)
+    for case in (5, 3):
+        saved = recap_here("cases", "save", case, *both, "--note", f"note {case}", "--collection", "Tuesday")
+        assert saved.returncode == 0, saved.stderr
+    page = tmp_path / "tuesday.html"
+    assert recap_here("cases", "share", *both, "--collection", "Tuesday", "--html", page).returncode == 0
+    text = page.read_text()
+    assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
+    assert text.index("note 5") < text.index("note 3") and "2012-" not in text
+    for options, part in (
+        (("--collection", "Tuesday"), "nothing to write"),
+        (("--html", tmp_path / "x.html"), "which cases"),
+        (("nobody", "--html", tmp_path / "x.html"), "no saved case"),
+    ):
+        refused = recap_here("cases", "share", *options, *both)
+        assert refused.returncode == 2 and part in refused.stderr and not (tmp_path / "x.html").exists()

@@ -1,0 +1,122 @@
+"""The list of cases in Long tail: filters by link, by name and by reason; a ticked row opens its case."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.cases.case_table import COLUMNS, KNOWN_BEFORE, case_table
+from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.worlds import small_city
+
+
+@pytest.fixture
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> LoadedDataset:
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    return LoadedDataset.of(small_city())
+
+
+def listed(app: AppTest) -> pd.DataFrame:
+    """The list's rows."""
+    check_calm(app)
+    return next(table.value for table in app.dataframe if "destination_count" in table.value and "hour" in table.value)
+
+
+def test_the_table_is_the_cases(city: LoadedDataset) -> None:
+    """Each case once, with its counts, places and the local hour of the check-in before."""
+    ranks = pd.DataFrame({c.RANK: [float(1 + case % 30) for case in range(len(city.cases))]})
+    table = case_table(city, ranks)
+    assert tuple(table.columns) == COLUMNS
+    assert table[c.CASE].tolist() == list(range(len(city.cases)))
+    row, case = table.iloc[5], city.case(5)
+    checkin = city.dataset.checkins.iloc[int(case[c.ROW])]
+    local = checkin[c.TIME] + pd.Timedelta(minutes=int(checkin[c.TZ_OFFSET_MINUTES]))
+    assert (row["hour"], row["rank"], row["transition_count"]) == (local.hour, 6.0, case[c.TRANSITION_COUNT])
+    assert row["to"] == city.labels[int(case[c.TARGET])]
+    assert row["category"] == str(city.dataset.pois[c.CATEGORY].iloc[int(case[c.TARGET])])
+    assert set(table["reason"]) == {""} and set(table["causes"]) == {()}
+
+
+def test_a_link_filters_and_a_ticked_row_opens_its_case(city: LoadedDataset) -> None:
+    """The link's bounds hold for every row listed; the third row's case opens in Walk."""
+    app = open_view("long_tail", filter="steps=0-1&hours=8-20")
+    table = listed(app)
+    counts, hours = city.cases[c.TRANSITION_COUNT], table["hour"]
+    assert 0 < len(table) < len(city.cases)
+    assert table["transition_count"].le(1).all() and hours.between(8, 20).all() and counts.gt(1).any()
+    assert f"{len(table):,} of {len(city.cases):,} cases" in texts(app)
+    app.session_state["cases_rows"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
+    app.run()
+    app.button(key="cases_to_walk").click().run()
+    check_calm(app)
+    assert app.query_params["case"] == str(table["case"].iloc[2])
+
+
+def test_a_link_that_cannot_be_read_lists_all(city: LoadedDataset) -> None:
+    """With one sentence."""
+    app = open_view("long_tail", filter="rank=9-3")
+    assert len(listed(app)) == len(city.cases)
+    assert [box.value for box in app.warning] == ["The link's filter of cases cannot be read, so all cases are listed."]
+
+
+def test_a_filter_is_kept_under_a_name(city: LoadedDataset, tmp_path: Path) -> None:
+    """Plain JSON in the user's folder; choosing the name filters again, taking the chip away lists all."""
+    app = open_view("long_tail", filter="rank=21-")
+    missed = len(listed(app))
+    app.text_input(key="cases_name").set_value("Missed ones").run()
+    (path,) = (tmp_path / "cases" / "filters").glob("*.json")
+    assert json.loads(path.read_text(encoding="utf-8"))["name"] == "Missed ones"
+    app.button(key="cases_off_rank").click().run()
+    assert len(listed(app)) == len(city.cases)
+    assert "filter" not in app.query_params
+    app.selectbox(key="cases_saved").set_value("Missed ones").run()
+    assert len(listed(app)) == missed
+    assert app.query_params["filter"] == ["rank=21-"] or app.query_params["filter"] == "rank=21-"
+
+
+def test_a_link_that_hides_the_truth(city: LoadedDataset) -> None:
+    """No rank, count, target, category, reason or cause is listed, and a filter by them lets every case pass."""
+    app = open_view("long_tail", truth="false", filter="rank=21-")
+    check_calm(app)
+    table = next(table.value for table in app.dataframe if set(table.value.columns) == set(KNOWN_BEFORE))
+    assert len(table) == len(city.cases)
+    app.session_state["cases_rows"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
+    app.run()
+    app.button(key="cases_to_walk").click().run()
+    assert app.query_params["truth"] in ("false", ["false"])
+
+
+def _hidden(rank: float, to: str) -> None:
+    import pandas as pd
+
+    from app.components.case_table import show_case_table
+
+    truth = {
+        "rank": rank,
+        "transition_count": int(rank),
+        "destination_count": 1,
+        "to": to,
+        "category": to,
+        "reason": "",
+    }
+    table = pd.DataFrame({"case": [0, 1], "user": [3, 4], "hour": [7, 8], "from": "Home", **truth})
+    table["causes"] = [(), ()]
+    show_case_table(table, key="cases", open_case=lambda case: None, show_truth=False)
+
+
+def test_hidden_truth_paints_the_same_page(city: LoadedDataset) -> None:
+    """Two tables that differ only in the truth; the filter of the session, by rank, would have told them apart."""
+    pages = []
+    for rank, to in ((1.0, "Zoo"), (400.0, "Bar")):
+        app = AppTest.from_function(_hidden, args=(rank, to), default_timeout=60)
+        app.session_state["cases_filter"] = "rank=1-20"
+        app.run()
+        check_calm(app)
+        pages.append((texts(app), [table.value.to_dict() for table in app.dataframe], len(app.get("plotly_chart"))))
+    assert pages[0] == pages[1]
+    assert set(pages[0][1][0]) == set(KNOWN_BEFORE) and pages[0][2] == 0

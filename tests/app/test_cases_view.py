@@ -1,0 +1,164 @@
+"""The view Cases: recipes and their counts, notes, tags, collections and their order, search, what cannot be read."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.cases.library import Library
+from analysis.cases.recipes import LABELS
+from app.cached import cases as cached
+from app.settings import READ_ONLY_VARIABLE, AppSettings
+from app.sources import Source, find_sources
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Source:
+    """The app on the small city, with an empty library of its own."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
+    return find_sources(AppSettings.from_environment())[0]
+
+
+def field(app: AppTest, kind: str, start: str) -> object:
+    """A widget whose key begins so."""
+    return next(widget for widget in app.get(kind) if str(widget.key).startswith(start))
+
+
+def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
+    """Save the chosen case with what is written about it."""
+    field(app, "text_area", "note-").set_value(note)  # type: ignore[attr-defined]
+    field(app, "text_input", "tags-").set_value(tags)  # type: ignore[attr-defined]
+    app = app.button(key="save_case").click().run()
+    check_calm(app)
+    return app
+
+
+def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
+    """A pill for each with the library's count; a recipe without a case says so."""
+    app = open_view("cases")
+    check_calm(app)
+    recipes = cached.recipes(source)
+    pills = app.get("button_group")[0]
+    assert [option.content for option in pills.proto.options] == [
+        f"{found.label} {found.count:,}" for found in recipes.values()
+    ]
+    for name, found in recipes.items():
+        app = open_view("cases", recipe=name)
+        check_calm(app)
+        if found.count:
+            assert f"{found.count:,} case" in app.title[0].value
+            keys = [str(button.key) for button in app.button if str(button.key).startswith("choose-")]
+            assert keys == [f"choose-{case}" for case in found.cases[:6]]
+        else:
+            assert "No case" in app.title[0].value and "None of the" in texts(app).replace("\\", "")
+
+
+def test_a_case_is_saved_found_and_changed(source: Source) -> None:
+    """Note and tags go to disk, the search finds them, and a change writes over the version that was read."""
+    app = save(open_view("cases", recipe="own_visits"), "Ask the *room*", "start here, two hops")
+    (stored,) = Library.of_user().read().cases.values()
+    assert stored.value.link.case == int(cached.recipes(source)["own_visits"].cases[0])
+    assert (stored.value.note, stored.value.tags) == ("Ask the *room*", ("start here", "two hops"))
+    assert (stored.value.link.dataset, stored.value.link.checkpoint) == (source.dataset_hash, source.checkpoint_hash)
+    app = save(app, "Better", "start here")
+    app = open_view("cases")
+    assert "1 saved case" in app.title[0].value
+    assert app.text_area[0].value == "Better"
+    app = app.text_input(key="search_cases").set_value("START").run()
+    assert "1 saved case" in app.title[0].value
+    app = app.text_input(key="search_cases").set_value("nobody").run()
+    check_calm(app)
+    assert "No saved case" in app.title[0].value
+
+
+def test_a_second_window_is_told(source: Source) -> None:
+    """What another window wrote stays, and the page says so."""
+    app = save(open_view("cases", recipe="own_visits"), "first")
+    (stored,) = Library.of_user().read().cases.values()
+    field(app, "text_area", "note-").set_value("mine")  # type: ignore[attr-defined]
+    Library.of_user().change(stored, stored.value.model_copy(update={"note": "theirs"}))
+    app = app.button(key="save_case").click().run()
+    assert "another window" in app.warning[0].value
+    assert [entry.value.note for entry in Library.of_user().read().cases.values()] == ["theirs"]
+
+
+def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
+    """Cases go into a new collection, move, leave; the collection goes and the cases stay."""
+    recipe, most = max(cached.recipes(source).items(), key=lambda entry: entry[1].count)
+    found = most.cases
+    app = save(open_view("cases", recipe=recipe))
+    field(app, "text_input", "new_collection-").set_value("Tuesday").run()  # type: ignore[attr-defined]
+    app = open_view("cases", recipe=recipe)
+    app = app.button(key=f"choose-{found[1]}").click().run()
+    app = save(app)
+    app = field(app, "selectbox", "add_to-").set_value("Tuesday").run()  # type: ignore[attr-defined]
+    check_calm(app)
+
+    def order() -> list[int]:
+        shelf = Library.of_user().read()
+        (stored,) = shelf.collections.values()
+        return [entry.value.link.case for entry in shelf.in_order(stored.value)]
+
+    assert order() == [int(found[0]), int(found[1])]
+    (collection,) = Library.of_user().read().collections
+    app = open_view("cases", collection=collection)
+    check_calm(app)
+    assert "Tuesday: 2 saved cases" in app.title[0].value
+    (later,) = [button for button in app.button if str(button.key).startswith("later-") and not button.disabled]
+    app = later.click().run()
+    assert order() == [int(found[1]), int(found[0])]
+    (first, _) = [button for button in app.button if str(button.key).startswith("leave-")]
+    app = first.click().run()
+    assert order() == [int(found[0])]
+    app = app.button(key="remove_collection").click().run()
+    check_calm(app)
+    shelf = Library.of_user().read()
+    assert not shelf.collections and len(shelf.cases) == 2
+
+
+def test_what_cannot_be_read_is_named(source: Source) -> None:
+    """The file and its reason; the other cases are there."""
+    save(open_view("cases", recipe="own_visits"))
+    (Library.of_user().folder / "broken.json").write_text("{")
+    app = open_view("cases")
+    check_calm(app)
+    assert "broken" in texts(app) and "1 saved case" in app.title[0].value
+
+
+def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No button, and the server refuses where one is pressed all the same."""
+    app = open_view("cases", recipe="own_visits")
+    monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
+    shown = open_view("cases", recipe="own_visits")
+    check_calm(shown)
+    assert not [button for button in shown.button if button.key == "save_case"]
+    app = app.button(key="save_case").click().run()
+    assert not Library.of_user().read().cases
+    assert "read" in texts(app)
+
+
+def test_a_baseline_has_recipes_and_nothing_to_present(
+    monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path
+) -> None:
+    """Causes become coincidences, and the way to Present is not there."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("cases")
+    check_calm(app)
+    labels = [option.content for option in app.get("button_group")[0].proto.options]
+    assert any(label.startswith("Coincides") for label in labels)
+    assert not [button for button in app.button if button.key == "present"]
+
+
+@pytest.mark.parametrize("params", [{"recipe": "bliss"}, {"collection": "nobody"}])
+def test_bad_links_get_a_sentence(source: Source, params: dict[str, str]) -> None:
+    """And the view is there all the same."""
+    app = open_view("cases", **params)
+    assert not app.exception and app.warning and app.title
+
+
+def test_labels_cover_every_recipe() -> None:
+    """Each recipe has its words."""
+    assert all(LABELS.values())

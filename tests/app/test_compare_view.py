@@ -1,0 +1,166 @@
+"""Compare on a small trained city: its words and numbers are the command's, links reproduce it, cells open cases."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.compare.importing import import_predictions
+from analysis.records.imported import keep_predictions
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.cli_runner import recap_here, recap_json_here
+from tests.shell import assert_refused
+
+
+@pytest.fixture
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> LoadedDataset:
+    """The app pointed at the small city and its checkpoint."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    return LoadedDataset.load(city_folder)
+
+
+def table_of(app: Any, column: str) -> pd.DataFrame:
+    """The table that has a column."""
+    return next(item.value for item in app.dataframe if column in item.value)
+
+
+def test_nothing_to_compare_without_a_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any dataset the app says how to make one."""
+    point_app_at(monkeypatch, None, None)
+    app = open_view("compare")
+    check_calm(app)
+    assert app.title[0].value == "Nothing to open yet"
+
+
+def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """A dataset alone is enough, and no seeds or parts are spoken of."""
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("compare", a="markov", b="visit_count")
+    check_calm(app)
+    assert "Neither side was trained with a seed" in texts(app) and "Parts exchanged" not in texts(app)
+
+
+@pytest.mark.parametrize("metric", ["hr1", "mrr"])
+def test_the_view_shows_the_commands_numbers(
+    city: LoadedDataset, city_folder: Path, city_checkpoint: Path, metric: str
+) -> None:
+    """Every number of groups, bins and cohorts, the sentences, and the cases of a cell."""
+    label = {"hr1": "HR@1", "mrr": "MRR"}[metric]
+    token = Checkpoint.load(city_checkpoint).hash[:12]
+    told = recap_json_here(
+        "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "both"
+    )
+    app = open_view("compare", a="markov", b=token, compared_metric=label, cell="both")
+    check_calm(app)
+    shown = texts(app).replace("\\", "").replace("\u2060", "")  # what keeps names from being read as Markdown
+    assert told["finding"] in shown
+    assert all(sentence in shown for sentence in told["sentences"])
+    for row, theirs in zip(table_of(app, "low_count").to_dict(orient="records"), told["bins"], strict=True):
+        assert {key: None if value != value else value for key, value in row.items()} == theirs
+    rows = table_of(app, "Sign-flip p")
+    assert rows["n"].tolist() == [f"{row['n']:,}" for row in told["groups"]]
+    assert rows["Markov"].tolist() == [f"{row['a']:.3f}" if row["n"] else "–" for row in told["groups"]]
+    listed = table_of(app, "Rank, A → B")
+    assert len(listed) == len(told["cell"]["cases"]) == next(r["both"] for r in told["groups"] if r["group"] == "all")
+
+
+def test_links_reproduce_the_choice(city: LoadedDataset) -> None:
+    """A, B, metric, K, cell, figure and the opened case; what is not here gets a sentence and the default."""
+    params = {"a": "popularity", "b": "evidence", "compared_metric": "MRR", "found_k": "found within 5", "open": "3"}
+    app = open_view("compare", cell="both", figure="Figure 7: by evidence", case_view="Explain", **params)
+    check_calm(app)
+    assert "Both find it within 5" in texts(app) and "Case 3." in texts(app)
+    assert "no score parts" in texts(app)
+    spec = next(json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    assert any("Visited before" in note["text"] for note in spec["layout"]["annotations"])
+    assert app.query_params["a"] == "popularity" and app.query_params["open"] == "3"
+    strange = open_view("compare", a="0123456789ab", open="99999")
+    check_calm(strange)
+    assert [warning.value[:21] for warning in strange.warning] == ["The link's side A is ", "The link's case is no"]
+
+
+def test_exchange_and_a_case_side_by_side(city: LoadedDataset, city_checkpoint: Path) -> None:
+    """The button exchanges the sides; a case shows both lists with the ranks of the records."""
+    token = Checkpoint.load(city_checkpoint).hash[:12]
+    app = open_view("compare", a="markov", b=token, open="2")
+    check_calm(app)
+    model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city).score(city)
+    lists = [item.value for item in app.dataframe if list(item.value.columns) == ["Rank", "Place", "Evidence"]]
+    assert len(lists) == 2
+    best = [city.labels[poi] for poi in model[c.TOP_POIS].iloc[2][:3]]
+    assert [name.removeprefix("◎ ") for name in lists[1]["Place"][:3]] == best
+    app.button(key="exchange").click().run()
+    check_calm(app)
+    assert app.query_params["a"] == token and app.query_params["b"] == "markov"
+    app.button(key="close-case").click().run()
+    assert "open" not in app.query_params
+
+
+def test_a_cell_opens_in_walk(city: LoadedDataset, city_checkpoint: Path, city_folder: Path) -> None:
+    """Walk holds exactly the cell's cases, and says which; a comparison that is not here is said so."""
+    token = Checkpoint.load(city_checkpoint).hash[:12]
+    told = recap_json_here("compare", "markov", city_checkpoint, "--data", city_folder, "--cell", "both", "--k", 3)
+    first = min(row["case"] for row in told["cell"]["cases"])
+    app = open_view("walk", cases=f"hits:markov:{token}:3:both", case=str(first))
+    check_calm(app)
+    assert f"{len(told['cell']['cases']):,} of {len(city.cases):,} cases" in texts(app)
+    assert any(button.label == "Both find it" for button in app.button)
+    elsewhere = open_view("walk", cases="hits:markov:0123456789ab:3:both")
+    assert "cannot be read" in elsewhere.warning[0].value
+
+
+def test_imported_predictions_stand_on_a_side(
+    city: LoadedDataset, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are offered by name; a metric beyond their lists is refused in one line, a smaller K works."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    scored = NamedScorer.of_baseline("markov", city).score(city)
+    ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()
+    rows = [
+        (case, ids[poi], score)
+        for case, pois, scores in zip(scored[c.CASE], scored[c.TOP_POIS], scored[c.TOP_SCORES], strict=True)
+        for poi, score in zip(pois[:6], scores[:6], strict=True)
+    ]
+    path = tmp_path / "theirs.csv"
+    pd.DataFrame(rows, columns=[c.CASE, c.POI_ID, c.SCORE]).to_csv(path, index=False)
+    told = recap_json_here("import-predictions", path, "--data", city_folder, "--name", "theirs")
+    assert told["shortest_list"] == 6 and told["cases"] == len(city.cases)
+    app = open_view("compare", a=told["key"], b="visit_count", compared_metric="HR@5")
+    check_calm(app)
+    assert "theirs" in app.title[0].value
+    refused = open_view("compare", a=told["key"], b="visit_count")
+    assert "shortest list holds 6 places" in refused.error[0].value
+    overview = open_view("overview", metric="HR@1")
+    check_calm(overview)
+    led = table_of(overview, "lead_lower")
+    theirs = led[led["model"] == "theirs"].set_index("group")
+    markov = led[led["model"] == "Markov"].set_index("group")
+    assert theirs["value"].tolist() == pytest.approx(markov["value"].tolist(), abs=0.05)  # ties are cut elsewhere
+    assert "theirs" not in table_of(open_view("overview"), "lead_lower")["model"].tolist()  # HR@20 is not known
+    long_tail = open_view("long_tail", model="theirs", metric="HR@1")
+    check_calm(long_tail)
+    assert_refused(
+        recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "holds 6 places"
+    )
+    text = recap_here("compare", "theirs", "markov", "--data", city_folder, "--metric", "mrr", "--cell", "only_b")
+    assert text.returncode == 0 and "MRR is a lower bound" in " ".join(text.stdout.split())
+    again = import_predictions(path, city)
+    assert keep_predictions(again[0], city.dataset.hash, "theirs", again[2]).key == told["key"]
+
+
+def test_refusals_of_the_command(city_folder: Path, city_checkpoint: Path) -> None:
+    """An unknown scorer, metric, cell and a swap with a counter are one line each."""
+    data = ("--data", city_folder)
+    assert_refused(recap_here("compare", "markov", "moon", *data), "neither a checkpoint folder nor one of")
+    assert_refused(recap_here("compare", "markov", "evidence", *data, "--metric", "luck"), "unknown metric")
+    assert_refused(recap_here("compare", "markov", "visit_count", *data, "--cell", "most"), "unknown list")
+    assert_refused(recap_here("compare", "markov", city_checkpoint, *data, "--swap"), "two checkpoints")
+    assert_refused(
+        recap_here("compare", "markov", city_checkpoint, *data, "--seeds", city_checkpoint), "no further seed"
+    )

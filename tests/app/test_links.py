@@ -1,0 +1,116 @@
+"""Every link names its source and the hashes of its files, and a page says which of them are not what is open."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.link_hashes import compare_hashes, link_hashes
+from analysis.records.loaded_dataset import LoadedDataset
+from app.settings import BUNDLES_VARIABLE, AppSettings
+from app.sources import Source, find_sources
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+BUNDLES = Path(__file__).parents[2] / "checkpoints"
+NOBODYS = "0123456789ab"
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Source:
+    """The app pointed at the small city and its checkpoint; what it offers."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    (only,) = find_sources(AppSettings.from_environment())
+    return only
+
+
+def address(source: Source) -> dict[str, str]:
+    return {"source": source.token, **link_hashes(source.dataset_hash, source.checkpoint_hash)}
+
+
+@pytest.mark.parametrize("view", ["overview", "walk", "explain", "long_tail"])
+def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
+    """Also where there is one source only; and such an address says nothing of differences."""
+    app = open_view(view)
+    check_calm(app)
+    assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
+    again = open_view(view, case="3", **address(source))
+    assert not again.warning and "does not say which" not in texts(again)
+
+
+def test_links_inside_the_app_carry_them(source: Source) -> None:
+    """A card of Overview leads to Walk, Walk's button to Explain; both arrive with the whole address."""
+    app = open_view("walk", case="3")
+    app.button(key="explain").click().run()
+    check_calm(app)
+    assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (("checkpoint",), "This link was made with checkpoint 0123456789ab, but"),
+        (("dataset",), "This link was made with dataset 0123456789ab, but"),
+        (("dataset", "checkpoint"), "and with checkpoint 0123456789ab, but"),
+    ],
+)
+def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str, ...], said: str) -> None:
+    """One sentence names what differs and only that; it stays while the visitor looks around."""
+    link = address(source) | dict.fromkeys(changed, NOBODYS)
+    app = open_view("walk", case="3", **link)
+    check_calm(app)
+    (warning,) = app.warning
+    assert said in warning.value and "Its numbers are others" in warning.value
+    assert all((f"{name} {NOBODYS}" in warning.value) == (name in changed) for name in ("dataset", "checkpoint"))
+    app.button(key="next").click().run()
+    assert said in app.warning[0].value or said in texts(app)
+
+
+def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
+    """An earlier link opens its case, and the page says that nobody knows of what; the first page says nothing."""
+    app = open_view("explain", case="3")
+    check_calm(app)
+    assert not app.warning and app.number_input(key="explained_case").value == 3
+    assert "does not say which dataset and checkpoint it was made with" in texts(app)
+    assert source.label in texts(app).replace("\\", "")
+    assert "does not say which" not in texts(open_view("explain"))
+
+
+def test_a_link_opens_its_model_among_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the checkpoint's hash alone, and by the token of earlier links."""
+    point_app_at(monkeypatch, None, None)
+    monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLES))
+    first, second = find_sources(AppSettings.from_environment())[:2]
+    assert first.checkpoint_hash and second.checkpoint_hash
+    for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, address(second)):
+        app = open_view("walk", case="3", **link)
+        check_calm(app)
+        assert app.query_params["source"] in (second.token, [second.token]) and not app.warning
+    other = open_view("walk", case="3", checkpoint=NOBODYS, dataset=second.dataset_hash[:12])
+    assert "checkpoint 0123456789ab" in other.warning[0].value and "dataset" not in other.warning[0].value.split(".")[0]
+
+
+def test_comparing_hashes() -> None:
+    """Beginnings fit; less than six digits fit nothing; what is not named is unknown, not equal."""
+    whole = "abcdef0123456789"
+    assert compare_hashes(link_hashes(whole, whole), whole, whole) == ((), (), "")
+    assert compare_hashes({"dataset": "abcdef"}, whole, whole)[:2] == ((), ("checkpoint",))
+    assert compare_hashes({"dataset": "abcde"}, whole, None).differing == ("dataset",)
+    assert compare_hashes({"checkpoint": whole}, whole, None).sentence.endswith("but no checkpoint is open")
+    assert compare_hashes({"dataset": "<b>x</b>"}, whole, None).sentence.startswith(
+        "this link was made with dataset bxb, but"
+    )
+
+
+def test_the_chosen_place_is_in_the_link(source: Source) -> None:
+    """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
+    plain = open_view("walk", case="3", **address(source))
+    listed = [str(name).removeprefix("◎ ") for name in plain.dataframe[0].value["name"]]
+    opened = LoadedDataset.load(source.dataset_folder)
+    place = opened.labels.index(listed[4])
+    app = open_view("walk", case="3", place=str(place), **address(source))
+    check_calm(app)
+    assert f"{listed[4]}: " in texts(app).replace("\\", "") and app.query_params["place"] == str(place)
+    button = "next" if not app.button(key="next").disabled else "back"
+    app.button(key=button).click().run()
+    assert "place" not in app.query_params
+    for bad in ("-1", "99999", "x"):
+        check_calm(open_view("walk", case="3", place=bad, **address(source)))

@@ -1,0 +1,54 @@
+"""The Share dialog: what it says is what the library shares; the exact file is a choice of its own."""
+
+from pathlib import Path
+
+import pytest
+
+from recap.privacy import EXACT_NOTE
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+
+@pytest.fixture
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> None:
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+
+
+def test_the_dialog_tells_what_is_shared(city: None) -> None:
+    """Report, estimate and three files; as recorded it warns instead."""
+    app = open_view("explain", case="3")
+    app.button(key="explain-share").click().run()
+    check_calm(app)
+    assert {"Walkers", "Places", "Times", "Exact"} <= set(str(app.table[-1].value).split())
+    shown = texts(app)
+    assert "Counted on 8 walkers" in shown and "unicity" in shown and EXACT_NOTE not in shown
+    assert len([button for button in app.get("download_button") if "Page (HTML)" in str(button.proto)]) == 1
+
+
+def test_as_recorded_is_warned_of(city: None) -> None:
+    """No report and no estimate there: nothing was taken away."""
+    app = open_view("explain", case="3")
+    app.session_state["explain-manner"] = "exact"
+    app.button(key="explain-share").click().run()
+    check_calm(app)
+    assert any("exact times, places and ids of people" in str(warning.value) for warning in app.warning)
+    assert "Counted on" not in texts(app)
+
+
+def test_tables_are_told_coarsely_until_asked(city: None) -> None:
+    """The toggle starts off in every view whose tables hold people, and says what it does."""
+    for view in ("walk", "explain", "long_tail"):
+        app = open_view(view, case="3")
+        toggle = app.toggle(key=f"{view.replace('_', '-')}-exact")
+        assert toggle.value is False and "Made to be shared" in texts(app)
+        toggle.set_value(True).run()
+        check_calm(app)
+        assert "for you alone" in texts(app)
+
+
+def test_a_recipe_is_shared_from_cases(city: None) -> None:
+    """The dialog of Cases tells of all cases shown, under the recipe's name."""
+    app = open_view("cases")
+    check_calm(app)
+    app.button(key="cases-share").click().run()
+    check_calm(app)
+    assert "Counted on 8 walkers" in texts(app)

@@ -1,0 +1,60 @@
+"""Compare as a visitor uses it: by keyboard alone, at both widths, opening cases side by side and in Walk."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.conftest import Page, playwright_api, wait_until_idle
+
+expect = playwright_api.expect
+Open = Callable[..., Page]
+
+LINK = "/compare?a=markov&cell=both"
+
+
+@pytest.mark.parametrize("width", [1440, 800])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_fits_and_says_what_it_found(open_page: Open, width: int, theme: str) -> None:
+    """A finding, the figures, and nothing wider than the window; the figures do not overlap."""
+    page = open_page(LINK, theme=theme, width=width)
+    expect(page.locator("h1")).to_contain_text(re.compile("finds|has|too close to tell"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = [page.locator(f".st-key-{key}").first.bounding_box() for key in ("differences", "hits")]
+    assert boxes[0] is not None and boxes[1] is not None
+    if width == 800:
+        assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
+    else:
+        assert boxes[1]["x"] >= boxes[0]["x"] + boxes[0]["width"]
+
+
+def test_by_keyboard_alone(open_page: Open) -> None:
+    """Exchange the sides, choose a list, and go to Walk with its cases, without a mouse; the address holds it all."""
+    page = open_page(LINK)
+    heading = page.locator("h1").inner_text()
+    page.get_by_role("button", name="Exchange").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("b=markov"))
+    wait_until_idle(page)
+    other = open_page("/" + page.url.split("/", 3)[-1])
+    expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
+    assert heading
+    page.get_by_role("button", name="All in Walk").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/walk\?.*cases=hits"))
+    wait_until_idle(page)
+    expect(page.get_by_role("button", name=re.compile("Both find it"))).to_be_visible()
+
+
+def test_a_cell_lists_its_cases_and_a_case_opens_side_by_side(open_page: Open) -> None:
+    """A click on the 2x2 chooses the list; a linked case shows both sides, as Walk and as Explain."""
+    page = open_page("/compare?a=markov")
+    page.locator(".st-key-hits .scatterlayer .trace").first.locator("path.point").click(force=True)
+    page.wait_for_url(re.compile("cell=both"))
+    side_by_side = open_page("/compare?a=markov&open=2")
+    expect(side_by_side.locator("[data-testid=stMain] img")).to_have_count(2)
+    side_by_side.get_by_role("radio", name="Explain").or_(
+        side_by_side.get_by_role("button", name="Explain", exact=True)
+    ).first.click()
+    expect(side_by_side.get_by_text("no score parts")).to_be_visible()
+    expect(side_by_side.locator(".st-key-beside-parts-b")).to_be_visible()
