@@ -104,11 +104,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> 
         if not 0 <= share <= MAX_SHARE:
             raise ConfigError(f"{name} must lie between 0 and {MAX_SHARE:g}, not {share!r}")
     generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
-    steps = [
-        step
-        for person in range(_PEOPLE)
-        for step in _life(person, two_hop_share, return_share, generator)
-    ]
+    steps = [step for person in range(_PEOPLE) for step in _life(person, two_hop_share, return_share, generator)]
     raw, kinds = _check_ins(steps, seed)
     dataset = prepare_dataset(
         raw,
@@ -153,9 +149,7 @@ def _mix(count: int, two_hop: float, returns: float, generator: np.random.Genera
     return [kinds[at] for at in generator.permutation(count)]
 
 
-def _ends(
-    kind: Kind, split: str, is_early: bool, favourite: int, generator: np.random.Generator
-) -> tuple[int, int]:
+def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.random.Generator) -> tuple[int, int]:
     if kind == "two_hop":
         house = int(generator.integers(SQUARES)) + (0 if split == "train" else SQUARES)
         return house, square_of(house)
