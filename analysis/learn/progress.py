@@ -1,7 +1,7 @@
 """How far a learner is, as two letters a lesson in the link: nothing is kept on a server.
 
-``ba--`` says: in the first lesson the second answer was predicted and the first one given to the check; the second lesson
-is not begun.
+``ba--`` says: in the first lesson the second answer was predicted and the first one given to the check; the second
+lesson is not begun.
 """
 
 from dataclasses import dataclass, replace

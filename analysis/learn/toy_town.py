@@ -1,12 +1,13 @@
 """A town of thirty places whose truth is known, because we planted it.
 
-Twelve houses, each with a stop of its own, and six squares with two houses each. Who leaves a house goes to its stop, who
-leaves a stop goes to its square, who leaves a square goes to any house. Two things can be mixed in:
+Twelve houses, each with a stop of its own, and six squares with two houses each. Who leaves a house goes to its stop,
+who leaves a stop goes to its square, who leaves a square goes to any house. Two things can be mixed in:
 
-- **Two-hop steps**: straight from a house to its square. Half of the houses, the open ones, do so in training too; from the
-  other half nobody ever did before the test, so that only the path house -> stop -> square tells where such a step ends.
-- **Returns**: to the place a person has taken to lately. Which one changes with every season, so that only the person's own
-  last visits tell.
+- **Two-hop steps**: straight from a house to its square. Half of the houses, the open ones, do so in training too; from
+  the other half nobody ever did before the test, so that only the path house -> stop -> square tells where such a step
+  ends.
+- **Returns**: to the place a person has taken to lately. Which one changes with every season, so that only the person's
+  own last visits tell.
 
 Every outing is one step, so the share of each kind of test step is what was asked for.
 """
@@ -38,8 +39,8 @@ _SEASON: Final = 8
 """Outings until a person takes to another place."""
 _START: Final = pd.Timestamp("2024-01-08 08:00", tz="UTC")
 EARLY_SHARE: Final = 0.25
-"""The first share of the training: only then does anybody leave a closed house. A model that trains on the rest knows the
-first leg of the path from the graph alone, and nothing by heart."""
+"""The first share of the training: only then does anybody leave a closed house. A model that trains on the rest knows
+the first leg of the path from the graph alone, and nothing by heart."""
 _FROM_CLOSED: Final = 0.3
 """Share of the early ordinary steps that leave a closed house."""
 _BUSY: Final = (*range(SQUARES), *range(HOUSES, PLACES))
