@@ -1,5 +1,8 @@
 """A lesson's chart as a plotly figure."""
 
+import html
+import math
+
 import plotly.graph_objects as go
 
 from analysis.figures.charts import styled
@@ -7,7 +10,9 @@ from analysis.figures.palette import Palette, mix, translucent
 from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, PlaceMap
 
 _BAR_PX = 46
-_PANEL_PX = 96
+_LETTER_PX = 7
+_PANEL_PX = 110
+_MAP_PX = 480
 
 
 def draw(chart: Chart, palette: Palette) -> go.Figure:
@@ -70,7 +75,12 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
             xshift=6,
             font={"color": palette.ink, "size": 14},
         )
-    styled(figure, palette, height=_BAR_PX * len(labels) + 40, margin={"b": 28})
+    styled(
+        figure,
+        palette,
+        height=_BAR_PX * len(labels) + 40,
+        margin={"b": 28, "l": _LETTER_PX * max(map(len, labels)) + 12},
+    )
     figure.update_xaxes(
         range=[low - 0.02 * span, high + 0.34 * span],
         showticklabels=False,
@@ -86,7 +96,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
 def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
     figure = go.Figure()
     pale = mix(palette.paths.fill, palette.page, 0.35)
-    count = len(chart.rows)
+    count, widest = len(chart.rows), max(len(row.label) for row in chart.rows)
     for number, row in enumerate(chart.rows):
         axis = "" if number == 0 else str(number + 1)
         colours = [palette.paths.fill if column == chart.best else pale for column in range(len(chart.columns))]
@@ -113,11 +123,12 @@ def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
             }
         )
         figure.add_annotation(
-            xref="paper", yref="paper", x=0, y=top, text=row.label, showarrow=False, xanchor="left", yanchor="bottom"
+            xref="paper", yref="paper", x=0, y=top - 0.66 / count, text=row.label, showarrow=False, xanchor="right"
         )
-    styled(figure, palette, height=_PANEL_PX * count + 56, margin={"t": 26, "b": 36})
+    styled(figure, palette, height=_PANEL_PX * count + 56, margin={"t": 8, "b": 36, "l": _LETTER_PX * widest + 8})
     figure.update_yaxes(showticklabels=False, showgrid=False)
-    figure.update_xaxes(title={"text": chart.axis, "standoff": 8}, anchor=f"y{count}" if count > 1 else "y")
+    anchor = f"y{count}" if count > 1 else "y"
+    figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8}, anchor=anchor)
     figure.add_shape(
         type="rect",
         xref="x",
@@ -167,7 +178,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
             xshift=10,
             font={"color": _word_colour(line.meaning, palette), "size": 14},
         )
-    styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 8})
+    styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%" if chart.percent else None)
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
     if len(chart.columns) > 12:
@@ -191,15 +202,6 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
             },
             hoverinfo="skip",
         )
-        if way.label:
-            figure.add_annotation(
-                x=float(chart.longitude[ends].mean()),
-                y=float(chart.latitude[ends].mean()),
-                text=way.label,
-                showarrow=False,
-                bgcolor=palette.page,
-                font={"color": palette.paths.text if way.taken else palette.quiet, "size": 13},
-            )
     for dots in chart.dots:
         figure.add_scatter(
             x=chart.longitude[list(dots.places)].tolist(),
@@ -212,17 +214,29 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
             marker=_marker(dots, palette),
             unselected={"marker": {"opacity": 1}},
         )
-    if not chart.clickable or len(chart.names) <= 40:
-        for place, name in chart.names.items():
+    for place, name in chart.names.items():
+        figure.add_annotation(
+            x=float(chart.longitude[place]),
+            y=float(chart.latitude[place]),
+            text=html.escape(name),
+            showarrow=False,
+            yshift=16,
+            bgcolor=translucent(palette.page, 0.75),
+            font={"color": palette.ink, "size": 12},
+        )
+    for way in chart.ways:
+        ends = [way.source, way.target]
+        if way.label:
+            # Nearer to the start: there is less to lie upon than in the middle of a town.
             figure.add_annotation(
-                x=float(chart.longitude[place]),
-                y=float(chart.latitude[place]),
-                text=name,
+                x=float(chart.longitude[ends] @ (0.6, 0.4)),
+                y=float(chart.latitude[ends] @ (0.6, 0.4)),
+                text=way.label,
                 showarrow=False,
-                yshift=14,
-                font={"color": palette.ink, "size": 12},
+                bgcolor=palette.page,
+                font={"color": palette.paths.text if way.taken else palette.quiet, "size": 13},
             )
-    styled(figure, palette, height=420)
+    styled(figure, palette, height=_MAP_PX)
     for update in (figure.update_xaxes, figure.update_yaxes):
         update(visible=False)
     middle = float(chart.latitude.mean())
@@ -238,6 +252,4 @@ def _marker(dots: Dots, palette: Palette) -> dict[str, object]:
 
 
 def _cos(degrees: float) -> float:
-    import math
-
     return math.cos(math.radians(degrees))

@@ -130,6 +130,7 @@ class Outline:
         minutes: how long it takes.
         aim: what a learner can do after it.
         questions: to talk about.
+        terms: of the glossary, which the lesson explains beside it.
     """
 
     key: str
@@ -138,6 +139,7 @@ class Outline:
     minutes: int
     aim: str
     questions: tuple[str, ...]
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

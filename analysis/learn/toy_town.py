@@ -1,7 +1,7 @@
 """A town of thirty places whose truth is known, because we planted it.
 
 Twelve houses, each with a stop of its own, and six squares with two houses each. Who leaves a house goes to its stop,
-who leaves a stop goes to its square, who leaves a square goes to any house. Two things can be mixed in:
+who leaves a stop goes to its square. Every outing is one such step. Two things can be mixed in:
 
 - **Two-hop steps**: straight from a house to its square. Half of the houses, the open ones, do so in training too; from
   the other half nobody ever did before the test, so that only the path house -> stop -> square tells where such a step
@@ -9,7 +9,7 @@ who leaves a stop goes to its square, who leaves a square goes to any house. Two
 - **Returns**: to the place a person has taken to lately. Which one changes with every season, so that only the person's
   own last visits tell.
 
-Every outing is one step, so the share of each kind of test step is what was asked for.
+As an outing is a single step, the share of each kind of test step is what was asked for.
 """
 
 from dataclasses import dataclass
@@ -211,7 +211,7 @@ def _at(place: int, seed: int) -> tuple[float, float]:
 
     Who lies beside whom is drawn, so that no position gives a path away.
     """
-    rings = {"Square": (SQUARES, 0.008), "Stop": (HOUSES, 0.02), "House": (HOUSES, 0.03)}
+    rings = {"Square": (SQUARES, 0.011), "Stop": (HOUSES, 0.022), "House": (HOUSES, 0.032)}
     number, radius = rings[kind_of_place(place)]
     slots = np.random.default_rng([seed, number, int(1000 * radius)]).permutation(number)
     angle = 2 * np.pi * slots[_number_in_kind(place)] / number

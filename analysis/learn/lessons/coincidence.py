@@ -25,6 +25,7 @@ OUTLINE: Final = Outline(
         "Name a claim from the news that only shows two things together. What would you take away?",
         "After popularity, distance and habit, what is left for paths?",
     ),
+    ("coincidence", "in_token", "popularity", "interval"),
 )
 K: Final = 20
 EVIDENCE: Final = "two_hops"

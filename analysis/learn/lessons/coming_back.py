@@ -27,6 +27,7 @@ OUTLINE: Final = Outline(
         "Which of your own places would habit guess? Which would it never guess?",
         "Why might a model give less weight to habit than you did?",
     ),
+    ("prior", "revisit", "interval"),
 )
 STEP: Final = 0.25
 MOST: Final = 3.0
@@ -158,7 +159,7 @@ def _check(say: Say, habits: Habits, trained: HabitWeights) -> Question:
     return choose(
         say("One {walker}, two {places}. Which gets more points from the trained weights?"),
         (
-            (labels[0], f"{'Right' if right == 0 else 'No'}. {fact} The number of visits counts by its logarithm."),
+            (labels[0], f"{'Right' if right == 0 else 'No'}. {fact} The more visits, the less each further one adds."),
             (labels[1], f"{'Right' if right == 1 else 'No'}. {fact} What is late fades within some check-ins."),
             ("Both the same", f"{'Right' if right == 2 else 'No'}. {fact}"),
         ),

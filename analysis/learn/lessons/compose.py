@@ -25,6 +25,7 @@ OUTLINE: Final = Outline(
         "In the toy town two steps are all it takes. What differs in the real city?",
         "When is a good path no more than a nice story?",
     ),
+    ("unseen", "graph_token", "interval"),
 )
 HOUSE: Final = SQUARES
 """A closed house: nobody goes straight from it to its square before the test."""

@@ -30,6 +30,7 @@ OUTLINE: Final = Outline(
         "Which of your places would you turn down at 8:00?",
         "The gate comes out of a network. What would you ask before you trust it?",
     ),
+    ("gate", "correction", "prior"),
 )
 MORNING, EVENING = 8, 20
 _ALIKE: Final = 0.05

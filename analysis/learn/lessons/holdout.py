@@ -37,6 +37,7 @@ OUTLINE: Final = Outline(
         "When did you learn something by heart and then fail in a new task?",
         "The holdout may change nothing that can be measured. Would you keep it?",
     ),
+    ("holdout", "head", "interval"),
 )
 HIDDEN: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 START: Final = 2

@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from analysis.formatting import percent
 from analysis.learn.charts import Dots, Panels, PlaceMap, Row
@@ -11,6 +12,7 @@ from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
 from recap import columns as c
+from recap.geodesy import distance_km
 
 OUTLINE: Final = Outline(
     "hops",
@@ -23,6 +25,7 @@ OUTLINE: Final = Outline(
         "Among how many places would the model then have to choose?",
         "Where else would you look for a clue?",
     ),
+    ("in_token", "signal"),
 )
 MOST_HOPS: Final = 5
 _ALIKE: Final = 0.1
@@ -64,7 +67,7 @@ def build(world: World, say: Say) -> Lesson:
         best,
     )
     near = unseen[unseen[c.TWO_STEP_WALK]]
-    case = (near if len(near) else unseen).iloc[0]
+    case = _farthest(world, near if len(near) else unseen)
     source, target = int(case[c.SOURCE]), int(case[c.TARGET])
     _, reach = next(iter(world.opened.graph.reach_blocks(np.array([source]), len(table))))
     within = [np.flatnonzero(np.asarray(reached)[0]) for reached in reach]
@@ -134,6 +137,14 @@ def build(world: World, say: Say) -> Lesson:
         check=_check(say, places, coverage, best),
         deeper=Deeper("long_tail", "See it in Long tail"),
     )
+
+
+def _farthest(world: World, cases: pd.DataFrame) -> pd.Series:
+    """The case whose ends lie farthest apart, so that both are seen on a map."""
+    ends = (cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
+    opened = world.opened
+    distance = distance_km(*(values[at] for at in ends for values in (opened.latitude, opened.longitude)))
+    return cases.iloc[int(np.nanargmax(distance))]
 
 
 def _than(at: int, best: int) -> str:

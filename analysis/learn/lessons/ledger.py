@@ -30,6 +30,7 @@ OUTLINE: Final = Outline(
         "Which row would you show to the walker it is about?",
         "What did the walker know that no row can hold?",
     ),
+    ("placebo", "core", "seed_band"),
 )
 _ASKED: Final = 4
 _LEVEL: Final = 0.005

@@ -25,8 +25,10 @@ OUTLINE: Final = Outline(
         "Which popular place near you has a way in that hardly anybody takes?",
         "Who is harmed if a map app can only guess steps it has seen?",
     ),
+    ("transition", "unseen", "tail"),
 )
 K: Final = 20
+"""Places the counting model may name; a tenth of a small city's."""
 TOPS: Final = (0.5, 0.25, 0.1, 0.05)
 """What counts as popular: the share of places with the most visits."""
 START: Final = 2
@@ -40,16 +42,23 @@ def is_popular(world: World, top: float) -> np.ndarray:
     return np.asarray(visits >= max(1, np.sort(visits)[::-1][number - 1]))
 
 
+def places_named(world: World) -> int:
+    """How many places the counting model may name."""
+    return min(K, max(1, world.opened.dataset.num_pois // 10))
+
+
 def build(world: World, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
-        LessonUnavailableError: no popular place is reached by a new step, or no other one by a known step.
+        LessonUnavailableError: no popular place is reached by a new step, no other one by a known step, or none is
+            missed.
     """
     records = world.records("markov")
     known = records[c.TRANSITION_COUNT].to_numpy() > TAIL_MAX_COUNT
     new = records[c.TRANSITION_COUNT].to_numpy() == 0
-    missed = records[c.RANK].to_numpy() > K
+    k = places_named(world)
+    missed = records[c.RANK].to_numpy() > k
     popular = is_popular(world, TOPS[START])[records[c.TARGET]]
     rare_known, popular_new = ~popular & known, popular & new
     if not rare_known.any() or not popular_new.any():
@@ -69,7 +78,9 @@ def build(world: World, say: Say) -> Lesson:
         right,
     )
     lost = missed & popular
-    by_new = float(new[lost].mean()) if lost.any() else 0.0
+    if not lost.any():
+        raise LessonUnavailableError("In this city a counting model finds every visit to a popular place.")
+    by_new = float(new[lost].mean())
     check = share_question(
         say("Of all missed visits to popular {places}, how many came by a {step} never seen?"),
         by_new,
@@ -90,10 +101,10 @@ def build(world: World, say: Say) -> Lesson:
         OUTLINE,
         intro=say(
             "In {city} a simple model counts. From each {place} it knows where people went next. "
-            "It may name {k} {places}. If the true one is not among them, the visit is missed. "
+            "It may name {k} {places}, and fills up with the most visited ones. If the true one is not among them, the visit is missed. "
             "Look at two real visits from the test weeks.",
             city=markdown_text(world.city),
-            k=K,
+            k=k,
         ),
         prediction=guess,
         handles=(Handle("popular", say("Popular means"), positions, START),),
@@ -140,7 +151,8 @@ def _told(world: World, say: Say, case: pd.Series) -> str:
 def _scene(world: World, say: Say, records: pd.DataFrame, top: float) -> Scene:
     popular = is_popular(world, top)[records[c.TARGET]]
     count, users = records[c.TRANSITION_COUNT].to_numpy(), records[c.USER].to_numpy()
-    missed = records[c.RANK].to_numpy() > K
+    k = places_named(world)
+    missed = records[c.RANK].to_numpy() > k
     bars = []
     shares = {}
     for is_top, place in ((False, "Other"), (True, "Popular")):
@@ -157,5 +169,5 @@ def _scene(world: World, say: Say, records: pd.DataFrame, top: float) -> Scene:
         known=percent(told[1].value) if told[1].n else "never (n = 0)",
     )
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
-    note = say("Missed at {k}, a counting model. Lines: 95 % interval over {walkers}. New: never seen.", k=K)
+    note = say("Missed at {k}, a counting model. Lines: 95 % interval over {walkers}. New: never seen.", k=k)
     return Scene(finding, (Bars(says, "Share of visits missed", tuple(bars), 1.0),), note)

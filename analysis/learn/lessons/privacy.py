@@ -22,6 +22,7 @@ OUTLINE: Final = Outline(
         "Who knows four of your points from last week?",
         "What would you share of a trace, and at which k?",
     ),
+    ("unicity", "k_anonymity", "cell"),
 )
 MOST_POINTS: Final = 6
 POINTS: Final = 4

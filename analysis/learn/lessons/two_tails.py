@@ -25,6 +25,7 @@ OUTLINE: Final = Outline(
         "What else has many common parts but rare pairs? Think of words and sentences.",
         "Where would you set eta, and who would notice?",
     ),
+    ("head", "tail", "eta"),
 )
 MOST_ETA: Final = 10
 _CLOSE: Final = 0.05

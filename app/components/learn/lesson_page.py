@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, LessonUnavailableError
 from analysis.learn.progress import Progress
@@ -31,6 +32,11 @@ def show_lesson(source: Source, number: int, progress: Progress, register: Regis
         _go_on(number)
         return
     st.markdown(lesson.intro)
+    with st.popover("Words", icon=":material/menu_book:", type="tertiary", key="learn_words"):
+        for key in outline.terms:
+            term = TERMS[key]
+            said = term.plain if register != "researcher" else term.exact
+            st.markdown(f"**{term.plain_word if register != 'researcher' else term.word}**: {markdown_text(said)}")
     _cards(lesson)
     guess = progress.guesses[number]
     guess = guess if guess is not None and guess < len(lesson.prediction.choices) else None

@@ -10,24 +10,25 @@ from analysis.learn.lesson import Question
 def ask_prediction(question: Question, key: str, given: int | None, commit: Callable[[int], None]) -> None:
     """The prediction; once committed it can no longer be changed."""
     st.markdown(f"**{question.prompt}**")
+    if given is not None:
+        st.markdown(f"Your guess: {question.choices[given].label}.")
+        return
     chosen = st.radio(
         "Your guess",
         range(len(question.choices)),
-        index=given,
+        index=None,
         format_func=lambda at: question.choices[at].label,
-        key=f"{key}_{'open' if given is None else 'given'}",
-        disabled=given is not None,
+        key=key,
     )
-    if given is None:
-        st.button(
-            "Commit to this guess",
-            key=f"{key}_commit",
-            icon=":material/lock:",
-            disabled=chosen is None,
-            help="The answer comes after your guess." if chosen is None else None,
-            on_click=commit,
-            args=(chosen,),
-        )
+    st.button(
+        "Commit to this guess",
+        key=f"{key}_commit",
+        icon=":material/lock:",
+        disabled=chosen is None,
+        help="The answer comes after your guess." if chosen is None else None,
+        on_click=commit,
+        args=(chosen,),
+    )
 
 
 def ask_check(question: Question, key: str, given: int | None, answer: Callable[[int], None]) -> None:

@@ -61,7 +61,9 @@ def test_worth_is_a_paired_difference() -> None:
     cases = pd.DataFrame(
         {c.USER: [0, 0, 1, 1], c.CASE: range(4), c.ROW: range(4), c.SOURCE: 1, c.TARGET: 0, c.TRANSITION_COUNT: 0}
     )
-    whole, without = (cases.assign(**{c.RANK: np.array(ranks, float)}) for ranks in ([1, 1, 1, 2], [1, 2, 2, 2]))
+    whole, without = (
+        cases.assign(**{c.NUM_BETTER: np.array(better), c.NUM_TIED: 1}) for better in ([0, 0, 0, 1], [0, 1, 1, 1])
+    )
     worth = worth_of_part(whole, without)
     assert (worth.with_part, worth.without, worth.n) == (0.75, 0.25, 4)
     assert worth.difference == 0.5
