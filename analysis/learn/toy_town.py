@@ -146,7 +146,8 @@ def _mix(count: int, two_hop: float, returns: float, generator: np.random.Genera
     """Kinds of a person's steps: the asked shares, rounded at random so that they hold on average."""
     numbers = [int(share * count + generator.random()) for share in (two_hop, returns)]
     kinds: list[Kind] = ["two_hop"] * numbers[0] + ["return"] * numbers[1]
-    kinds = (kinds + ["ordinary"] * count)[:count]
+    ordinary: list[Kind] = ["ordinary"] * count
+    kinds = (kinds + ordinary)[:count]
     return [kinds[at] for at in generator.permutation(count)]
 
 
