@@ -65,12 +65,13 @@ def walk_map(
     show_truth: bool,
     show_paths: bool,
     whole_walk: bool,
+    chosen: int | None = None,
 ) -> DrawnDeck:
-    """The map of one case; kept, since stepping to and fro shows the same maps again."""
+    """The map of one case, one of its places marked; kept, since stepping to and fro shows the same maps again."""
     ground = ground_address(
         source, theme, online=online
     )  # every run of a page asks for it, so it is not kept with the deck
-    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk)
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk, chosen)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
@@ -83,9 +84,10 @@ def _draw_walk_map(
     show_truth: bool,
     show_paths: bool,
     whole_walk: bool,
+    chosen: int | None,
 ) -> DrawnDeck:
     marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
-    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme)))
+    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
 
 
 def _walk_marks(

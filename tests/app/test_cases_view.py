@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.recipes import LABELS
+from analysis.registers import Words
 from app.cached import cases as cached
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
@@ -40,9 +41,9 @@ def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
     app = open_view("cases")
     check_calm(app)
     recipes = cached.recipes(source)
-    pills = app.get("button_group")[0]
+    pills = next(group for group in app.get("button_group") if group.key == "recipe_pills")
     assert [option.content for option in pills.proto.options] == [
-        f"{found.label} {found.count:,}" for found in recipes.values()
+        Words("stakeholder").sentence(f"{found.label} {found.count:,}") for found in recipes.values()
     ]
     for name, found in recipes.items():
         app = open_view("cases", recipe=name)

@@ -15,7 +15,7 @@ from recap.data.dataset import Dataset
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
-VIEWS = ("explain", "walk", "long_tail", "overview")
+VIEWS = ("explain", "walk", "long_tail", "overview", "compare", "cases", "runs")
 PAPER = "Paper's words"
 
 

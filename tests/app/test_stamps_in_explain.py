@@ -13,8 +13,6 @@ from analysis.explain.row_checks import describe_checks
 from analysis.explain.siblings import seed_key
 from analysis.explain.stamp_table import shown_first, stamp_finding, stamp_lines
 from analysis.records.removals import describe_removals
-from analysis.records.score_rows import ROW_LABELS
-from analysis.registers import Words
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -37,12 +35,11 @@ def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: 
     """The view's table, bar and finding are those of the library; gives the chips."""
     told = explain_fully(predictor, 3, counterfactuals=False, checks=True, tables=CheckTables(seeds=seeds))
     assert told.checks is not None
-    app = open_view("explain", case="3", **params)
+    app = open_view("explain", case="3", register="Paper's words", **params)
     check_calm(app)
     lines = stamp_lines(told.checks, told.target_rank, [path.name for path in told.path_evidence])
     table = shown_table(app)
-    named = {label: Words("stakeholder").row(key, label) for key, label in ROW_LABELS.items()}
-    assert table["Row"].tolist() == [named.get(line.label, line.label) for line in lines]
+    assert table["Row"].tolist() == [line.label for line in lines]
     assert table["Points"].tolist() == [line.points for line in lines]
     assert table["Rank without"].tolist() == [line.rank for line in lines]
     chips = [list(chips) for chips in table["Does it hold?"]]
