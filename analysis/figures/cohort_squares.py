@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import styled
+from analysis.figures.charts import add_notes, styled
 from analysis.figures.palette import Palette, ink_on
 from recap import columns as c
 
@@ -42,7 +42,7 @@ def plot_squares(
         within, beyond: what the rows of squares are called.
         height: of the figure, pixels.
     """
-    figure = go.Figure()
+    figure, notes = go.Figure(), []
     for row in table.to_dict(orient="records"):
         flags = [bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]
         x, y = int(not flags[0]), int(flags[1])
@@ -66,19 +66,21 @@ def plot_squares(
             hovertext=hover(row),
             hoverinfo="text",
         )
-        for line in lines(row):
-            _words(figure, x, y + line.above, line.text, ink_on(colour, palette), line.size)
-    for x, text in ((0, "Visited before"), (1, "Never visited")):
-        _words(figure, x, 1.62, f"<b>{text}</b>", palette.revisits.text, 14)
-    for y, text in ((1, within), (0, beyond)):
-        _words(figure, -0.53, y, f"<b>{text}</b>", palette.paths.text, 14, xanchor="right")
+        notes += [_note(x, y + line.above, line.text, ink_on(colour, palette), line.size) for line in lines(row)]
+    notes += [
+        _note(x, 1.62, f"<b>{text}</b>", palette.revisits.text, 14)
+        for x, text in ((0, "Visited before"), (1, "Never visited"))
+    ]
+    notes += [
+        _note(-0.53, y, f"<b>{text}</b>", palette.paths.text, 14, xanchor="right")
+        for y, text in ((1, within), (0, beyond))
+    ]
+    add_notes(figure, notes)
     styled(figure, palette, height=height)
     figure.update_xaxes(visible=False, range=[-0.9, 1.5])
     figure.update_yaxes(visible=False, range=[-0.5, 1.75])
     return figure
 
 
-def _words(figure: go.Figure, x: float, y: float, text: str, colour: str, size: int, xanchor: str = "center") -> None:
-    figure.add_annotation(
-        x=x, y=y, text=text, showarrow=False, xanchor=xanchor, align=xanchor, font={"size": size, "color": colour}
-    )
+def _note(x: float, y: float, text: str, colour: str, size: int, xanchor: str = "center") -> dict[str, Any]:
+    return {"x": x, "y": y, "text": text, "xanchor": xanchor, "align": xanchor, "font": {"size": size, "color": colour}}

@@ -60,12 +60,14 @@ def test_a_room_can_read_every_screen(browser: Browser, room: str) -> None:
             if step != STEPS[0]:
                 page.keyboard.press("ArrowRight")
                 page.wait_for_url(f"**step={step}**")
-            for theme, ground in GROUNDS.items():
+            for theme, ground in GROUNDS.items() if case == CASES[0] else ():
                 page.emulate_media(color_scheme=theme)
                 page.wait_for_function(GROUND, arg=ground)
                 wait_until_idle(page)
                 assert page.evaluate(SMALL_WORDS) == [], (case, step, theme)
-                assert page.evaluate(SCROLLS) == [], (case, step, theme)
+            wait_until_idle(page)
+            assert page.evaluate(SMALL_WORDS) == [], (case, step)
+            assert page.evaluate(SCROLLS) == [], (case, step)
             if step != "limits":
                 picture = page.locator("[data-testid=stImage] img").bounding_box()
                 # Names are drawn 46 px high in a picture of 1520.
