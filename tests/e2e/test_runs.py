@@ -88,7 +88,7 @@ def launch(page: Page, *, seed: str, epochs: int) -> None:
         expect(slider).not_to_have_value(str(now))
     wait_until_idle(page)
     if seed != "1":
-        seeds = page.get_by_role("toolbar", name="Seeds")
+        seeds = page.get_by_role("toolbar", name="Random starts")
         for name in (seed, "1"):
             seeds.get_by_role("button", name=name, exact=True).click()
             wait_until_idle(page)

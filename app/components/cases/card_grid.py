@@ -85,7 +85,7 @@ def show_cards(source: Source, tables: RecipeTables, entries: Sequence[Entry], c
 
 def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> None:
     kinds = kinds_of(entry.case, cached.recipes(source).values(), entry.found)
-    opened = datasets.open_dataset(source)
+    opened, words = datasets.open_dataset(source), state.words()
     card = describe_card(opened, tables, entry.case, model=datasets.model_label(source), found=entry.found)
     recipe = None if entry.found is None else entry.found.recipe
     paths = recipe in ("two_hops", "both")
@@ -96,7 +96,8 @@ def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_cho
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         for found in kinds[:2]:
-            st.markdown(f":{COLOURS[found.recipe]}-badge[{markdown_text(found.label)}]", width="content")
+            label = markdown_text(words.sentence(found.label))
+            st.markdown(f":{COLOURS[found.recipe]}-badge[{label}]", width="content")
         for tag in entry.saved.value.tags[:3] if entry.saved else ():
             st.markdown(f":gray-badge[{markdown_text(tag)}]", width="content")
         st.space("stretch")
@@ -111,10 +112,10 @@ def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_cho
         )
     st.markdown(f"**{markdown_text(card.source)} → {markdown_text(card.target)}**")
     note = "" if entry.saved is None else entry.saved.value.note.splitlines()[0] if entry.saved.value.note else ""
-    told = card.sentence or note or (entry.saved.value.title if entry.saved else "")
+    told = words.sentence(card.sentence) or note or (entry.saved.value.title if entry.saved else "")
     st.markdown(markdown_text(told if len(told) <= 110 else told[:109] + "…"))
     ranks = " · ".join(f"{markdown_text(name)} {rank}" for name, rank in card.ranks[:-1])
     name, rank = card.ranks[-1]
     with st.container(gap=None):
         quiet(f"{ranks} · {markdown_text(name)} **{rank}**")
-        quiet(card.seen)
+        quiet(words.sentence(card.seen))
