@@ -27,7 +27,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
 from recap.storage.atomic import replace_text
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining
 
 FORMAT_VERSION: Final = 1
 LONG_HISTORY: Final = 20
@@ -119,7 +119,7 @@ class ExperimentResult(Config):
         return result
 
 
-def training_digest(dataset: Dataset, config: TrainConfig, test_points: bool) -> str:
+def training_digest(dataset: Dataset, config: AnyTraining, test_points: bool) -> str:
     """Names a training: equal data and configuration give the same one, so that experiments share it."""
     key = json.dumps([dataset.hash, config.model_dump(mode="json"), test_points], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]

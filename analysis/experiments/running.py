@@ -29,12 +29,11 @@ from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
-from recap.model.recap import RecapScorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text, replacing
 from recap.training.run import StopRequest, train
-from recap.training.trainer import EpochWatcher, Trainer
-from recap.training_config import TrainConfig
+from recap.training.loop import EpochWatcher, TrainingLoop
+from recap.training_config import AnyTraining, TrainConfig
 
 RESULT: Final = "result.json"
 _TRAININGS: Final = "trainings"
@@ -96,7 +95,7 @@ def run_experiment(
 
 
 def _train(
-    config: TrainConfig,
+    config: AnyTraining,
     dataset: Dataset,
     folder: Path,
     test_points: bool,
@@ -120,12 +119,11 @@ def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
     graph = TransitionGraph.from_dataset(dataset)
     cases = describe_cases(dataset, graph)
 
-    def after_epoch(trainer: Trainer, epoch: int) -> None:
+    def after_epoch(trainer: TrainingLoop, epoch: int) -> None:
         best = trainer.progress.best_overall
         if best is None or best["epoch"] != epoch:
             return
-        scorer = RecapScorer(trainer.model, trainer.config.curriculum.at(epoch))
-        metrics = metrics_by_group(rank_cases(scorer, cases, trainer.checkins))
+        metrics = metrics_by_group(rank_cases(trainer.scorer(epoch), cases, trainer.checkins))
         trainer.model.train()
         row = {"epoch": epoch} | {f"{group}.hr1": metrics[group]["hr1"] for group in ("all", "head", "tail")}
         known = pd.read_csv(path) if path.is_file() else pd.DataFrame()
@@ -165,7 +163,7 @@ def _measure_training(
         "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
     }
     values["val"] = checkpoint.manifest.best.val
-    if train_config.model.use_graph:
+    if isinstance(train_config, TrainConfig) and train_config.model.use_graph:
         values["reach"] = reach(dataset, graph, train_config.model.num_hops)
     points = pd.read_csv(working / _POINTS).to_dict(orient="records") if (working / _POINTS).is_file() else []
     result = ArmResult.parse(described | {"values": values, "test_points": points})

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from recap.config import Config
 from recap.errors import ConfigError
-from recap.presets import train_preset
+from recap.presets import training_preset
 from recap.storage.installed import data_path
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining
 
 SPECS: Final = data_path("analysis.experiments", "specs")
 
@@ -74,14 +74,14 @@ class ExperimentSpec(Config):
             raise ValueError(f"compare names no arm {', '.join(unknown)}")
         return self
 
-    def train_config(self, arm: Arm, seed: int) -> TrainConfig:
+    def train_config(self, arm: Arm, seed: int) -> AnyTraining:
         """The complete configuration of one training.
 
         Raises:
             ConfigError: an unknown preset or a change that does not fit, with the arm's name.
         """
         try:
-            config = train_preset(arm.preset or self.preset)
+            config = training_preset(arm.preset or self.preset)
             epochs = arm.epochs or self.epochs
             if epochs is not None:
                 config = config.with_epochs(epochs)

@@ -33,7 +33,8 @@ from recap.scores import CaseBatch, Scores
 from recap.storage.artifacts import write_sums
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.run import train
-from recap.training.trainer import StepReport, Trainer
+from recap.training.loop import StepReport
+from recap.training.trainer import Trainer
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import RECAP, assert_refused, limit_files_to, recap
