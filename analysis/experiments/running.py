@@ -31,8 +31,8 @@ from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text, replacing
-from recap.training.run import StopRequest, train
 from recap.training.loop import EpochWatcher, TrainingLoop
+from recap.training.run import StopRequest, train
 from recap.training_config import AnyTraining, TrainConfig
 
 RESULT: Final = "result.json"

@@ -38,13 +38,14 @@ class City:
     def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
         """What a dataset's training split says."""
         train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
+        poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
         return cls(
             num_users=dataset.num_users,
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
             category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
-            visits_P=torch.tensor(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.int64)),
+            visits_P=torch.bincount(poi_N, minlength=dataset.num_pois),
             user_N=torch.tensor(train[c.USER].to_numpy(np.int64)),
-            poi_N=torch.tensor(train[c.POI].to_numpy(np.int64)),
+            poi_N=poi_N,
             graph=TransitionGraph.from_dataset(dataset) if graph is None else graph,
         )
 

@@ -35,8 +35,8 @@ def degrees_apart(coordinates_BK2: Tensor) -> Tensor:
 def kilometres_apart(coordinates_BK2: Tensor) -> Tensor:
     """Great-circle distance, (B, K, K) (haversine).
 
-    >>> kilometres_apart(torch.tensor([[[0.0, 0.0], [0.0, 1.0]]], dtype=torch.float64))[0, 0].round(decimals=2).tolist()
-    [0.0, 111.19]
+    >>> kilometres_apart(torch.tensor([[[0.0, 0.0], [0.0, 1.0]]], dtype=torch.float64))[0, 0].round(decimals=1).tolist()
+    [0.0, 111.2]
     """
     radians_BK2 = torch.deg2rad(coordinates_BK2)
     latitude_BK, longitude_BK = radians_BK2.unbind(-1)

@@ -8,15 +8,26 @@ from pydantic import Field
 from recap.errors import ConfigError
 from recap.rivals.city import City
 from recap.rivals.config import RivalConfig
+from recap.rivals.dchl import Dchl, DchlConfig
 from recap.rivals.flashback import Flashback, FlashbackConfig
+from recap.rivals.getnext import Getnext, GetnextConfig
+from recap.rivals.lotnext import Lotnext, LotnextConfig
 from recap.rivals.replay import Replay, ReplayConfig
 from recap.rivals.rival import Rival
+from recap.rivals.sasrec import Sasrec, SasrecConfig
 
-AnyRival = Annotated[FlashbackConfig | ReplayConfig, Field(discriminator="rival")]
+AnyRival = Annotated[
+    FlashbackConfig | ReplayConfig | LotnextConfig | SasrecConfig | GetnextConfig | DchlConfig,
+    Field(discriminator="rival"),
+]
 
 _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     FlashbackConfig: Flashback,
     ReplayConfig: Replay,
+    LotnextConfig: Lotnext,
+    SasrecConfig: Sasrec,
+    GetnextConfig: Getnext,
+    DchlConfig: Dchl,
 }
 RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _NETWORKS}
 """Name -> class of configuration, in the order of docs/rivals.md."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Literal
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recap.history import CheckinTensors
 from recap.rivals.city import City
@@ -58,12 +59,13 @@ class Replay(FlashbackAverages):
         return self.smoothing() @ self.slot_embedding.weight
 
     def tokens(self, windows: Windows) -> Tensor:
-        slots_BKD = self.slot_table()[slot_of_week(windows.local_seconds_BK)]
+        slots_BKD = F.embedding(slot_of_week(windows.local_seconds_BK), self.slot_table())
         mixed: Tensor = self.mix(torch.cat([self.poi_embedding(windows.poi_BK), slots_BKD], dim=-1))
         return mixed
 
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         time_N = checkins.local_seconds_T[row_N + 1 if self.config.target_time else row_N]
-        user_ND, slot_ND = self.user_embedding(checkins.user_T[row_N]), self.slot_table()[slot_of_week(time_N)]
+        user_ND = self.user_embedding(checkins.user_T[row_N])
+        slot_ND = F.embedding(slot_of_week(time_N), self.slot_table())
         logits: Tensor = self.output(torch.cat([state_ND, user_ND, slot_ND], dim=-1))
         return logits

@@ -157,7 +157,7 @@ class TrainingLoop(ABC):
         """Whether every enabled part acts at an epoch, so that its weights may become the checkpoint."""
         return True
 
-    def _begin(self) -> None:
+    def _begin(self) -> None:  # noqa: B027 # most have nothing to do
         """What comes before the first step of a new training."""
 
     @property

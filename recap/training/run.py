@@ -31,9 +31,9 @@ from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
 from recap.training.group import Group
 from recap.training.journal import write_environment
-from recap.training.state import STATE_FILE
 from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, TrainingLoop, Watcher
 from recap.training.rival_trainer import RivalTrainer
+from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig
 

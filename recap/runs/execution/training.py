@@ -22,8 +22,8 @@ from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import SUMMARY, RunFolder
 from recap.runs.store.spec import RunSpec
 from recap.training.group import Group
-from recap.training.run import train
 from recap.training.loop import TrainingLoop
+from recap.training.run import train
 
 
 def train_run(
