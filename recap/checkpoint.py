@@ -170,6 +170,12 @@ class Checkpoint:
         return "RECAP" if isinstance(train, TrainConfig) else train.label
 
     @property
+    def is_probabilistic(self) -> bool:
+        """Whether it was trained so that a softmax of its scores means a probability."""
+        train = self.manifest.train
+        return isinstance(train, TrainConfig) or train.is_probabilistic
+
+    @property
     def options(self) -> dict[str, bool]:
         """What must stand beside its numbers, see `RivalConfig.options`; RECAP says whether it is given the time."""
         train = self.manifest.train

@@ -6,7 +6,7 @@ from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import ModelConfig, PriorConfig
-from recap.rivals.registry import RIVALS, rival_config
+from recap.rivals.configs import RIVALS, rival_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DATA_PRESETS: Final = ("nyc", "tky", "ca", "default", "nyc_paper")

@@ -7,7 +7,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from recap.config import Config
 from recap.model.config import ModelConfig, Stage
 from recap.rivals.config import RivalConfig
-from recap.rivals.registry import AnyRival
+from recap.rivals.configs import AnyRival
 
 
 class Curriculum(Config):

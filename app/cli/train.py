@@ -40,7 +40,7 @@ def train(
     from recap.device import choose_device
     from recap.errors import ConfigError
     from recap.presets import training_preset
-    from recap.rivals.registry import rival_config
+    from recap.rivals.configs import rival_config
     from recap.training import run
 
     if model != "recap" and preset is not None:

@@ -44,6 +44,11 @@ class RivalConfig(Config):
         return self.rival
 
     @property
+    def is_probabilistic(self) -> bool:
+        """Whether its loss is over all places, so that a softmax of its scores means a probability."""
+        return True
+
+    @property
     def options(self) -> dict[str, bool]:
         """What must stand beside every number of this rival, as far as it has the choice."""
         return {

@@ -3,19 +3,19 @@
 Lai et al., Disentangled Contrastive Hypergraph Learning for Next POI Recommendation, SIGIR 2024.
 
 Departures: a case's user is the mean over the distinct places visited up to its source, in training too, instead of
-over a whole sequence; dropout is off at test (the public code leaves it on, so that its scores are drawn by chance); the
-training split alone makes the graphs; at most ``near_places`` neighbours within the radius; the contrast of places is
-over ``contrast_places`` drawn at random in each step.
+over a whole sequence; dropout is off at test (the public code leaves it on, so that its scores are drawn by chance);
+the training split alone makes the graphs; at most ``near_places`` neighbours within the radius; places are contrasted
+``contrast_places`` at a time, drawn at random in each step.
 
 Shape suffixes: B cases, P POIs, U users, V views, L edges, H visits, D features.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import torch
-from pydantic import Field
 from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -24,33 +24,13 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.history import CheckinTensors
 from recap.rivals.city import City
-from recap.rivals.config import RivalConfig
+from recap.rivals.configs import DchlConfig
 from recap.rivals.propagation import Propagation, row_normalised
 from recap.rivals.rival import Examples, Rival
 from recap.rivals.translation import places_near
 from recap.scores import CaseBatch, past_rows
 
 VIEWS: Final = ("collaborative", "geographic", "transitional")
-
-
-class DchlConfig(RivalConfig):
-    """DCHL with the published values."""
-
-    title: ClassVar = "DCHL"
-    rival: Literal["dchl"] = "dchl"
-    epochs: int = Field(30, ge=1, description="Passes over the training cases.")
-    batch_size: int = Field(200, ge=1, description="Cases in a step.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
-    weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
-    patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")
-    dim: int = Field(128, ge=1, le=1024, description="Width of a place.")
-    layers: int = Field(3, ge=1, le=8, description="Propagations in each view.")
-    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the transitional view.")
-    radius_km: float = Field(2.5, gt=0, description="Places closer than this are near.")
-    near_places: int = Field(100, ge=1, description="At most so many of them.")
-    contrast_weight: float = Field(0.1, ge=0, description="Weight of the contrast between views.")
-    contrast_places: int = Field(1000, ge=2, description="Places drawn for it in a step.")
-    temperature: float = Field(0.1, gt=0, description="Temperature of the contrast.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +159,7 @@ def comes_later(city: City) -> sparse.csr_array:
     np.maximum.at(last, inverse, rows)
     found = []
     begins = np.searchsorted(pair, np.arange(city.num_users + 1) * pois)
-    for begin, end in zip(begins, begins[1:], strict=False):
+    for begin, end in pairwise(begins):
         at, to = np.nonzero(first[begin:end, None] < last[None, begin:end])
         found.append((pair[begin:end][at] % pois) * pois + pair[begin:end][to] % pois)
     key = np.unique(np.concatenate(found))

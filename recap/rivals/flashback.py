@@ -9,38 +9,15 @@ users.
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
 """
 
-from typing import ClassVar, Literal
-
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from recap.history import CheckinTensors
 from recap.rivals.city import City
-from recap.rivals.config import RivalConfig
+from recap.rivals.configs import FlashbackConfig, RecurrentConfig
 from recap.rivals.decay import average_past, degrees_apart, time_weights
 from recap.rivals.rival import SequenceRival
 from recap.rivals.windows import Windows
-
-
-class RecurrentConfig(RivalConfig):
-    """What Flashback and REPLAY have in common; values as published for Foursquare."""
-
-    epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
-    learning_rate: float = Field(0.01, gt=0, description="Adam's learning rate.")
-    decay_epochs: tuple[int, ...] = Field((20, 40, 60, 80), description="After these epochs it is multiplied.")
-    decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
-    dim: int = Field(10, ge=1, le=1024, description="Width d of embeddings and recurrent state; 32 is better on NYC.")
-    window: int = Field(20, ge=1, le=400, description="Check-ins of a window, across trajectories.")
-    time_decay: float = Field(0.1, ge=0, description="lambda_t, a day.")
-    space_decay: float = Field(100.0, ge=0, description="lambda_s, a degree.")
-
-
-class FlashbackConfig(RecurrentConfig):
-    """Flashback as published, but for the departures above."""
-
-    title: ClassVar = "Flashback"
-    rival: Literal["flashback"] = "flashback"
 
 
 class FlashbackAverages(SequenceRival):

@@ -10,40 +10,20 @@ MRR, not loss.
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, L edges.
 """
 
-from typing import ClassVar, Literal
+from itertools import pairwise
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history import CheckinTensors, local_hour_fraction
 from recap.ragged import expand_ranges
 from recap.rivals.city import City
-from recap.rivals.config import RivalConfig
+from recap.rivals.configs import GetnextConfig
 from recap.rivals.positions import sinusoids
 from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.time2vec import Time2Vec
 from recap.rivals.windows import Windows
-
-
-class GetnextConfig(RivalConfig):
-    """GETNext with the published values and larger batches."""
-
-    title: ClassVar = "GETNext"
-    rival: Literal["getnext"] = "getnext"
-    epochs: int = Field(200, ge=1, description="Passes over the training trajectories.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
-    weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
-    patience: int | None = Field(10, ge=1, description="Validations without a better MRR before it is multiplied.")
-    dim: int = Field(128, ge=2, le=1024, multiple_of=2, description="Width of a place and of a user.")
-    side_dim: int = Field(32, ge=2, le=1024, multiple_of=2, description="Width of the time of day and of a category.")
-    feedforward_dim: int = Field(1024, ge=1, le=16384, description="Feed-forward width of a layer.")
-    layers: int = Field(2, ge=1, le=16, description="Transformer layers.")
-    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of graph convolutions and Transformer.")
-    window: int = Field(100, ge=1, le=400, description="Check-ins of a trajectory's prefix.")
-    time_weight: float = Field(10.0, ge=0, description="Weight of the squared error of the next time of day.")
-    raw_features: bool = Field(False, description="Counts and coordinates as they are, as published.")
 
 
 class Getnext(SequenceRival):
@@ -66,7 +46,7 @@ class Getnext(SequenceRival):
         dim, side, pois = config.dim, config.side_dim, city.num_pois
         features_PF = place_features(city, raw=config.raw_features)
         widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
-        self.convolutions = nn.ModuleList(nn.Linear(*pair) for pair in zip(widths, widths[1:], strict=False))
+        self.convolutions = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         self.user_embedding = nn.Embedding(city.num_users, dim)
         self.category_embedding = nn.Embedding(city.num_categories, side)
         self.time = Time2Vec(side)

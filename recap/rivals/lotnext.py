@@ -15,16 +15,15 @@ from our own TransE (`recap.rivals.translation`); those of `recap.rivals.flashba
 Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, D features.
 """
 
-from typing import ClassVar, Final, Literal
+from typing import Final
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history import CheckinTensors
 from recap.rivals.city import City
-from recap.rivals.config import RivalConfig
+from recap.rivals.configs import LotnextConfig
 from recap.rivals.decay import average_past, kilometres_apart
 from recap.rivals.rival import SequenceRival, causal_mask, slot_of_week
 from recap.rivals.time2vec import Time2Vec
@@ -36,25 +35,6 @@ USER_NEIGHBOURS: Final = 100
 _TIME_DIM: Final = 6
 _KEEP_ABOVE: Final = 0.8
 _SMALL: Final = 1e-4
-
-
-class LotnextConfig(RivalConfig):
-    """LoTNext with the published values."""
-
-    title: ClassVar = "LoTNext"
-    optimiser: ClassVar = "adamw"
-    rival: Literal["lotnext"] = "lotnext"
-    epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
-    learning_rate: float = Field(0.01, gt=0, description="AdamW's learning rate.")
-    decay_epochs: tuple[int, ...] = Field((20, 40, 60, 80), description="After these epochs it is multiplied.")
-    decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
-    dim: int = Field(10, ge=2, le=1024, multiple_of=2, description="Width d of a place, even; 32 is better on NYC.")
-    window: int = Field(20, ge=1, le=400, description="Check-ins of a window, across trajectories.")
-    space_decay: float = Field(100.0, ge=0, description="lambda_s, a kilometre.")
-    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the encoder layer.")
-    attention_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of attention weights.")
-    adjustment: float = Field(1.2, ge=0, description="tau, how much training logits of rare places are moved.")
-    as_published: bool = Field(True, description="Keep what we hold for mistakes of the public code.")
 
 
 class Lotnext(SequenceRival):

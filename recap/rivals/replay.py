@@ -7,30 +7,21 @@ of the step it predicts, in training and test: that is ``target_time``, off by d
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, S slots of the week (168).
 """
 
-from typing import ClassVar, Final, Literal
+from typing import Final
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history import CheckinTensors
 from recap.rivals.city import City
-from recap.rivals.flashback import FlashbackAverages, RecurrentConfig
+from recap.rivals.configs import ReplayConfig
+from recap.rivals.flashback import FlashbackAverages
 from recap.rivals.rival import slot_of_week
 from recap.rivals.windows import Windows
 
 SLOTS: Final = 168
 _LEAST_BANDWIDTH: Final = 1e-3
-
-
-class ReplayConfig(RecurrentConfig):
-    """REPLAY with the source's own time; ``target_time`` is the published network."""
-
-    title: ClassVar = "REPLAY"
-    rival: Literal["replay"] = "replay"
-    dim: int = Field(10, ge=2, le=1024, multiple_of=2, description="Width d, even; 32 is better on NYC.")
-    target_time: bool = Field(False, description="Read the hour and weekday of the step to predict, as published.")
 
 
 class Replay(FlashbackAverages):

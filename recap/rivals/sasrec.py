@@ -6,38 +6,16 @@ counted from a window's beginning, so that one pass over a training window gives
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
 """
 
-from typing import ClassVar, Literal
-
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history import CheckinTensors
 from recap.rivals.city import City
-from recap.rivals.config import RivalConfig
+from recap.rivals.configs import SasrecConfig
 from recap.rivals.negatives import UnvisitedSampler
 from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.windows import Windows
-
-
-class SasrecConfig(RivalConfig):
-    """SASRec with MELT's published values, learned against one random place a step."""
-
-    title: ClassVar = "SASRec"
-    rival: Literal["sasrec"] = "sasrec"
-    epochs: int = Field(200, ge=1, description="Passes over the training check-ins.")
-    batch_size: int = Field(128, ge=1, description="Windows in a step.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
-    second_moment: float = Field(0.98, gt=0, lt=1, description="Adam's beta_2.")
-    dim: int = Field(50, ge=1, le=1024, description="Width d.")
-    window: int = Field(50, ge=1, le=400, description="Check-ins of a window, across trajectories.")
-    blocks: int = Field(2, ge=1, le=16, description="Self-attention blocks.")
-    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout of embeddings, attention and convolutions.")
-    objective: Literal["binary", "softmax"] = Field(
-        "binary",
-        description="binary: the target against one place the user has not been to, as published; softmax: all places.",
-    )
 
 
 class Block(nn.Module):

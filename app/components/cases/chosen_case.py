@@ -34,7 +34,9 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
         _open_button("Walk", ":material/map:", WALK.path, entry)
         if source.checkpoint_hash is not None:
             _open_button("Explain", ":material/account_tree:", EXPLAIN.path, entry)
-            if st.button("Present", icon=":material/slideshow:", key="present_case", help="This case alone"):
+            if source.has_parts and st.button(
+                "Present", icon=":material/slideshow:", key="present_case", help="This case alone"
+            ):
                 st.switch_page(PRESENT.path, query_params=present_params(entry))
     read_only = AppSettings.from_environment().read_only
     if read_only:

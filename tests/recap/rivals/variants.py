@@ -9,7 +9,8 @@ from recap.data.dataset import Dataset
 from recap.history import CheckinTensors
 from recap.rivals.city import City
 from recap.rivals.config import RivalConfig
-from recap.rivals.registry import RIVALS, build_rival, rival_config
+from recap.rivals.configs import RIVALS, rival_config
+from recap.rivals.registry import build_rival
 from recap.rivals.rival import Rival
 from tests.worlds import shake, small_city
 
