@@ -81,6 +81,8 @@ def evaluate(
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    if options.get("target_time"):
+        console.print("It was given the target's time, the hour and weekday of the step to predict.")
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 
