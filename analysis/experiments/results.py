@@ -50,6 +50,7 @@ class ArmResult(Config):
     values: dict[str, Any]
     test_points: list[dict[str, float]] = Field(default_factory=list)
     paper: dict[str, float] = Field(default_factory=dict)
+    note: str = Field("", description="Why there are no values: not run, or predictions that are not here.")
 
 
 class ArmComparison(Config):
@@ -150,6 +151,14 @@ def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[d
     }
     values["long_history"] = metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY])
     return values, records
+
+
+def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
+    """Test metrics of every_step records that are there already, under every protocol; see `measure`."""
+    values: dict[str, Any] = {"every_step": metrics_by_group(records)}
+    for protocol in ("trajectory_last", "user_last"):
+        values[protocol] = metrics_by_group(records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))])
+    return values
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:

@@ -36,7 +36,7 @@ class RivalConfig(Config):
     )
     save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
 
-    optimiser: ClassVar[Literal["adam", "adamw"]] = "adam"
+    algorithm: ClassVar[Literal["adam", "adamw"]] = "adam"
 
     @property
     def preset(self) -> str:

@@ -43,7 +43,7 @@ class LotnextConfig(RivalConfig):
     """LoTNext with the published values."""
 
     title: ClassVar = "LoTNext"
-    optimiser: ClassVar = "adamw"
+    algorithm: ClassVar = "adamw"
     rival: Literal["lotnext"] = "lotnext"
     epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
     learning_rate: float = Field(0.01, gt=0, description="AdamW's learning rate.")

@@ -72,6 +72,7 @@ class Getnext(SequenceRival):
         """Embeddings of all POIs after three graph convolutions over the flow map, (P, D)."""
         x_PD = self.features_PF
         for number, convolution in enumerate(self.convolutions):
+            assert isinstance(convolution, nn.Linear)
             last = number == len(self.convolutions) - 1
             sent_PD = (self.dropout(x_PD) if last else x_PD) @ convolution.weight.T
             arrived_PD = self.share_L[:, None] * F.embedding(self.to_L, sent_PD)

@@ -53,8 +53,9 @@ class Lotnext(SequenceRival):
         self.window = config.window
         dim, width, pois = config.dim, config.dim + _TIME_DIM, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
-        self.keep = nn.Sequential(nn.Linear(2 * dim, dim), nn.ReLU(), nn.Linear(dim, 1))
-        self.keep.requires_grad_(not config.as_published)
+        self.keep_inner, self.keep_outer = nn.Linear(2 * dim, dim), nn.Linear(dim, 1)
+        for linear in (self.keep_inner, self.keep_outer):
+            linear.requires_grad_(not config.as_published)
         self.convolution = nn.Linear(dim, dim)
         self.time = Time2Vec(_TIME_DIM)
         self.token = nn.Linear(width, width)
@@ -116,10 +117,9 @@ class Lotnext(SequenceRival):
 
     def _keep_logits(self, prefers_UD: Tensor, smooth_PD: Tensor, user_L: Tensor, poi_L: Tensor) -> Tensor:
         """The keeping network over [v_u; b_p]; its first layer is applied to users and places before they meet."""
-        first, _, last = self.keep
-        of_user_DU, of_poi_DP = first.weight.split(prefers_UD.shape[1], dim=1)
-        user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + first.bias
-        logits: Tensor = last(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
+        of_user_DU, of_poi_DP = self.keep_inner.weight.split(prefers_UD.shape[1], dim=1)
+        user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + self.keep_inner.bias
+        logits: Tensor = self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
         return logits
 
     def states(self, windows: Windows) -> Tensor:

@@ -34,5 +34,5 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
 
 def build_rival(config: RivalConfig, city: City, dtype: torch.dtype = torch.float32) -> Rival:
     """An untrained network; train in float32, ask for float64 where scores must not depend on the batch."""
-    network: Rival = _NETWORKS[type(config)](config, city)  # type: ignore[call-arg]  # each takes its own configuration
+    network: Rival = _NETWORKS[type(config)](config, city)
     return network.to(dtype)

@@ -53,7 +53,7 @@ class RivalTrainer(TrainingLoop):
         self.examples = self.model.examples(dataset, self.checkins)
         if not len(self.examples):
             raise DataError("the training split has no two check-ins in a row to learn from; prepare a longer record")
-        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.optimiser]
+        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.algorithm]
         parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         self.optimiser = kind(
             parameters,

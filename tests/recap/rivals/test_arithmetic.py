@@ -101,7 +101,7 @@ def test_lotnext_smooths_places_over_their_neighbours() -> None:
     assert prefers.tolist() == [[1.0, 3.0]]
     with torch.no_grad():  # the user reaches places 0, 2 and 1 by edges of weight 1/2 each: sigmoid of 0
         model.convolution.weight.copy_(torch.eye(2))
-        for parameter in model.keep.parameters():
+        for parameter in (*model.keep_inner.parameters(), *model.keep_outer.parameters()):
             parameter.zero_()
     places, _ = model.places()
     degree = 1 + 0.5
