@@ -52,7 +52,7 @@ def _removals_once(source: Source) -> Once[pd.DataFrame]:
 
 def kept_causes(source: Source) -> pd.DataFrame | None:
     """The table where it was shipped or made before, else None: for views that do not wait for it."""
-    if not source.has_parts:
+    if not source.has_parts or source.checkpoint_hash is None:
         return None
     rows = len(datasets.open_dataset(source).cases)
     return kept_removals(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)

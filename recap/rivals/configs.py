@@ -106,7 +106,7 @@ class DchlConfig(RivalConfig):
     title: ClassVar = "DCHL"
     rival: Literal["dchl"] = "dchl"
     epochs: int = Field(30, ge=1, description="Passes over the training cases.")
-    batch_size: int = Field(200, ge=1, description="Cases in a step.")
+    batch_size: int = Field(512, ge=1, description="Cases in a step; published: 200 users.")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
     patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")

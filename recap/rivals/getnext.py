@@ -11,8 +11,10 @@ Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, L e
 """
 
 from itertools import pairwise
+from typing import Final
 
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -21,9 +23,12 @@ from recap.ragged import expand_ranges
 from recap.rivals.city import City
 from recap.rivals.configs import GetnextConfig
 from recap.rivals.positions import sinusoids
+from recap.rivals.propagation import Propagation, row_normalised
 from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.time2vec import Time2Vec
 from recap.rivals.windows import Windows
+
+_LENGTHS: Final = (2, 4, 8, 16, 32)
 
 
 class Getnext(SequenceRival):
@@ -34,7 +39,6 @@ class Getnext(SequenceRival):
     category_P: Tensor
     begin_P: Tensor
     degree_P: Tensor
-    from_L: Tensor
     to_L: Tensor
     share_L: Tensor
     own_P: Tensor
@@ -63,6 +67,8 @@ class Getnext(SequenceRival):
         for linear in (self.map_features, self.map_from, self.map_to):
             nn.init.xavier_uniform_(linear.weight, gain=1.414)
         self.dropout = nn.Dropout(config.dropout)
+        counts = city.graph.counts
+        self.flow = Propagation(row_normalised(sparse.csr_array(counts + sparse.eye_array(pois))))
         for name, tensor in flow_map(city).items():
             self.register_buffer(name, tensor, persistent=False)
         self.register_buffer("features_PF", features_PF, persistent=False)
@@ -75,8 +81,7 @@ class Getnext(SequenceRival):
             assert isinstance(convolution, nn.Linear)
             last = number == len(self.convolutions) - 1
             sent_PD = (self.dropout(x_PD) if last else x_PD) @ convolution.weight.T
-            arrived_PD = self.share_L[:, None] * F.embedding(self.to_L, sent_PD)
-            x_PD = (self.own_P[:, None] * sent_PD).index_add(0, self.from_L, arrived_PD) + convolution.bias
+            x_PD = self.flow(sent_PD) + convolution.bias
             x_PD = x_PD if last else F.leaky_relu(x_PD, 0.2)
         return x_PD
 
@@ -90,9 +95,21 @@ class Getnext(SequenceRival):
         token_BKD = torch.cat([fused_BKD, side_BKD], dim=-1)
         token_BKD = token_BKD * token_BKD.shape[-1] ** 0.5
         token_BKD = self.dropout(token_BKD + sinusoids(token_BKD.shape[1], token_BKD))
+        return self._encode(token_BKD, windows.length_B)
+
+    def _encode(self, token_BKD: Tensor, length_B: Tensor) -> Tensor:
+        """The encoder over windows of like lengths at a time: most trajectories are far shorter than the longest."""
         hidden_KK = ~causal_mask(token_BKD.shape[1], token_BKD.device)
-        state: Tensor = self.encoder(token_BKD, mask=hidden_KK)
-        return state
+        state_BKD, done = torch.zeros_like(token_BKD), 0
+        for longest in (*_LENGTHS, token_BKD.shape[1]):
+            index_N = ((length_B > done) & (length_B <= longest)).nonzero()[:, 0]
+            done = longest
+            if len(index_N):
+                size = min(longest, token_BKD.shape[1])
+                encoded_NKD = self.encoder(token_BKD[index_N, :size], mask=hidden_KK[:size, :size])
+                padded_NKD = F.pad(encoded_NKD, (0, 0, 0, token_BKD.shape[1] - size))
+                state_BKD = state_BKD.index_copy(0, index_N, padded_NKD)
+        return state_BKD
 
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         logits: Tensor = self.output(state_ND)
@@ -138,7 +155,7 @@ def flow_map(city: City) -> dict[str, Tensor]:
     """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on.
 
     Returns:
-        ``from_L, to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, what the I adds to each diagonal.
+        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, what the I adds to each diagonal.
     """
     counts = city.graph.counts
     degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()
@@ -147,7 +164,6 @@ def flow_map(city: City) -> dict[str, Tensor]:
     return {
         "begin_P": torch.from_numpy(counts.indptr[:-1].copy()).long(),
         "degree_P": degree,
-        "from_L": from_L,
         "to_L": torch.from_numpy(counts.indices.copy()).long(),
         "share_L": (torch.from_numpy(counts.data.copy()).double() / (total_P[from_L] + 1)).float(),
         "own_P": (1 / (total_P + 1)).float(),
