@@ -45,7 +45,8 @@ FOCUS = """() => {
   if (!(box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight))
     unseen.push(`not on the screen: ${element.outerHTML.slice(0, 150)}`);
   // A map's canvas shows no focus without CSS of our own; the table beside it holds the same places.
-  if (!table && !element.closest('[data-testid=stDeckGlJsonChart]')) window.focusedBefore = {element, look: look(element)};
+  const map = element.closest('[data-testid=stDeckGlJsonChart]');
+  if (!table && !map) window.focusedBefore = {element, look: look(element)};
   return unseen;
 }"""
 
