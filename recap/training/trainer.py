@@ -23,6 +23,7 @@ from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_b
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
+from recap.memory import trim_heap
 from recap.model.config import Stage, StageValues
 from recap.model.recap import Recap, RecapScorer
 from recap.scores import CaseBatch
@@ -30,7 +31,6 @@ from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.losses import training_losses
-from recap.training.memory import trim_heap
 from recap.training.metrics_file import EpochLine
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training.state import STATE_FILE, load_state, save_state
