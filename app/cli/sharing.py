@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recap.errors import ConfigError
 from recap.storage.atomic import new_file
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ HidePlacesFlag = Annotated[
 ]
 
 TitleOption = Annotated[str, typer.Option("--title", help="In written files: a title above several cases.")]
+
+
+def check_manner(*, exact: bool, hide_places: bool) -> None:
+    """Refuse two options that contradict each other.
+
+    Raises:
+        ConfigError: both were given.
+    """
+    if exact and hide_places:
+        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
 
 
 def share(

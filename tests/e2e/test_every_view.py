@@ -23,14 +23,31 @@ VIEWS = [
 ]
 WIDTHS = (1440, 800, 390)
 PRESSES = 80
+STILL = "* {transition: none !important; animation: none !important}"
 FOCUS = """() => {
-  const element = document.activeElement;
-  if (element === document.body) return null;
+  const look = element => {
+    const around = [element, ...[...element.querySelectorAll('*')].slice(0, 10)];
+    for (let at = element.parentElement, n = 0; at && n < 4; at = at.parentElement, n++) around.push(at);
+    return around.map(one => {
+      const style = getComputedStyle(one);
+      return [style.outlineStyle, style.outlineColor, style.boxShadow, style.borderTopColor, style.borderBottomColor,
+        style.backgroundColor, style.color, style.textDecorationLine];
+    }).join();
+  };
+  const unseen = [], last = window.focusedBefore, element = document.activeElement;
+  if (last && last.element !== element && last.element.isConnected && look(last.element) === last.look)
+    unseen.push(`as without focus: ${last.element.outerHTML.slice(0, 150)}`);
+  window.focusedBefore = null;
+  if (element === document.body || element.matches('main')) return unseen;
   // A table is a canvas: its cells for screen readers have no size, the canvas draws a ring around the one in focus.
-  const seen = element.closest('[data-testid=stDataFrame]') ?? element.closest('label') ?? element;
-  const box = seen.getBoundingClientRect();
-  const onScreen = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
-  return onScreen ? null : element.outerHTML.slice(0, 200);
+  const table = element.closest('[data-testid=stDataFrame]');
+  const box = (table ?? element.closest('label') ?? element).getBoundingClientRect();
+  if (!(box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight))
+    unseen.push(`not on the screen: ${element.outerHTML.slice(0, 150)}`);
+  // A map's canvas shows no focus without CSS of our own; the table beside it holds the same places.
+  const map = element.closest('[data-testid=stDeckGlJsonChart]');
+  if (!table && !map) window.focusedBefore = {element, look: look(element)};
+  return unseen;
 }"""
 
 
@@ -53,13 +70,13 @@ def test_a_view_is_whole(open_page: Open, path: str) -> None:
 
 
 def tab_through(page: Page) -> None:
-    """Eighty presses: same address, same heading, same widgets open, and the focus is always on the screen."""
+    """Eighty presses: same address, same heading, same widgets open, and the focus is always on the screen and seen."""
     heading, address = page.locator("h1").inner_text(), page.url
+    page.add_style_tag(content=STILL)
     unseen = []
     for _ in range(PRESSES):
         page.keyboard.press("Tab")
-        hidden = page.evaluate(FOCUS)
-        unseen += [] if hidden is None else [hidden]
+        unseen += page.evaluate(FOCUS)
         assert page.url.split("?")[0] == address.split("?")[0]
     wait_until_idle(page)
     assert page.url == address

@@ -148,3 +148,13 @@ def test_a_run_outlives_the_server(server: Server, page: Page, record_property: 
     print(json.dumps({"seconds_from_last_epoch_to_changed_cases": round(seconds, 1)}))
     right, wrong = (int(word) for word in (changes.text_content() or "").split() if word.isdecimal() and word != "1")
     assert right + wrong > 0
+
+    # A ticked row of the cases that changed sides opens its case.
+    table = page.locator("[class*=st-key-run_changes_]")
+    table.scroll_into_view_if_needed()
+    table.locator("canvas").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Space")
+    page.locator(".st-key-run_case_walk button").click()
+    page.wait_for_url("**/walk*")
+    expect(page.locator("h1")).to_contain_text("→")
