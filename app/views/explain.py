@@ -23,6 +23,7 @@ from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.counterfactual_search import show_counterfactual_search
 from app.components.explain.does_it_hold import show_stamps
+from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
@@ -33,7 +34,6 @@ from recap import columns as c
 from recap.printable import markdown_text
 
 NARROW: Final = 250  # three columns from 830 px on: a projector of 960 keeps sum and map side by side
-HALF: Final = 410
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -46,13 +46,15 @@ def view() -> None:
     if source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
         st.markdown("A counting baseline has no parts to take apart. Train a checkpoint first:")
-        st.code("recap train DATA --preset quick --out CHECKPOINT", language="bash")
+        st.code("recap train DATA --preset quick --out CHECKPOINT", language=None)
+        return
+    if not source.has_parts:
+        show_ranks_only(source)
         return
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=175)
         _case_input(len(opened.cases))
         pickers = st.container(horizontal=True, width="content")
         hide_truth = not truth_toggle()
@@ -61,7 +63,9 @@ def view() -> None:
         before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
         with pickers:
             pair_pickers(source, before, (about, against))
-        register_control()
+        with st.popover("More", icon=":material/tune:", type="tertiary"):
+            source_picker(source)
+            register_control()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
@@ -85,15 +89,12 @@ def view() -> None:
         show_map(source, shown)
     below = st.grid(3, min_column_width=NARROW)
     with below.cell(column_span=2):
+        show_paths(source, shown)
+        show_visits(shown)
         stamps = st.container()
         show_left_out(shown)
     with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    halves = st.grid(2, min_column_width=HALF)
-    with halves.cell():
-        show_paths(source, shown)
-    with halves.cell():
-        show_visits(shown)
     show_counterfactual_search(source, shown)
     with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
         show_stamps(shown, explanations.check(source, shown))
