@@ -31,6 +31,16 @@ def tab_to(page: Page, name: str) -> None:
     raise AssertionError(f"Tab does not lead to {name}")
 
 
+def press_button(page: Page, question: str, button: str) -> None:
+    """Choose the first answer of a question and press its button, which works from then on."""
+    tab_to(page, question)
+    page.keyboard.press("Space")
+    page.locator(f".st-key-{button} button:not([disabled])").wait_for()
+    wait_until_idle(page)
+    tab_to(page, button)
+    page.keyboard.press("Enter")
+
+
 def test_all_ten_lessons_by_keyboard(open_page: Open) -> None:
     """Guess, commit, move what moves, answer the check, go on; at the end all ten are done, and the link says so."""
     page = open_page("/learn")
@@ -39,18 +49,10 @@ def test_all_ten_lessons_by_keyboard(open_page: Open) -> None:
         page.locator("h1", has_text=entry.outline.title).wait_for()
         wait_until_idle(page)
         assert page.locator(f".st-key-{key}_check").count() == 0  # nothing is told before the guess
-        tab_to(page, f"{key}_guess")
-        page.keyboard.press("Space")
-        wait_until_idle(page)
-        tab_to(page, f"{key}_guess_commit")
-        page.keyboard.press("Enter")
+        press_button(page, f"{key}_guess", f"{key}_guess_commit")
         page.locator(f".st-key-{key}_check").wait_for()
         wait_until_idle(page)
-        tab_to(page, f"{key}_check")
-        page.keyboard.press("Space")
-        wait_until_idle(page)
-        tab_to(page, f"{key}_check_answer")
-        page.keyboard.press("Enter")
+        press_button(page, f"{key}_check", f"{key}_check_answer")
         page.get_by_text(f"{number + 1} of {len(COURSE)} done").wait_for()
         wait_until_idle(page)
         if number + 1 < len(COURSE):
