@@ -146,7 +146,7 @@ def test_without_a_model_the_counting_lessons_work(
     point_app_at(monkeypatch, two_cities[0][0], None)
     app = open_view("learn", lesson="habit")
     check_calm(app)
-    assert "needs a trained model" in app.info[0].value
+    assert "needs a trained RECAP" in app.info[0].value
     app = open_view("learn", lesson="privacy")
     check_calm(app)
     assert not app.info
