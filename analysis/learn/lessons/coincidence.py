@@ -19,7 +19,7 @@ OUTLINE: Final = Outline(
     "cause",
     "Coincidence or cause",
     "A path may be there and do nothing: only taking it away can tell.",
-    4,
+    3,
     "Test a claim of the kind “found because of”.",
     (
         "Name a claim from the news that only shows two things together. What would you take away?",
@@ -88,11 +88,11 @@ def build(world: World, say: Say) -> Lesson:
         handles=(Handle("knows", "What the blind guess knows", tuple(_KNOWS[control] for control in CONTROLS), 0),),
         scene=lambda at: _scene(world, say, CONTROLS[at[0]]),
         lesson_learned=say(
-            "Paths lead to true {places} far more often than to any odd {place}. But popular, near and known {places} "
-            "have more paths too. The more the blind guess knows, the less is left."
+            "Popular, near and known {places} have more paths too, so a path to a true {place} is partly chance. Let "
+            "the blind guess know more, and see how much is left for paths to explain."
         ),
         aside={
-            "student": "Many people who drown ate ice cream before. Take away the ice cream and see.",
+            "student": "Umbrellas and rain come together. Take away all umbrellas, and it still rains.",
             "stakeholder": "Ask of each “because”: what was removed, and what happened then?",
             "researcher": "Removal of token and two-hop addends over the whole catalogue; ranks as in `recap causes`. "
             "Lift is observed over expected share within C_2, rivals from the same group.",

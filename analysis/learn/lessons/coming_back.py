@@ -21,7 +21,7 @@ OUTLINE: Final = Outline(
     "habit",
     "Coming back",
     "Habit is how often, how lately, and whether just now.",
-    4,
+    3,
     "Say what each of the three clues of habit adds, and set their weights.",
     (
         "Which of your own places would habit guess? Which would it never guess?",

@@ -19,7 +19,7 @@ OUTLINE: Final = Outline(
     "compose",
     "Two known steps make a new one",
     "A step that nobody took can follow from two that people took.",
-    4,
+    3,
     "Find the middle place behind a new step, and test whether a model needs it.",
     (
         "In the toy town two steps are all it takes. What differs in the real city?",

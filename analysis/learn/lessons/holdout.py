@@ -31,7 +31,7 @@ OUTLINE: Final = Outline(
     "holdout",
     "Do not learn by heart",
     "What is hidden in training must be found in another way.",
-    4,
+    3,
     "Say why a step is hidden on purpose, and check whether that helped.",
     (
         "When did you learn something by heart and then fail in a new task?",

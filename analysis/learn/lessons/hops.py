@@ -125,7 +125,7 @@ def build(world: World, say: Say) -> Lesson:
         handles=(Handle("ahead", say("{hops} ahead").capitalize(), names, 0),),
         scene=scene,
         lesson_learned=say(
-            "More is not better. What is gained in reach is soon lost in noise. So RECAP looks a fixed "
+            "More is not always better. What is gained in reach can be lost in noise. So RECAP looks a fixed "
             "number of {hops} ahead and no more."
         ),
         aside={

@@ -24,7 +24,7 @@ OUTLINE: Final = Outline(
     "sum",
     "A score is a sum",
     "Points add up, yet not each row of points holds.",
-    4,
+    3,
     "Read a score row by row, and ask of each row whether it holds.",
     (
         "Which row would you show to the walker it is about?",

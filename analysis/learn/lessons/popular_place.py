@@ -111,8 +111,8 @@ def build(world: World, say: Say) -> Lesson:
         handles=(Handle("popular", say("Popular means"), positions, START),),
         scene=scene,
         lesson_learned=say(
-            "Move the handle. However you draw the line for popular, the new {step} is what fails. "
-            "The long tail is made of rare {steps}, and not of rare {places}."
+            "Move the handle and draw the line for popular elsewhere. Is it still the new {step} that fails? "
+            "That is why the long tail is counted in rare {steps} here, and not in rare {places}."
         ),
         aside={
             "student": "Think of a bus stop. It may be busy, yet no bus runs there from your street.",

@@ -16,7 +16,7 @@ OUTLINE: Final = Outline(
     "privacy",
     "Whose traces these are",
     "A few points give a person away; k-anonymity takes detail away until they do not.",
-    4,
+    3,
     "Estimate how fast points identify a person, and say what k does.",
     (
         "Who knows four of your points from last week?",
@@ -43,7 +43,7 @@ def build(world: World, say: Say) -> Lesson:
         raise LessonUnavailableError(f"In this city nobody has {POINTS} points.")
     guess = share_question(
         say(
-            "Draw {points} points of one {walker}: {place} and hour. How many {walkers} then fit alone?",
+            "Draw {points} points of a {walker}: {place} and hour. For how many {walkers} does nobody else fit?",
             points=POINTS,
         ),
         recorded,
@@ -86,7 +86,8 @@ def build(world: World, say: Say) -> Lesson:
         scene=scene,
         lesson_learned=say(
             "A name is not what gives a person away. Points do. To hide each {place} alone is too little: all of them "
-            "together must fit k people. RECAP makes its cells wider until they do, and says how many fit."
+            "together must fit k people. When you share a case, RECAP can widen its cells until they do. It says how "
+            "many fit."
         ),
         aside={
             "student": "Home, work, gym and a café: who else goes to all four?",

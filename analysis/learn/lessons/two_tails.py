@@ -86,8 +86,8 @@ def build(world: World, say: Say) -> Lesson:
         handles=(Handle("eta", "Eta: seen at most so often", tuple(map(str, range(MOST_ETA + 1))), TAIL_MAX_COUNT),),
         scene=scene,
         lesson_learned=say(
-            "Both curves rise with eta, but they start far apart. A model can look good on rare {places} and still "
-            "not know rare {steps}. So the tail is counted by {step}, with eta at one."
+            "Both curves rise with eta. A model can look good on rare {places} and still not know rare {steps}. "
+            "So the tail is counted by {step}, with eta at one."
         ),
         aside={
             "student": "A word is seldom new. A sentence often is.",

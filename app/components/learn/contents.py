@@ -18,8 +18,17 @@ def show_contents(number: int, progress: Progress) -> None:
         format_func=lambda at: f"{at + 1} ✓" if progress.is_done(at) else str(at + 1),
         on_change=_chosen,
         label_visibility="collapsed",
-        help="; ".join(f"{at + 1}: {entry.outline.title}" for at, entry in enumerate(COURSE)),
     )
+    with st.popover("All lessons", icon=":material/list:", type="tertiary", key="learn_titles"):
+        for at, entry in enumerate(COURSE):
+            st.button(
+                f"{at + 1}. {entry.outline.title}",
+                key=f"learn_to_{at}",
+                type="tertiary",
+                icon=":material/check:" if progress.is_done(at) else ":material/circle:",
+                on_click=place.go_to,
+                args=(at,),
+            )
 
 
 def _chosen() -> None:

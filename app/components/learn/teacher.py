@@ -49,7 +49,10 @@ def show_teacher(source: Source) -> None:
     )
     section("Plan")
     st.dataframe(
-        _plan(), hide_index=True, key="learn_plan", column_config={"Aim": st.column_config.TextColumn(width="large")}
+        _plan(),
+        hide_index=True,
+        key="learn_plan",
+        column_config={"": st.column_config.NumberColumn(width=40), "Aim": st.column_config.TextColumn(width="large")},
     )
     section("Questions to talk about")
     for number, entry in enumerate(COURSE):

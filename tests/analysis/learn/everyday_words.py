@@ -9,6 +9,7 @@ EVERYDAY: Final = frozenset(
         "average",
         "decimal",
         "difference",
+        "elsewhere",
         "estimate",
         "however",
         "identify",
@@ -16,5 +17,6 @@ EVERYDAY: Final = frozenset(
         "otherwise",
         "popular",
         "together",
+        "umbrella",
     )
 )
