@@ -11,7 +11,7 @@ from recap.runs.execution.gpus import Gpu
 from recap.runs.store.state import Lease
 from recap.runs.store.types import RunDescription, RunReference, RunRow
 from recap.training.metrics_file import EpochLine
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining, TrainConfig
 
 Meaning = Literal["core", "paths", "revisits", "model"]
 Curve = Literal["hr20", "mrr", "loss", "learning_rate"]
@@ -35,8 +35,10 @@ class StageSpan:
     last: int
 
 
-def stage_spans(config: TrainConfig) -> list[StageSpan]:
-    """The curriculum of a configuration, stage by stage; parts that the model lacks have no stage."""
+def stage_spans(config: AnyTraining) -> list[StageSpan]:
+    """The curriculum of a configuration, stage by stage; parts that the model lacks have no stage, a rival has one."""
+    if not isinstance(config, TrainConfig):
+        return [StageSpan(config.title, "core", 1, config.epochs)]
     spans: list[StageSpan] = []
     before: list[tuple[str, Meaning]] = []
     for epoch in range(1, config.epochs + 1):
@@ -78,7 +80,7 @@ def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
         values: dict[str, float | None]
         if curve in ("loss", "learning_rate"):
             values = dict(line[curve])
-            if curve == "loss" and not line["stage"]["warm_weight"]:
+            if curve == "loss" and "stage" in line and not line["stage"]["warm_weight"]:
                 values.pop("warm", None)
         else:
             groups = line.get("val") or {}

@@ -15,6 +15,7 @@ from recap.errors import ConfigError, RecapError
 from recap.model.config import ModelConfig
 from recap.model.variant import variant_name
 from recap.printable import one_line
+from recap.rivals.configs import RECAP, model_title, rival_label
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -33,6 +34,7 @@ class Source:
         dataset_folder, dataset_hash: the dataset.
         checkpoint_folder, checkpoint_hash: the checkpoint, or None: then a counting baseline predicts.
         bundle: the folder that holds a basemap and further results beside the dataset, if any.
+        model: what the checkpoint holds, ``recap`` or a rival's name.
     """
 
     label: str
@@ -43,6 +45,12 @@ class Source:
     checkpoint_folder: Path | None = None
     checkpoint_hash: str | None = None
     bundle: Path | None = None
+    model: str = RECAP
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its scores are sums of parts that can be taken away: those of a trained RECAP alone."""
+        return self.checkpoint_hash is not None and self.model == RECAP
 
     @property
     def variant(self) -> str:
@@ -51,6 +59,8 @@ class Source:
         if manifest is None:
             return ""
         train: Any = manifest.get("train")
+        if self.model != RECAP:
+            return rival_label(train)
         try:
             return variant_name(ModelConfig.parse(train["model"]))
         except (KeyError, TypeError, ConfigError):
@@ -59,7 +69,7 @@ class Source:
     @property
     def without_checkpoint(self) -> "Source":
         """The dataset alone."""
-        return replace(self, checkpoint_folder=None, checkpoint_hash=None)
+        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP)
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,7 @@ class _FoundCheckpoint:
     hash: str
     dataset_hash: str
     name: str
+    model: str
 
 
 def find_sources(settings: AppSettings) -> list[Source]:
@@ -133,7 +144,7 @@ def dataset_source(folder: Path) -> Source | None:
 
 
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
-    model = f"RECAP, {checkpoint.name}" if checkpoint else "no model yet"
+    model = f"{model_title(checkpoint.model)}, {checkpoint.name}" if checkpoint else "no model yet"
     return Source(
         label=one_line(f"{dataset.name} · {model}"),
         token=(checkpoint or dataset).hash[:TOKEN_LENGTH],
@@ -143,6 +154,7 @@ def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Sour
         checkpoint_folder=checkpoint.folder if checkpoint else None,
         checkpoint_hash=checkpoint.hash if checkpoint else None,
         bundle=dataset.bundle,
+        model=checkpoint.model if checkpoint else RECAP,
     )
 
 
@@ -193,6 +205,7 @@ def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
                 hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
                 dataset_hash=manifest["dataset_hash"],
                 name=f"epoch {epoch}" if folder.name == "checkpoint" else folder.name,
+                model=str(manifest.get("model", RECAP)),
             )
 
 

@@ -4,14 +4,14 @@ import hashlib
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NotRequired, TypedDict
+from typing import Final, NotRequired, Self, TypedDict
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recap import columns as c
 from recap.config import Config
@@ -19,16 +19,22 @@ from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
 from recap.evaluation.metrics import MetricsByGroup
 from recap.graph import TransitionGraph
-from recap.model.config import Stage
+from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, RecapScorer
 from recap.rendering import render
+from recap.rivals.city import City
+from recap.rivals.config import RivalConfig
+from recap.rivals.registry import build_rival
+from recap.rivals.rival import Rival, RivalScorer
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
 from recap.storage.tensors import load_tensors, load_weights
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining, StoredTraining, TrainConfig
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+"""2: the model may be a rival of RECAP."""
+_FORMAT_OF_RECAP: Final = 1
 MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
@@ -44,7 +50,7 @@ class EpochResult(Config):
     """One epoch's place in the curriculum and its validation metrics."""
 
     epoch: int
-    stage: Stage
+    stage: Stage | None = Field(None, description="None for a rival, which has no curriculum.")
     val: dict[str, float]
 
 
@@ -67,19 +73,45 @@ class TrainingSummary(TypedDict):
 class CheckpointManifest(Config):
     """What `checkpoint.json` says."""
 
-    format_version: int = FORMAT_VERSION
+    format_version: int = _FORMAT_OF_RECAP
     model: str = "recap"
     dataset_hash: str
     dataset_name: str
     synthetic: bool = False
     num_users: int
     users_hash: str
-    train: TrainConfig
+    train: StoredTraining
     best: EpochResult = Field(
         description="Best MRR over the validation cases of train.select_on among epochs with every enabled part active."
     )
     best_overall: EpochResult = Field(description="The same among all epochs.")
     versions: dict[str, str]
+
+    @model_validator(mode="after")
+    def _recap_has_a_stage(self) -> Self:
+        if isinstance(self.train, TrainConfig) and (self.best.stage is None or self.best_overall.stage is None):
+            raise ValueError("an epoch of RECAP needs its stage")
+        return self
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
+    ) -> "CheckpointManifest":
+        """What is to be said of a training on a dataset."""
+        rival = isinstance(train, RivalConfig)
+        return cls(
+            format_version=FORMAT_VERSION if rival else _FORMAT_OF_RECAP,
+            model=train.rival if isinstance(train, RivalConfig) else "recap",
+            dataset_hash=dataset.hash,
+            dataset_name=dataset.manifest.name,
+            synthetic=dataset.manifest.synthetic,
+            num_users=dataset.num_users,
+            users_hash=hash_users(dataset),
+            train=train,
+            best=best,
+            best_overall=best_overall,
+            versions=library_versions(),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +159,52 @@ class Checkpoint:
         return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
 
     @property
+    def is_recap(self) -> bool:
+        """Whether it holds RECAP, whose scores are a sum of parts; otherwise a rival."""
+        return isinstance(self.manifest.train, TrainConfig)
+
+    @property
+    def label(self) -> str:
+        """What it holds, for people: RECAP, or a rival with its options."""
+        train = self.manifest.train
+        return "RECAP" if isinstance(train, TrainConfig) else train.label
+
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether it was trained so that a softmax of its scores means a probability."""
+        train = self.manifest.train
+        return isinstance(train, TrainConfig) or train.is_probabilistic
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """What must stand beside its numbers, see `RivalConfig.options`; RECAP says whether it is given the time."""
+        train = self.manifest.train
+        return {"target_time": train.model.use_future_time} if isinstance(train, TrainConfig) else train.options
+
+    @property
+    def recap_training(self) -> TrainConfig:
+        """The configuration of a RECAP.
+
+        Raises:
+            CheckpointError: it holds a rival, whose scores have no parts.
+        """
+        if not isinstance(self.manifest.train, TrainConfig):
+            raise CheckpointError(
+                f"{self.folder.name} holds {self.label}, which gives one score for each place and no sum of parts: "
+                "name a checkpoint of RECAP"
+            )
+        return self.manifest.train
+
+    @property
     def stage(self) -> Stage:
-        """The curriculum's stage at the kept epoch."""
-        return self.manifest.best.stage
+        """The curriculum's stage at RECAP's kept epoch; raises CheckpointError for a rival."""
+        stage = self.manifest.best.stage
+        return stage if stage is not None and self.recap_training else Stage()
 
     @property
     def inactive_parts(self) -> list[str]:
-        """Parts that play no role in this checkpoint's scores."""
-        return self.stage.inactive_parts(self.manifest.train.model)
+        """Parts that play no role in this checkpoint's scores; a rival has none to switch off."""
+        return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     @property
     def best_overall_weights(self) -> Path:
@@ -183,19 +253,43 @@ class Checkpoint:
         to the last shown digit.
 
         Raises:
+            CheckpointError: it holds a rival, see `build_rival`.
             VocabularyError: another dataset.
             MissingTensorError: weights and configuration do not fit.
         """
+        config = self.recap_training.model
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
-        self._check_sizes(tensors)
-        model = Recap.for_dataset(self.manifest.train.model, dataset, graph, dtype)
+        self._check_sizes(config, tensors)
+        model = Recap.for_dataset(config, dataset, graph, dtype)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 
-    def _check_sizes(self, tensors: dict[str, torch.Tensor]) -> None:
+    def build_rival(
+        self,
+        dataset: Dataset,
+        graph: TransitionGraph,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float64,
+    ) -> Rival:
+        """The trained rival for its dataset, in evaluation mode; see `build_model`.
+
+        Raises:
+            CheckpointError: it holds RECAP.
+            VocabularyError: another dataset.
+            MissingTensorError: weights and configuration do not fit.
+        """
+        train = self.manifest.train
+        if isinstance(train, TrainConfig):
+            raise CheckpointError(f"{self.folder.name} holds RECAP, no rival")
+        self.check_dataset(dataset)
+        tensors, _ = load_tensors(self.folder / WEIGHTS)
+        model = build_rival(train, City.of(dataset, graph), dtype)
+        load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
+        return model.to(device).eval()
+
+    def _check_sizes(self, size: ModelConfig, tensors: dict[str, torch.Tensor]) -> None:
         """Refuse a configuration far larger than its weights before memory is taken for it."""
-        size = self.manifest.train.model
         layer = size.hidden_dim * (4 * size.hidden_dim + 2 * size.feedforward_dim)
         held = sum(tensor.numel() for tensor in tensors.values())
         if size.num_layers * layer > held:
@@ -204,8 +298,12 @@ class Checkpoint:
                 f"{size.hidden_dim}; it was written for another configuration or is damaged"
             )
 
-    def scorer(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> RecapScorer:
-        """The trained model as a scorer at its kept stage."""
+    def scorer(
+        self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
+    ) -> RecapScorer | RivalScorer:
+        """The trained model as a scorer, RECAP at its kept stage."""
+        if not self.is_recap:
+            return RivalScorer(self.build_rival(dataset, graph, device))
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
     def read_summary(self) -> TrainingSummary:
@@ -252,14 +350,16 @@ def library_versions() -> dict[str, str]:
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """A page for people: what was trained on what, how well it does beside counting, and what not to use it for."""
+    train, stage = manifest.train, manifest.best.stage
     same_epoch = manifest.best.epoch == manifest.best_overall.epoch
     return (
         render(
             "model_card.md.j2",
             manifest=manifest,
             summary=summary,
-            inactive=manifest.best.stage.inactive_parts(manifest.train.model),
-            scorers={"recap": summary["test"], **summary["baselines"]},
+            title="RECAP" if isinstance(train, TrainConfig) else train.label,
+            inactive=None if isinstance(train, RivalConfig) or stage is None else stage.inactive_parts(train.model),
+            scorers={manifest.model: summary["test"], **summary["baselines"]},
             best_overall_weights=WEIGHTS if same_epoch else BEST_OVERALL_WEIGHTS,
         )
         + "\n"

@@ -83,12 +83,18 @@ class Counterfactual:
 def pack_counterfactuals(
     variants: Sequence[Counterfactual], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
 ) -> tuple[CaseBatch, Interventions]:
-    """Lay variants side by side: each distinct history becomes one segment of a small check-in table.
+    """Lay variants side by side, see `pack_histories`.
 
     Args:
         propagation: of the model's graph; None without a graph branch.
     """
-    histories = list({id(variant.history): variant.history for variant in variants}.values())
+    batch = pack_histories([variant.history for variant in variants])
+    return batch, _interventions(variants, config, propagation, dtype)
+
+
+def pack_histories(wanted: Sequence[History]) -> CaseBatch:
+    """One case for each history; each distinct history becomes one segment of a small check-in table."""
+    histories = list({id(history): history for history in wanted}.values())
     sizes = [len(history) for history in histories]
     ends = np.cumsum(sizes)
     last_row = {id(history): int(end) - 2 for history, end in zip(histories, ends, strict=True)}
@@ -100,8 +106,7 @@ def pack_counterfactuals(
         trajectory=np.concatenate([history.trajectory_H for history in histories]),
         segment=np.repeat(np.arange(len(histories)), sizes),
     )
-    batch = CaseBatch(checkins, torch.tensor([last_row[id(variant.history)] for variant in variants]))
-    return batch, _interventions(variants, config, propagation, dtype)
+    return CaseBatch(checkins, torch.tensor([last_row[id(history)] for history in wanted]))
 
 
 def _interventions(

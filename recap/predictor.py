@@ -3,6 +3,7 @@
 Shape suffixes: B cases or variants, P POIs.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.checkpoint import Checkpoint
-from recap.counterfactuals import Counterfactual, History, pack_counterfactuals
+from recap.counterfactuals import Counterfactual, History, pack_counterfactuals, pack_histories
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
@@ -23,37 +24,26 @@ from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap, RecapScorer, RevisitParts
-from recap.scores import CaseBatch, Scores
+from recap.rivals.rival import RivalScorer
+from recap.scores import CaseBatch, Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
 
 
-class Predictor:
-    """A checkpoint and its dataset, ready to score any case.
+class CaseRanker(ABC):
+    """A checkpoint and its dataset, ready to rank any case and any edited copy of one: what is true of every model."""
 
-    Args:
-        checkpoint: verified checkpoint.
-        dataset: the dataset it was trained on.
-        model: other weights of the same architecture in place of the checkpoint's (shuffled, say), float64.
+    scorer: Scorer
 
-    Raises:
-        VocabularyError: another dataset.
-    """
-
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, model: Recap | None = None) -> None:
+    def __init__(self, checkpoint: Checkpoint, dataset: Dataset) -> None:
         self.checkpoint, self.dataset = checkpoint, dataset
         self.graph = TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset)
-        self.model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
-        self.model.requires_grad_(False)
-        self.stage = checkpoint.stage
         self._cases: dict[int, pd.DataFrame] = {}
-        self._scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
 
-    @classmethod
-    def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
-        """Load both folders, verified."""
-        return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
+    @abstractmethod
+    def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -91,13 +81,39 @@ class Predictor:
         Raises:
             ScoreError: the weights hold a NaN.
         """
-        scores = self._scorer.score(batch)
-        check_scores(scores.total, self._scorer.name)
+        scores = self.scorer.score(batch)
+        check_scores(scores.total, self.scorer.name)
         return scores
 
     def history(self, row: int) -> History:
         """The check-ins that the case at a source row is predicted from, and its target."""
         return History.of_case(self.checkins, row)
+
+
+class Predictor(CaseRanker):
+    """A checkpoint of RECAP and its dataset, ready to take any case's scores apart.
+
+    Args:
+        checkpoint: verified checkpoint.
+        dataset: the dataset it was trained on.
+        model: other weights of the same architecture in place of the checkpoint's (shuffled, say), float64.
+
+    Raises:
+        CheckpointError: it holds a rival.
+        VocabularyError: another dataset.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, model: Recap | None = None) -> None:
+        super().__init__(checkpoint, dataset)
+        self.model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
+        self.model.requires_grad_(False)
+        self.stage = checkpoint.stage
+        self.scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
+
+    @classmethod
+    def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
+        """Load both folders, verified."""
+        return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
         """Counterfactual copies of cases as one batch."""
@@ -132,3 +148,32 @@ class Predictor:
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
         with torch.inference_mode():
             return self.model.revisit(batch, self.stage, state_BD, changes)
+
+
+class RivalPredictor(CaseRanker):
+    """A checkpoint of a rival and its dataset; a copy of a case may differ in its check-ins only.
+
+    Raises:
+        CheckpointError: it holds RECAP.
+        VocabularyError: another dataset.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, dataset: Dataset) -> None:
+        super().__init__(checkpoint, dataset)
+        self.scorer = RivalScorer(checkpoint.build_rival(dataset, self.graph))
+
+    def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        totals = []
+        for start in range(0, len(variants), _VARIANTS_PER_PASS):
+            batch = pack_histories([variant.history for variant in variants[start : start + _VARIANTS_PER_PASS]])
+            totals.append(self.scorer.score(batch).total)
+        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+
+
+def open_ranker(checkpoint: Checkpoint, dataset: Dataset) -> CaseRanker:
+    """Whatever the checkpoint holds, ready to rank cases.
+
+    Raises:
+        VocabularyError: another dataset.
+    """
+    return Predictor(checkpoint, dataset) if checkpoint.is_recap else RivalPredictor(checkpoint, dataset)

@@ -6,7 +6,8 @@ from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import ModelConfig, PriorConfig
-from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
+from recap.rivals.configs import RIVALS, rival_config
+from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DATA_PRESETS: Final = ("nyc", "tky", "ca", "default", "nyc_paper")
 
@@ -204,5 +205,14 @@ def train_preset(name: str) -> TrainConfig:
         case _:
             raise ConfigError(
                 f"unknown training preset {name!r}; choose one of nyc, tky, ca, nyc_tuned, quick, recap_evidence, "
-                "demo, tiny"
+                f"demo, tiny, or a rival: {', '.join(RIVALS)}"
             )
+
+
+def training_preset(name: str) -> AnyTraining:
+    """A training configuration of RECAP by its preset, or of a rival by its own name.
+
+    Raises:
+        ConfigError: unknown name.
+    """
+    return rival_config(name) if name in RIVALS else train_preset(name)

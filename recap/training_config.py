@@ -1,11 +1,13 @@
 """Everything that decides a training run, as typed configuration."""
 
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from recap.config import Config
 from recap.model.config import ModelConfig, Stage
+from recap.rivals.config import RivalConfig
+from recap.rivals.configs import AnyRival
 
 
 class Curriculum(Config):
@@ -137,3 +139,18 @@ class TrainConfig(Config):
         values = self.model_dump()
         values |= {"epochs": epochs, "curriculum": self.curriculum.scaled(self.epochs, epochs).model_dump()}
         return self.parse(values)
+
+
+AnyTraining = TrainConfig | RivalConfig
+"""A complete training, of RECAP or of a rival."""
+
+
+def _which(values: Any) -> str:
+    named = "rival" in values if isinstance(values, dict) else isinstance(values, RivalConfig)
+    return "rival" if named else "recap"
+
+
+StoredTraining = Annotated[
+    Annotated[TrainConfig, Tag("recap")] | Annotated[AnyRival, Tag("rival")], Discriminator(_which)
+]
+"""The same as a field of JSON; a rival says its name, RECAP says none."""

@@ -9,8 +9,6 @@ from recap.checkpoint import (
     WEIGHTS,
     CheckpointManifest,
     EpochResult,
-    hash_users,
-    library_versions,
     write_checkpoint,
     write_vocabulary,
 )
@@ -31,17 +29,7 @@ def write_untrained_checkpoint(dataset: Dataset, folder: Path, *, seed: int = 0)
     write_vocabulary(dataset, folder / VOCABULARY)
     values = dict.fromkeys(("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"), 0.0)
     result = EpochResult(epoch=config.epochs, stage=config.curriculum.at(config.epochs), val=values)
-    manifest = CheckpointManifest(
-        dataset_hash=dataset.hash,
-        dataset_name=dataset.manifest.name,
-        synthetic=dataset.manifest.synthetic,
-        num_users=dataset.num_users,
-        users_hash=hash_users(dataset),
-        train=config,
-        best=result,
-        best_overall=result,
-        versions=library_versions(),
-    )
+    manifest = CheckpointManifest.of(dataset, config, result, result)
     groups = {name: {"n": 0, **dict.fromkeys(values)} for name in ("all", "head", "tail", "unseen")}
     write_checkpoint(folder, manifest, {"protocol": "every_step", "test": groups, "baselines": {}})
     return folder

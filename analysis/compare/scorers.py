@@ -78,7 +78,7 @@ def of_checkpoint(checkpoint: Checkpoint, opened: LoadedDataset, *, bundle: Path
     name = checkpoint.folder.name
     return OpenedScorer(
         checkpoint.hash,
-        f"RECAP {name}" if name != "checkpoint" else MODEL_LABELS["recap"],
+        checkpoint.label if name == "checkpoint" else f"{checkpoint.label} {name}",
         lambda: evaluation_records(
             opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened), bundle=bundle
         ),

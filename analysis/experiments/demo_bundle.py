@@ -141,7 +141,7 @@ def ship_sanity(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: i
     key = reliability_key(dataset.hash, trained.hash)
     keep_reliability(report.reliability, key.shipped_in(bundle), key)
     head = "## Do the explanations hold?"
-    return sanity_markdown(report).replace(head, f"{head} {variant_name(trained.manifest.train.model)}", 1)
+    return sanity_markdown(report).replace(head, f"{head} {variant_name(trained.recap_training.model)}", 1)
 
 
 def ship_tables(bundle: Path) -> None:

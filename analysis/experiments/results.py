@@ -27,7 +27,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
 from recap.storage.atomic import replace_text
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining
 
 FORMAT_VERSION: Final = 1
 LONG_HISTORY: Final = 20
@@ -50,6 +50,7 @@ class ArmResult(Config):
     values: dict[str, Any]
     test_points: list[dict[str, float]] = Field(default_factory=list)
     paper: dict[str, float] = Field(default_factory=dict)
+    note: str = Field("", description="Why there are no values: not run, or predictions that are not here.")
 
 
 class ArmComparison(Config):
@@ -119,7 +120,7 @@ class ExperimentResult(Config):
         return result
 
 
-def training_digest(dataset: Dataset, config: TrainConfig, test_points: bool) -> str:
+def training_digest(dataset: Dataset, config: AnyTraining, test_points: bool) -> str:
     """Names a training: equal data and configuration give the same one, so that experiments share it."""
     key = json.dumps([dataset.hash, config.model_dump(mode="json"), test_points], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
@@ -150,6 +151,14 @@ def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[d
     }
     values["long_history"] = metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY])
     return values, records
+
+
+def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
+    """Test metrics of every_step records that are there already, under every protocol; see `measure`."""
+    values: dict[str, Any] = {"every_step": metrics_by_group(records)}
+    for protocol in ("trajectory_last", "user_last"):
+        values[protocol] = metrics_by_group(records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))])
+    return values
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:

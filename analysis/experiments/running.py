@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 import pandas as pd
@@ -16,25 +17,28 @@ from analysis.experiments.results import (
     ExperimentResult,
     describe_machine,
     measure,
+    measure_records,
     reach,
     today,
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
+from analysis.records.imported import find_predictions
 from recap.baselines.building import build_baseline
-from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
+from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
-from recap.model.recap import RecapScorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text, replacing
+from recap.storage.tensors import load_tensors
+from recap.training.loop import EpochWatcher, TrainingLoop
+from recap.training.metrics_file import METRICS, read_metrics
 from recap.training.run import StopRequest, train
-from recap.training.trainer import EpochWatcher, Trainer
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining, TrainConfig
 
 RESULT: Final = "result.json"
 _TRAININGS: Final = "trainings"
@@ -78,11 +82,15 @@ def run_experiment(
     folder.mkdir(parents=True, exist_ok=True)
     graph = TransitionGraph.from_dataset(dataset)
     done: list[_Measured] = []
-    wanted = [(arm, seed) for arm in spec.arms for seed in (spec.seeds if arm.baseline is None else spec.seeds[:1])]
+    wanted = [(arm, seed) for arm in spec.arms for seed in _seeds(spec, arm)]
     result = _result(spec, dataset, done, command, finished=False)
     for arm, seed in wanted:
         if arm.baseline is not None:
             done.append(_measure_baseline(arm, dataset, graph))
+        elif arm.imported is not None:
+            done.append(_measure_imported(arm, dataset, graph))
+        elif arm.not_run is not None:
+            done.append(_without_values(arm, seed, f"not run, {arm.not_run}"))
         else:
             config = spec.train_config(arm, seed)
             digest = training_digest(dataset, config, spec.test_points)
@@ -96,7 +104,7 @@ def run_experiment(
 
 
 def _train(
-    config: TrainConfig,
+    config: AnyTraining,
     dataset: Dataset,
     folder: Path,
     test_points: bool,
@@ -120,12 +128,11 @@ def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
     graph = TransitionGraph.from_dataset(dataset)
     cases = describe_cases(dataset, graph)
 
-    def after_epoch(trainer: Trainer, epoch: int) -> None:
+    def after_epoch(trainer: TrainingLoop, epoch: int) -> None:
         best = trainer.progress.best_overall
         if best is None or best["epoch"] != epoch:
             return
-        scorer = RecapScorer(trainer.model, trainer.config.curriculum.at(epoch))
-        metrics = metrics_by_group(rank_cases(scorer, cases, trainer.checkins))
+        metrics = metrics_by_group(rank_cases(trainer.scorer(epoch), cases, trainer.checkins))
         trainer.model.train()
         row = {"epoch": epoch} | {f"{group}.hr1": metrics[group]["hr1"] for group in ("all", "head", "tail")}
         known = pd.read_csv(path) if path.is_file() else pd.DataFrame()
@@ -141,7 +148,7 @@ def _measure_training(
 ) -> _Measured:
     """Measure a finished training, or read what was measured before."""
     working = checkpoint.folder / TRAINING_FOLDER
-    train_config, summary = checkpoint.manifest.train, checkpoint.read_summary()
+    train_config = checkpoint.manifest.train
     described = {
         "arm": arm.name,
         "label": arm.label,
@@ -159,13 +166,9 @@ def _measure_training(
         )
         return _Measured(known, read_records(working / _RECORDS)[0])
     values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
-    values["cost"] = {
-        "train_minutes": summary["seconds"] / 60,
-        "test_seconds": summary["test_seconds"],
-        "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
-    }
+    values["cost"] = _cost(checkpoint)
     values["val"] = checkpoint.manifest.best.val
-    if train_config.model.use_graph:
+    if isinstance(train_config, TrainConfig) and train_config.model.use_graph:
         values["reach"] = reach(dataset, graph, train_config.model.num_hops)
     points = pd.read_csv(working / _POINTS).to_dict(orient="records") if (working / _POINTS).is_file() else []
     result = ArmResult.parse(described | {"values": values, "test_points": points})
@@ -179,6 +182,43 @@ def _measure_baseline(arm: Arm, dataset: Dataset, graph: TransitionGraph) -> _Me
     values, records = measure(build_baseline(arm.baseline, dataset, graph), dataset, graph)
     result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values, paper=arm.paper)
     return _Measured(result, records)
+
+
+def _measure_imported(arm: Arm, dataset: Dataset, graph: TransitionGraph) -> _Measured:
+    """Imported predictions of the arm's name, where somebody has imported them."""
+    assert arm.imported is not None
+    found = [item for item in find_predictions(dataset.hash) if item.name == arm.imported]
+    if not found:
+        return _without_values(arm, None, f"needs their output: `recap import-predictions` as {arm.imported}")
+    cases = describe_cases(dataset, graph)
+    listed = found[-1].read(len(cases))
+    records = cases.join(listed[[name for name in listed.columns if name not in cases.columns]])
+    values = measure_records(records, dataset)
+    result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=found[-1].key, values=values, paper=arm.paper)
+    return _Measured(result, records)
+
+
+def _without_values(arm: Arm, seed: int | None, note: str) -> _Measured:
+    result = ArmResult(arm=arm.name, label=arm.label, seed=seed, digest="", values={}, paper=arm.paper, note=note)
+    return _Measured(result, pd.DataFrame())
+
+
+def _seeds(spec: ExperimentSpec, arm: Arm) -> tuple[int, ...]:
+    return spec.seeds[: arm.seeds] if arm.trains and arm.not_run is None else spec.seeds[:1]
+
+
+def _cost(checkpoint: Checkpoint) -> dict[str, float]:
+    """Minutes of training and seconds of an epoch and of the test, memory of a GPU, and learned numbers."""
+    summary = checkpoint.read_summary()
+    tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
+    lines = read_metrics(checkpoint.folder / TRAINING_FOLDER / METRICS)
+    return {
+        "train_minutes": summary["seconds"] / 60,
+        "epoch_seconds": median(line["seconds"] for line in lines) if lines else math.nan,
+        "test_seconds": summary["test_seconds"],
+        "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
+        "parameters": float(sum(tensor.numel() for tensor in tensors.values() if tensor.is_floating_point())),
+    }
 
 
 def _result(
@@ -209,6 +249,8 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
     rows: list[ArmComparison] = []
     for one, other in spec.compare:
         sides = [[measured.records for measured in done if measured.result.arm == name] for name in (one, other)]
+        if any(records.empty for side in sides for records in side):
+            continue  # not run, or not imported: nothing to compare
         table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=("all", "tail"))
         rows += [
             ArmComparison(

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from recap.config import Config
 from recap.errors import ConfigError
-from recap.presets import train_preset
+from recap.presets import training_preset
 from recap.storage.installed import data_path
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining
 
 SPECS: Final = data_path("analysis.experiments", "specs")
 
@@ -36,13 +36,22 @@ class Arm(Config):
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
+    imported: str | None = Field(None, description="Imported predictions of this name instead of a training.")
+    seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
+    not_run: str | None = Field(None, description="Why it is not trained: its estimated time, such as 2 h.")
     paper: dict[str, float] = Field(default_factory=dict, description="The paper's number by column key.")
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
-        if self.baseline is not None and (self.preset or self.epochs or self.changes):
-            raise ValueError("a baseline has no preset, epochs or changes")
+        given = self.preset or self.epochs or self.changes or self.seeds or self.not_run
+        if not self.trains and (given or (self.baseline and self.imported)):
+            raise ValueError("a baseline or imported predictions have no preset, epochs, changes, seeds or not_run")
         return self
+
+    @property
+    def trains(self) -> bool:
+        """Whether it is a training, run or not."""
+        return self.baseline is None and self.imported is None
 
 
 class ExperimentSpec(Config):
@@ -74,14 +83,14 @@ class ExperimentSpec(Config):
             raise ValueError(f"compare names no arm {', '.join(unknown)}")
         return self
 
-    def train_config(self, arm: Arm, seed: int) -> TrainConfig:
+    def train_config(self, arm: Arm, seed: int) -> AnyTraining:
         """The complete configuration of one training.
 
         Raises:
             ConfigError: an unknown preset or a change that does not fit, with the arm's name.
         """
         try:
-            config = train_preset(arm.preset or self.preset)
+            config = training_preset(arm.preset or self.preset)
             epochs = arm.epochs or self.epochs
             if epochs is not None:
                 config = config.with_epochs(epochs)
@@ -123,6 +132,6 @@ def check_spec(values: dict[str, Any]) -> ExperimentSpec:
     """
     spec = ExperimentSpec.parse(values)
     for arm in spec.arms:
-        if arm.baseline is None:
+        if arm.trains:
             spec.train_config(arm, spec.seeds[0])
     return spec

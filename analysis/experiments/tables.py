@@ -27,7 +27,8 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(arm.arm for arm in result.arms):
         runs = [arm for arm in result.arms if arm.arm == name]
-        row: dict[str, Any] = {"arm": name, "label": runs[0].label, "seeds": len(runs)}
+        label = runs[0].label + (f" ({runs[0].note})" if runs[0].note else "")
+        row: dict[str, Any] = {"arm": name, "label": label, "seeds": len(runs)}
         keys = {column.key for column in (*result.columns, *paper_columns(result))}
         keys = keys.union(*result.average_rank.values(), runs[0].paper)
         for key in sorted(keys):
@@ -78,7 +79,7 @@ class Cells(NamedTuple):
 
 
 def _how(result: ExperimentResult) -> list[str]:
-    trained = [arm for arm in result.arms if arm.seed is not None]
+    trained = [arm for arm in result.arms if arm.seed is not None and not arm.note]
     n = value_at(result.arms[0].values, "every_step.all.n") if result.arms else None
     tail = value_at(result.arms[0].values, "every_step.tail.n") if result.arms else None
     presets = ", ".join(f"`{name}`" for name in dict.fromkeys(arm.preset for arm in trained if arm.preset))

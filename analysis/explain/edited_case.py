@@ -30,7 +30,7 @@ from recap.errors import CaseError
 from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.model.config import ModelConfig
 from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
-from recap.predictor import Predictor
+from recap.predictor import CaseRanker, Predictor
 
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
 
@@ -54,7 +54,7 @@ class CaseFacts:
     two_step_walk: bool
 
     @classmethod
-    def of(cls, predictor: Predictor, number: int, split: int) -> "CaseFacts":
+    def of(cls, predictor: CaseRanker, number: int, split: int) -> "CaseFacts":
         """Those of one case.
 
         Raises:
@@ -86,7 +86,7 @@ class EditedCase:
         hides_truth: nothing may tell which place is the true one; ``about`` is then given.
     """
 
-    predictor: Predictor
+    ranker: CaseRanker
     case: CaseFacts
     split: int
     edits: tuple[Edit, ...]
@@ -95,6 +95,17 @@ class EditedCase:
     about: int | None = None
     is_perturbed: bool = False
     hides_truth: bool = False
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model whose scores are taken apart.
+
+        Raises:
+            CaseError: a rival's scores have no parts.
+        """
+        if not isinstance(self.ranker, Predictor):
+            raise CaseError(f"{self.ranker.checkpoint.label} gives one score for each place, without parts")
+        return self.ranker
 
     @property
     def row(self) -> int:
@@ -140,8 +151,8 @@ class EditedCase:
     def total_P(self) -> Tensor:
         """Totals of the whole catalogue; without edits, what the batched evaluation ranks by."""
         if not self.edits and not self.is_perturbed:
-            return self.predictor.score(self.predictor.batch([self.row])).total[0]
-        return self.predictor.score_counterfactuals([self.variant])[0]
+            return self.ranker.score(self.ranker.batch([self.row])).total[0]
+        return self.ranker.score_counterfactuals([self.variant])[0]
 
     @cached_property
     def core_and_gates(self) -> tuple[Tensor, dict[int, float]]:
@@ -213,10 +224,10 @@ class EditedCase:
         Raises:
             CaseError: unknown POI.
         """
-        check_poi(self.predictor, poi)
+        check_poi(self.ranker, poi)
 
 
-def check_poi(predictor: Predictor, poi: int) -> None:
+def check_poi(predictor: CaseRanker, poi: int) -> None:
     """Refuse a POI outside the vocabulary.
 
     Raises:
@@ -227,7 +238,7 @@ def check_poi(predictor: Predictor, poi: int) -> None:
 
 
 def build_edited_case(
-    predictor: Predictor, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
+    predictor: CaseRanker, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
 ) -> EditedCase:
     """A case of a split with edits applied.
 
@@ -258,6 +269,8 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
     """
     edits = (*edited_case.edits, edit)
     variant, visit_H = edited_case.variant, edited_case.visit_H
+    if isinstance(edit, SetEdge | SwitchOff) and not isinstance(edited_case.ranker, Predictor):
+        raise EditError(f"edit {edit.text!r}: {edited_case.ranker.checkpoint.label} takes edits of the history only")
     match edit:
         case RemoveVisit():
             history, visit_H = _without(edited_case, edit.visit, edit)
@@ -265,9 +278,9 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
                 raise EditError(f"edit {edit.text!r} would remove all history; one visit before the source must stay")
             variant = replace(variant, history=history)
         case AddVisit():
-            check_poi(edited_case.predictor, edit.poi)
+            check_poi(edited_case.ranker, edit.poi)
             number = _next_number(edited_case)
-            original = edited_case.predictor.history(edited_case.row)
+            original = edited_case.ranker.history(edited_case.row)
             offset = int(original.local_seconds_H[-2] - original.seconds_H[-2])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
@@ -281,14 +294,14 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
         case SetHour() | SetWeekday():
             variant = replace(variant, history=_at_time(edited_case, edit))
         case SetSource():
-            check_poi(edited_case.predictor, edit.poi)
+            check_poi(edited_case.ranker, edit.poi)
             poi_H = variant.history.poi_H.copy()
             poi_H[-2] = edit.poi
             variant = replace(variant, history=replace(variant.history, poi_H=poi_H))
         case SetEdge():
             check_edge(edit)
-            check_poi(edited_case.predictor, edit.source)
-            check_poi(edited_case.predictor, edit.destination)
+            check_poi(edited_case.ranker, edit.source)
+            check_poi(edited_case.ranker, edit.destination)
             variant = replace(variant, edges=variant.edges | {(edit.source, edit.destination): edit.count})
         case SwitchOff():
             if not edited_case.is_active(edit.component):
@@ -329,7 +342,7 @@ def _drop(history: History, at: int) -> History:
 
 def _next_number(edited_case: EditedCase) -> int:
     added = sum(isinstance(edit, AddVisit) for edit in edited_case.edits)
-    original = len(edited_case.predictor.history(edited_case.row)) - 1
+    original = len(edited_case.ranker.history(edited_case.row)) - 1
     return original + added
 
 
@@ -364,7 +377,7 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     the next check-in's, where the current one would come after it.
     """
     history = edited_case.variant.history
-    original = edited_case.predictor.history(edited_case.row)
+    original = edited_case.ranker.history(edited_case.row)
     offset_2 = (original.local_seconds_H - original.seconds_H)[-2:]  # an edited clock is no time zone
     local = int(history.local_seconds_H[-2])
     if isinstance(edit, SetHour):

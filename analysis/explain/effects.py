@@ -51,7 +51,7 @@ def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candida
     """Score all variants in one go and compare each with the edited case itself."""
     if not variants:
         return []
-    total_BP = edited_case.predictor.score_counterfactuals(variants)
+    total_BP = edited_case.ranker.score_counterfactuals(variants)
     return compare(edited_case, total_BP, candidate)
 
 

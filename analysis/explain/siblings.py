@@ -133,7 +133,7 @@ def _pieces_of(sibling: Checkpoint, dataset: Dataset) -> Callable[[int, int], pd
 def train_on_permuted_labels(checkpoint: Checkpoint, dataset: Dataset, device: torch.device, log: Log) -> Predictor:
     """The same configuration trained where every training check-in got the place of another, scoring the real cases."""
     folder = siblings_folder(checkpoint) / _PERMUTED_LABELS
-    config = checkpoint.manifest.train
+    config = checkpoint.recap_training
     if not (folder / SUMS).is_file():
         log("Training on permuted labels")
         train(permute_labels(dataset, config.seed), config, folder, device=device, resume=folder.exists())

@@ -44,14 +44,14 @@ def what_if(edited_case: EditedCase, rival: int, *, top: int = 10) -> WhatIf:
         CaseError: the rival is unknown.
     """
     edited_case.check_poi(rival)
-    before_P = build_edited_case(edited_case.predictor, edited_case.case.number, split=edited_case.split).total_P
+    before_P = build_edited_case(edited_case.ranker, edited_case.case.number, split=edited_case.split).total_P
     after_P = edited_case.total_P
     chance_before_P, chance_P = torch.softmax(before_P, 0), torch.softmax(after_P, 0)
 
     def moved(poi: int) -> RankChange:
         return RankChange(
             poi=poi,
-            name=edited_case.predictor.dataset.poi_labels[poi],
+            name=edited_case.ranker.dataset.poi_labels[poi],
             rank_before=rank_of(before_P, poi),
             rank=rank_of(after_P, poi),
             total_before=float(before_P[poi]),

@@ -43,7 +43,7 @@ class NamedScorer:
             VocabularyError: another dataset.
         """
         scorer = checkpoint.scorer(opened.dataset, opened.graph)
-        return cls(checkpoint.hash, MODEL_LABELS["recap"], scorer, probabilistic=True, checkpoint=checkpoint)
+        return cls(checkpoint.hash, checkpoint.label, scorer, checkpoint.is_probabilistic, checkpoint)
 
     @classmethod
     def of_baseline(cls, name: str, opened: LoadedDataset) -> "NamedScorer":

@@ -13,7 +13,7 @@ from recap import columns as c
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def _table(source: Source, k: int) -> pd.DataFrame:
-    described = None if source.checkpoint_hash is None else explanations.described_misses(source)
+    described = None if not source.has_parts else explanations.described_misses(source)
     return case_table(datasets.open_dataset(source), read_records(source), described, k)
 
 

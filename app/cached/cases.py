@@ -65,7 +65,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
         train_checkins=datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
         others=others,
         removals=kept_causes(source) if has_causes else None,
-        probabilistic=source.checkpoint_hash is not None,
+        probabilistic=source.has_parts,
     )
 
 

@@ -21,6 +21,7 @@ from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
+from recap.rivals.configs import RECAP
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
 from recap.storage.json_text import read_json
 
@@ -195,7 +196,8 @@ def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
 def _model_name(source: Source) -> str:
     folder = source.checkpoint_folder
     assert folder is not None
-    return MODEL_LABELS["recap"] if folder.name == "checkpoint" else f"{MODEL_LABELS['recap']} {folder.name}"
+    title = MODEL_LABELS[RECAP] if source.model == RECAP else source.variant
+    return title if folder.name == "checkpoint" else f"{title} {folder.name}"
 
 
 def _siblings(sources: list[Source]) -> list[list[Source]]:

@@ -15,6 +15,7 @@ from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from app.cached.keys import BY_DATASET
 from app.sources import Source
 from recap.errors import RecapError
+from recap.rivals.configs import RECAP
 
 DEFAULT_BASELINE: Final = "count_plus_markov"
 _frozen = threading.Event()
@@ -56,7 +57,9 @@ def all_cases(source: Source) -> np.ndarray:
 
 def model_label(source: Source, baseline: str | None = None) -> str:
     """What people call the model."""
-    name = baseline or ("recap" if source.checkpoint_folder else DEFAULT_BASELINE)
+    if baseline is None and source.checkpoint_folder is not None:
+        return source.variant if source.model != RECAP else MODEL_LABELS[RECAP]
+    name = baseline or DEFAULT_BASELINE
     return MODEL_LABELS[name] if name in MODEL_LABELS else imported(source)[name].name
 
 

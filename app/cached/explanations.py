@@ -9,20 +9,43 @@ from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.ranks_only import RanksOnly
+from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.long_tail.misses import describe_misses, label_misses
 from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.sources import Source
 from recap.checkpoint import Checkpoint
-from recap.predictor import Predictor
+from recap.predictor import CaseRanker, Predictor
+from recap.predictor import open_ranker as open_checkpoint_ranker
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)
-def open_predictor(source: Source) -> Predictor:
+def open_ranker(source: Source) -> CaseRanker:
     """The source's checkpoint, ready for single and edited cases; it must have one."""
     assert source.checkpoint_folder is not None
-    return Predictor(Checkpoint.load(source.checkpoint_folder), datasets.open_dataset(source).dataset)
+    return open_checkpoint_ranker(Checkpoint.load(source.checkpoint_folder), datasets.open_dataset(source).dataset)
+
+
+def open_predictor(source: Source) -> Predictor:
+    """The same where the checkpoint's scores have parts, see `Source.has_parts`."""
+    ranker = open_ranker(source)
+    assert isinstance(ranker, Predictor)
+    return ranker
+
+
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def explain_ranks(
+    source: Source, case: int, *, about: int | None = None, edits: str = "", hide_truth: bool = False
+) -> RanksOnly:
+    """One case of any checkpoint, as edited, without taking its scores apart."""
+    return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
+
+
+def local_now(source: Source, case: int, edits: str) -> int:
+    """Local seconds of the current check-in, as edited."""
+    return int(build_edited_case(open_ranker(source), case, parse_edits(edits)).variant.history.local_seconds_H[-2])
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)

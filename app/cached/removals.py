@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def read_removals(source: Source) -> pd.DataFrame | None:
-    """See `analysis.records.causes.removal_table`; made once for each checkpoint. A baseline has none."""
-    return None if source.checkpoint_hash is None else _removals(source)
+    """See `analysis.records.causes.removal_table`; made once for each checkpoint. Only RECAP has parts to remove."""
+    return None if not source.has_parts else _removals(source)
 
 
 def _removals(source: Source) -> pd.DataFrame:
@@ -52,7 +52,7 @@ def _removals_once(source: Source) -> Once[pd.DataFrame]:
 
 def kept_causes(source: Source) -> pd.DataFrame | None:
     """The table where it was shipped or made before, else None: for views that do not wait for it."""
-    if source.checkpoint_hash is None:
+    if not source.has_parts or source.checkpoint_hash is None:
         return None
     rows = len(datasets.open_dataset(source).cases)
     return kept_removals(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)

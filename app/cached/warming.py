@@ -46,7 +46,7 @@ def warm_up() -> None:
         models.open_model(sources[0])
         tables.hops(sources[0])
         tables.lift(sources[0], "unseen")
-        if sources[0].checkpoint_hash is not None:
+        if sources[0].has_parts:
             explanations.miss_labels(sources[0], 20)
     except RecapError:
         return

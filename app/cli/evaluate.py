@@ -49,10 +49,10 @@ def evaluate(
     scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        checkpoint_hash = None
+        checkpoint_hash, options = None, dict[str, bool]()
         if checkpoint is not None:
             loaded = Checkpoint.load(checkpoint)
-            scorer, checkpoint_hash = loaded.scorer(dataset, graph, chosen), loaded.hash
+            scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
         else:
             assert baseline is not None
             chosen = torch.device("cpu")  # baselines count with scipy
@@ -72,13 +72,17 @@ def evaluate(
             "model": scorer.name,
             "split": split,
             "protocol": protocol,
+            **{name: str(value).lower() for name, value in options.items()},
         }
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
+    summary["options"] = options
     if as_json:
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    if options.get("target_time"):
+        console.print("It was given the target's time, the hour and weekday of the step to predict.")
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 

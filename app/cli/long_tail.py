@@ -150,7 +150,7 @@ def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> A
     loaded = Checkpoint.load(checkpoint)
     with progress_console.status("Ranking every case"):
         records = evaluation_records(opened, loaded.hash, lambda: NamedScorer.of_checkpoint(loaded, opened))
-    return opened, _label("recap"), records, records_of
+    return opened, loaded.label, records, records_of
 
 
 def _label(name: str) -> str:

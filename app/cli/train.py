@@ -20,7 +20,10 @@ commands = typer.Typer()
 def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
-    preset: Annotated[str, typer.Option(help="Configuration to start from.")] = "quick",
+    preset: Annotated[
+        str | None, typer.Option(help="RECAP's configuration to start from, or a rival's name.", show_default="quick")
+    ] = None,
+    model: Annotated[str, typer.Option(help="recap, or a rival of docs/rivals.md such as lotnext.")] = "recap",
     seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     epochs: Annotated[
@@ -32,14 +35,17 @@ def train(
     assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Train RECAP on a dataset and write a checkpoint; Ctrl-C saves the state for --resume."""
+    """Train RECAP or a rival on a dataset and write a checkpoint; Ctrl-C saves the state for --resume."""
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
-    from recap.presets import train_preset
+    from recap.presets import training_preset
+    from recap.rivals.configs import rival_config
     from recap.training import run
 
-    config = train_preset(preset)
+    if model != "recap" and preset is not None:
+        raise ConfigError(f"--preset {preset} is RECAP's: change --model {model} with --epochs and --set")
+    config = training_preset(preset or "quick") if model == "recap" else rival_config(model)
     if epochs is not None:
         if epochs < 1:
             raise ConfigError(f"--epochs must be at least 1, got {epochs}")
@@ -75,6 +81,8 @@ def train(
     summary = checkpoint.read_summary()
     line = {
         "checkpoint": str(out),
+        "model": checkpoint.manifest.model,
+        "options": checkpoint.options,
         "epochs": summary["epochs"],
         "best_epoch": summary["best_epoch"],
         "val": {name: summary["val"][name] for name in ("hr1", "hr20", "ndcg20", "mrr")},
@@ -82,7 +90,7 @@ def train(
         "reserved_gpu_bytes": summary["reserved_gpu_bytes"],
     }
     if not as_json:
-        rows = {"recap": summary["test"], **summary["baselines"]}
+        rows = {checkpoint.manifest.model: summary["test"], **summary["baselines"]}
         console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
     print_json(line)
 

@@ -1,5 +1,7 @@
 """The checkpoint's card: what was trained on what, in facts; the full card is a download."""
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
@@ -7,6 +9,9 @@ from app import state
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
+
+if TYPE_CHECKING:
+    from recap.checkpoint import Checkpoint
 
 
 def model_card(source: Source) -> None:
@@ -25,15 +30,13 @@ def _card(source: Source) -> None:
     assert source.checkpoint_folder is not None
     checkpoint = Checkpoint.load(source.checkpoint_folder)
     manifest, train = checkpoint.manifest, checkpoint.manifest.train
-    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
     facts = {
+        "Model": markdown_text(checkpoint.label),
         "Dataset": markdown_text(manifest.dataset_name),
         "People": "invented, no real person is in it" if manifest.synthetic else "real check-ins: sensitive",
         "Preset": f"{markdown_text(train.preset)}, seed {train.seed}",
         "Kept epoch": f"{manifest.best.epoch} of {train.epochs}, validation MRR {manifest.best.val['mrr']:.4f}",
-        "Graph": f"token of exactly {train.model.num_hops} hops" if train.model.use_graph else "switched off",
-        "Recent window": f"{train.model.recent_window} check-ins",
-        "Inactive at this epoch": markdown_text(inactive) if inactive else "nothing",
+        **_parts(checkpoint),
         "Checkpoint": f"`{checkpoint.hash[:12]}`",
         "Trained on data": f"`{manifest.dataset_hash[:12]}`",
     }
@@ -63,3 +66,16 @@ def _card(source: Source) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
+
+
+def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
+    """What only RECAP has, or that a rival has no parts."""
+    if not checkpoint.is_recap:
+        return {"Parts of a score": "none, one number for each place"}
+    model = checkpoint.recap_training.model
+    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
+    return {
+        "Graph": f"token of exactly {model.num_hops} hops" if model.use_graph else "switched off",
+        "Recent window": f"{model.recent_window} check-ins",
+        "Inactive at this epoch": markdown_text(inactive) if inactive else "nothing",
+    }

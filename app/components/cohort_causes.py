@@ -13,7 +13,7 @@ from app.sources import Source
 
 def show_cohort_causes(source: Source, eta: int) -> None:
     """The table, where removals are kept; nothing for a baseline, which has none."""
-    if source.checkpoint_folder is None:
+    if not source.has_parts:
         return
     removals = kept_causes(source)
     if removals is None:

@@ -28,7 +28,7 @@ WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', '
 
 def why_control(source: Source) -> None:
     """Choose one reason; only for a checkpoint, since a baseline has no parts."""
-    if source.checkpoint_hash is None:
+    if not source.has_parts:
         return
     asked = st.query_params.get("why")
     meant = resolve_miss(asked or "")
@@ -50,7 +50,7 @@ def chosen_reason(source: Source) -> str | None:
     """The reason that a link or the control names; None for any."""
     asked = resolve_miss(st.query_params.get("why") or "")  # a link carries the label, as bound widgets do
     why = st.session_state.get("why", asked)
-    return str(why) if source.checkpoint_hash is not None and why in MISSES else None
+    return str(why) if source.has_parts and why in MISSES else None
 
 
 def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
@@ -63,7 +63,7 @@ def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
 
 def show_misses(source: Source) -> None:
     """Counts by reason and by how often the step was seen, for a chosen K; they sum to the misses."""
-    if source.checkpoint_hash is None:
+    if not source.has_parts:
         return
     words = state.words()
     section("Why cases are missed", help=WHY_HELP)

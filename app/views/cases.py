@@ -195,7 +195,7 @@ def _present_button(
     source: Source, collection: Stored[Collection] | None, entries: list[Entry], recipe: RecipeName | None
 ) -> None:
     """Presents the collection, or the recipe's first cases in their order."""
-    if source.checkpoint_hash is None:
+    if not source.has_parts:
         return
     is_collection = recipe is None and collection is not None
     params = (

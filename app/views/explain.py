@@ -23,6 +23,7 @@ from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.counterfactual_search import show_counterfactual_search
 from app.components.explain.does_it_hold import show_stamps
+from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
@@ -46,6 +47,9 @@ def view() -> None:
         st.title("No model to explain yet", anchor=False)
         st.markdown("A counting baseline has no parts to take apart. Train a checkpoint first:")
         st.code("recap train DATA --preset quick --out CHECKPOINT", language=None)
+        return
+    if not source.has_parts:
+        show_ranks_only(source)
         return
     opened = datasets.open_dataset(source)
     case = state.current_case(len(opened.cases))

@@ -99,6 +99,9 @@ def show_model(source: Source) -> None:
     """Which model this is, and what carries it; nothing for a baseline."""
     if source.checkpoint_folder is None:
         return
+    if not source.has_parts:
+        st.markdown(markdown_text(f"Shown is {source.variant}: one score for each place, without parts."))
+        return
     carriers = tables.carriers(source)
     carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers, state.words())
     st.markdown(markdown_text(f"Shown is {source.variant}. {carried}".strip()))
@@ -133,7 +136,7 @@ def show_notable(source: Source) -> None:
     absent = describe_absent(cases, causes=causes)
     if absent:
         quiet(state.words().sentence(absent))
-    if source.checkpoint_folder is not None and not causes:
+    if source.has_parts and not causes:
         quiet("What finds these cases is not measured yet; the filters of Walk measure it, and so does `recap causes`.")
 
 
@@ -146,7 +149,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
         label = filter_labels(causes=notable.rank_without is not None, words=words) | {"missed": "Still missed"}
         st.markdown(f":{BADGE_COLOURS[notable.kind]}-badge[{label[notable.kind]}]", width="content")
         st.space("stretch")
-        if source.checkpoint_folder is not None:
+        if source.has_parts:
             present_button(notable.case, key=f"present-{notable.kind}")
         if st.button(
             "Open", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"open-{notable.kind}"

@@ -27,6 +27,11 @@ def view() -> None:
         no_source()
         return
     state.takes_over_saying_invented()  # the last screen says it
+    if source.checkpoint_hash is not None and not source.has_parts:
+        st.title("Nothing to present", anchor=False)
+        st.markdown(markdown_text(f"{source.variant} has no parts to take away, so there is no why. Choose a RECAP."))
+        _leave()
+        return
     if source.checkpoint_hash is None:
         st.title("No model to present yet", anchor=False)
         st.markdown("A counting baseline has nothing to take away, so there is no why. `recap train` makes a model.")

@@ -163,7 +163,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 def filter_controls(source: Source, selection: Selection | None) -> None:
     """Pills, the chosen bar or cell, and further choices behind a button."""
-    labels = filter_labels(causes=source.checkpoint_hash is not None, words=state.words())
+    labels = filter_labels(causes=source.has_parts, words=state.words())
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
     if any(

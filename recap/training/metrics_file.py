@@ -12,15 +12,16 @@ METRICS: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
-    """One finished epoch; ``loss`` holds main and warm, ``val`` is there where the epoch was validated.
+    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` is there where the epoch was validated.
 
+    ``stage`` is RECAP's; its rivals have no curriculum.
     ``selection`` are the metrics over the cases that choose the kept epoch, where those are not all of ``val``.
     """
 
     epoch: int
     loss: dict[str, float]
     learning_rate: dict[str, float]
-    stage: "StageValues"
+    stage: NotRequired["StageValues"]
     steps_per_second: float
     seconds: float
     val: NotRequired["MetricsByGroup"]

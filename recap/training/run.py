@@ -20,30 +20,29 @@ from recap.checkpoint import (
     CheckpointManifest,
     EpochResult,
     TrainingSummary,
-    hash_users,
-    library_versions,
     write_checkpoint,
     write_vocabulary,
 )
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
 from recap.evaluation.evaluate import Evaluation, evaluate
-from recap.model.recap import Recap, RecapScorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
-from recap.storage.tensors import load_tensors, load_weights
+from recap.storage.tensors import load_tensors
 from recap.training.group import Group
 from recap.training.journal import write_environment
+from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, TrainingLoop, Watcher
+from recap.training.rival_trainer import RivalTrainer
 from recap.training.state import STATE_FILE
-from recap.training.trainer import BEST, BEST_OVERALL, EpochWatcher, StopRequest, Trainer, Watcher
-from recap.training_config import TrainConfig
+from recap.training.trainer import Trainer
+from recap.training_config import AnyTraining, TrainConfig
 
 _CONFIG = "config.json"
 _LOCK = ".lock"
 
 
 class TrainingIdentity(TypedDict):
-    """What a resumed training must share with the one that was started: ``train`` is the JSON of a `TrainConfig`."""
+    """What a resumed training must share with the one that was started: ``train`` is the JSON of its configuration."""
 
     dataset_hash: str
     train: dict[str, Any]
@@ -51,7 +50,7 @@ class TrainingIdentity(TypedDict):
 
 def train(
     dataset: Dataset,
-    config: TrainConfig,
+    config: AnyTraining,
     out: Path,
     *,
     device: torch.device,
@@ -101,7 +100,7 @@ def train(
     try:
         identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / _CONFIG, identity, resume)
-        trainer = Trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
+        trainer = build_trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
@@ -123,9 +122,24 @@ def train(
                 (out / _LOCK).unlink(missing_ok=True)
 
 
+def build_trainer(
+    dataset: Dataset,
+    config: AnyTraining,
+    folder: Path,
+    device: torch.device,
+    *,
+    journal_folder: Path | None = None,
+    group: Group | None = None,
+) -> TrainingLoop:
+    """The loop that trains a configuration."""
+    if isinstance(config, TrainConfig):
+        return Trainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+    return RivalTrainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+
+
 def _train_along(
     dataset: Dataset,
-    config: TrainConfig,
+    config: AnyTraining,
     out: Path,
     device: torch.device,
     watch: Watcher | None,
@@ -133,7 +147,7 @@ def _train_along(
     group: Group,
 ) -> None:
     """The part of a process that writes nothing; the writer has checked the folder when it comes to `wait`."""
-    trainer = Trainer(dataset, config, out / TRAINING_FOLDER, device, group=group)
+    trainer = build_trainer(dataset, config, out / TRAINING_FOLDER, device, group=group)
     group.wait()
     if (trainer.folder / STATE_FILE).is_file():
         trainer.resume()
@@ -171,7 +185,7 @@ def _check_identity(path: Path, identity: TrainingIdentity, resume: bool) -> Non
 def _write_checkpoint(
     out: Path,
     dataset: Dataset,
-    trainer: Trainer,
+    trainer: TrainingLoop,
     device: torch.device,
     after_test: Callable[[Evaluation], None] | None = None,
 ) -> None:
@@ -183,11 +197,8 @@ def _write_checkpoint(
     if best_overall.epoch != best.epoch:  # else it is one model, stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
-    model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64).to(device)
-    load_weights(model, load_tensors(out / WEIGHTS)[0], WEIGHTS)
-    evaluation = evaluate(
-        RecapScorer(model, best.stage), dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins
-    )
+    scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
+    evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins)
     if after_test is not None:
         after_test(evaluation)
     baselines = {
@@ -195,17 +206,7 @@ def _write_checkpoint(
         for baseline in counting_baselines(dataset, trainer.graph)
     }
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
-    manifest = CheckpointManifest(
-        dataset_hash=dataset.hash,
-        dataset_name=dataset.manifest.name,
-        synthetic=dataset.manifest.synthetic,
-        num_users=dataset.num_users,
-        users_hash=hash_users(dataset),
-        train=trainer.config,
-        best=best,
-        best_overall=best_overall,
-        versions=library_versions(),
-    )
+    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,

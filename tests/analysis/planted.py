@@ -43,7 +43,7 @@ def untrained_predictor(num_users: int = 0, num_walks: int = 0, **changes: Any) 
     checkpoint, dataset = _trained(key, tuple(sorted(changes.items())))
     torch.manual_seed(0)
     graph = TransitionGraph.from_dataset(dataset)
-    model = Recap.for_dataset(checkpoint.manifest.train.model, dataset, graph, torch.float64)
+    model = Recap.for_dataset(checkpoint.recap_training.model, dataset, graph, torch.float64)
     shake(model)
     return Predictor(checkpoint, dataset, model)
 
@@ -60,7 +60,7 @@ def predictor_with(dataset: Dataset, change: Callable[[Recap], None], **changes:
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = train_checkpoint(dataset, config, Path(folder) / "checkpoint")
     graph = TransitionGraph.from_dataset(dataset)
-    model = Recap.for_dataset(checkpoint.manifest.train.model, dataset, graph, torch.float64)
+    model = Recap.for_dataset(checkpoint.recap_training.model, dataset, graph, torch.float64)
     change(model)
     return Predictor(checkpoint, dataset, model)
 

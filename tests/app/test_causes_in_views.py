@@ -123,7 +123,7 @@ def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Pred
     """Not measured is said; with a kept table the numbers are the library's."""
     app = open_view("overview")
     said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
-    name = variant_name(predictor.checkpoint.manifest.train.model)
+    name = variant_name(predictor.checkpoint.recap_training.model)
     assert said.replace("\\", "") == f"Shown is {name}. What carries it is not measured yet."
     removals = removals_of(predictor)
     keep(predictor, removals)

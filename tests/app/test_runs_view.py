@@ -28,6 +28,7 @@ from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
+from tests.worlds import small_training
 
 GIB = 1 << 30
 
@@ -60,7 +61,7 @@ def add_run(store: RunStore, data: Path, state: str, epochs_done: int = 0, error
     with (run.path / "metrics.jsonl").open("w") as file:
         for epoch in range(1, epochs_done + 1):
             line = {"epoch": epoch, "loss": {"main": 2.0, "warm": 1.0}, "learning_rate": {"backbone": 1e-3}}
-            stage = run.read_spec().train_config().curriculum.at(epoch).model_dump()
+            stage = small_training().curriculum.at(epoch).model_dump()
             file.write(json.dumps({**line, "stage": stage, "seconds": 1.5, "val": groups}) + "\n")
     return run.id
 
@@ -269,7 +270,7 @@ def test_compared_runs_share_one_axis_and_a_sweep_is_drawn(
         (run,) = store.add([tiny_spec(data, overrides=[f"model.num_hops={hops}"])])
         run.change({"queued"}, "finished", attempt=1)
         line = {"epoch": 1, "loss": {"main": 2.0, "warm": 1.0}, "learning_rate": {"backbone": 1e-3}, "seconds": 1.0}
-        stage = run.read_spec().train_config().curriculum.at(1).model_dump()
+        stage = small_training().curriculum.at(1).model_dump()
         groups = {name: {"n": 9, "hr1": 0.1, "hr20": 0.2 * hops, "mrr": 0.2} for name in ("all", "head", "tail")}
         (run.path / "metrics.jsonl").write_text(json.dumps({**line, "stage": stage, "val": groups}) + "\n")
     point_app_at(monkeypatch, data, None, read_only=False)

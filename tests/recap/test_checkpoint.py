@@ -32,8 +32,9 @@ from recap.model.recap import Recap, RecapScorer
 from recap.scores import CaseBatch, Scores
 from recap.storage.artifacts import write_sums
 from recap.storage.tensors import load_tensors, save_tensors
+from recap.training.loop import StepReport
 from recap.training.run import train
-from recap.training.trainer import StepReport, Trainer
+from recap.training.trainer import Trainer
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import RECAP, assert_refused, limit_files_to, recap
@@ -417,8 +418,8 @@ def test_refuses_a_dataset_that_cannot_choose_an_epoch(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [empty] and list(empty.iterdir()) == []
 
 
-TRAIN_KEYS = {"checkpoint", "epochs", "best_epoch", "val", "seconds", "reserved_gpu_bytes"}
-EVALUATE_KEYS = {"protocol", "model", "dataset_hash", "checkpoint_hash", "seconds", "records"}
+TRAIN_KEYS = {"checkpoint", "model", "options", "epochs", "best_epoch", "val", "seconds", "reserved_gpu_bytes"}
+EVALUATE_KEYS = {"protocol", "model", "options", "dataset_hash", "checkpoint_hash", "seconds", "records"}
 GROUP_KEYS = {"n", "hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"}
 
 

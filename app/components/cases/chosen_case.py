@@ -39,7 +39,9 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
                 "Compare", icon=":material/compare_arrows:", key="compare_case", help="Two models side by side"
             ):
                 st.switch_page(COMPARE.path, query_params=state.link_to(source, open=str(entry.case)))
-            if st.button("Present", icon=":material/slideshow:", key="present_case", help="This case alone"):
+            if source.has_parts and st.button(
+                "Present", icon=":material/slideshow:", key="present_case", help="This case alone"
+            ):
                 st.switch_page(PRESENT.path, query_params=present_params(entry))
     read_only = AppSettings.from_environment().read_only
     if read_only:

@@ -20,7 +20,7 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
     Args:
         title: of the collection or the recipe; the first cases are shared, in their order.
     """
-    if source.checkpoint_hash is None or not entries:
+    if not source.has_parts or not entries:
         return
     first = entries[:MOST]
 

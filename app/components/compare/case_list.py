@@ -86,8 +86,10 @@ def listed_table(source: Source, listed: pd.DataFrame) -> pd.DataFrame:
         ", ".join(word for word, there in zip(("Revisit", words.say("chip_two")), pair, strict=True) if there)
         for pair in zip(listed[c.IN_HISTORY], listed[c.WITHIN_TWO_HOPS], strict=True)
     ]
-    ranks = {RANK_A: listed["rank_a"].to_numpy(), c.RANK: listed["rank_b"].to_numpy(), EVIDENCE: evidence}
-    return cases_of_any_model(source).iloc[listed[c.CASE].to_numpy()].assign(**ranks)
+    table = cases_of_any_model(source).iloc[listed[c.CASE].to_numpy()].copy()
+    table[RANK_A], table[c.RANK] = listed["rank_a"].to_numpy(), listed["rank_b"].to_numpy()
+    table[EVIDENCE] = evidence
+    return table
 
 
 def _open_case(source: Source, case: int) -> None:

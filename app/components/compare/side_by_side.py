@@ -108,8 +108,8 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
 
 
 def _explain(option: Option, name: str, case: int) -> None:
-    if option.source is None:
-        quiet("Nothing to take apart: counters and imported predictions have no score parts.")
+    if option.source is None or not option.source.has_parts:
+        quiet("Nothing to take apart: only RECAP's scores are sums of parts.")
         return
     shown = explanations.explain(option.source, case)
     st.markdown(markdown_text(headline(shown).text))

@@ -9,7 +9,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.formatting import ordinal
 from app import state
 from app.cached import datasets
-from app.cached.explanations import open_predictor
+from app.cached.explanations import open_ranker
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -82,7 +82,7 @@ def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
     found = exact or [poi for poi, label in enumerate(labels) if wanted in label and poi != taken]
     if not wanted or not found:
         return None
-    total_P = build_edited_case(open_predictor(source), case).total_P
+    total_P = build_edited_case(open_ranker(source), case).total_P
     return max(found, key=lambda poi: float(total_P[poi]))
 
 

@@ -24,7 +24,7 @@ from analysis.formatting import ordinal, signed_points
 from analysis.glossary import COMPONENT_NAMES
 from app import state
 from app.cached import datasets
-from app.cached.explanations import open_predictor
+from app.cached.explanations import open_ranker
 from app.components.explain.edit_words import describe_edit
 from app.components.explain.more_edits import more_edits
 from app.components.text import quiet, section
@@ -43,7 +43,7 @@ def current_edits(source: Source, case: int) -> EditSequence:
     if asked is not None:
         try:
             edits = parse_edits(asked)
-            build_edited_case(open_predictor(source), case, edits)
+            build_edited_case(open_ranker(source), case, edits)
             st.session_state[_KEY] = (owner, EditSequence(done=edits))
         except RecapError as error:
             st.session_state[_KEY] = (owner, EditSequence())
@@ -60,7 +60,7 @@ def change_edits(source: Source, case: int, transform: Callable[[EditSequence], 
     _, sequence = st.session_state.get(_KEY, (None, EditSequence()))
     changed = transform(sequence)
     try:
-        build_edited_case(open_predictor(source), case, changed.done)
+        build_edited_case(open_ranker(source), case, changed.done)
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return

@@ -24,7 +24,7 @@ PROJECTIONS: Final[dict[Projection, str]] = {"pca": "Principal components", "tsn
 def show_place_map(source: Source) -> None:
     """Only for a checkpoint: a counter has no embeddings."""
     opened = datasets.open_dataset(source)
-    if source.checkpoint_hash is None or opened.dataset.num_pois <= NEIGHBOURS:
+    if not source.has_parts or opened.dataset.num_pois <= NEIGHBOURS:
         return
     section("How the model arranges the places")
     how: Projection = st.segmented_control(

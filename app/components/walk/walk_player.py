@@ -73,7 +73,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
                 "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
             ):
                 st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
-            if source.checkpoint_folder is not None and show_truth:  # Present tells the truth
+            if source.has_parts and show_truth:  # Present tells the truth
                 present_button(case)
             known = trajectory if show_truth else trajectory.until(case)
             _stops_table(known)

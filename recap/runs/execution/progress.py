@@ -12,7 +12,7 @@ from recap.runs.store.state import now
 from recap.runs.store.types import RunProgress
 
 if TYPE_CHECKING:
-    from recap.training.trainer import StepReport
+    from recap.training.loop import StepReport
 
 EVERY_SECONDS: Final = 1.0
 STOP_RANKS: Final = ".stop"

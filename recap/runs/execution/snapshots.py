@@ -18,6 +18,7 @@ from recap.runs.store.run_folder import RunFolder
 from recap.storage.atomic import replacing
 
 if TYPE_CHECKING:
+    from recap.training.loop import TrainingLoop
     from recap.training.trainer import Trainer
 
 SNAPSHOTS: Final = "snapshots"
@@ -33,7 +34,7 @@ class SnapshotWriter:
         self._dataset = dataset
         self._cases: pd.DataFrame | None = None
 
-    def write(self, trainer: "Trainer", epoch: int) -> None:
+    def write(self, trainer: "TrainingLoop", epoch: int) -> None:
         """Rank the test cases with the weights of this epoch and keep the target's place and parts.
 
         Raises:
@@ -41,12 +42,14 @@ class SnapshotWriter:
         """
         from recap.evaluation.cases import describe_cases
         from recap.evaluation.scoring import score_cases
-        from recap.model.recap import RecapScorer
+        from recap.training.trainer import Trainer
 
+        if not isinstance(trainer, Trainer):
+            return  # refused when the run is submitted
         if self._cases is None:
             self._cases = describe_cases(self._dataset, trainer.graph, c.TEST)
-        stage = trainer.config.curriculum.at(epoch)
-        records = score_cases(RecapScorer(trainer.model, stage), self._cases, trainer.checkins)
+        stage = trainer.stage(epoch)
+        records = score_cases(trainer.scorer(epoch), self._cases, trainer.checkins)
         trainer.model.train()
         records["top_poi"] = [int(top[0]) for top in records[c.TOP_POIS]]
         kept = records[_COLUMNS].astype({c.part_column(name): "float32" for name in PARTS} | {c.SCORE: "float32"})

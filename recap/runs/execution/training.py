@@ -22,8 +22,8 @@ from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import SUMMARY, RunFolder
 from recap.runs.store.spec import RunSpec
 from recap.training.group import Group
+from recap.training.loop import TrainingLoop
 from recap.training.run import train
-from recap.training.trainer import Trainer
 
 
 def train_run(
@@ -54,7 +54,7 @@ def train_run(
     snapshots = SnapshotWriter(run, dataset) if spec.snapshots and group.is_writer else None
     kept: list[Evaluation] = []
 
-    def after_epoch(trainer: Trainer, epoch: int) -> None:
+    def after_epoch(trainer: TrainingLoop, epoch: int) -> None:
         line = trainer.progress.line
         assert line is not None, "an epoch was finished"
         shown: Metrics = line["val"]["all"] if "val" in line else {}

@@ -7,7 +7,7 @@ from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import RunSpec
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining, TrainConfig
 
 _ROUGH = 0.5
 _LEAST_SPREAD = 0.1
@@ -84,8 +84,13 @@ def gpu_bytes(store: RunStore, spec: RunSpec) -> int | None:
     return None if measured is None else round(measured * 1.2)
 
 
-def work_per_epoch(config: TrainConfig, cases: int, pois: int) -> float:
-    """Multiplications of an epoch, roughly: the encoder over its tokens and the scores of all POIs."""
+def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
+    """Multiplications of an epoch, roughly: the encoder over its tokens and the scores of all POIs.
+
+    Of a rival, which is compared with runs of itself only, what grows with the data.
+    """
+    if not isinstance(config, TrainConfig):
+        return float(cases * pois)
     model = config.model
     width, tokens = model.hidden_dim, model.suffix_length + 2
     encoder = tokens * model.num_layers * (4 * width**2 + 2 * width * model.feedforward_dim + 2 * tokens * width)
@@ -94,13 +99,15 @@ def work_per_epoch(config: TrainConfig, cases: int, pois: int) -> float:
     return cases * (encoder + pois * width) + graph
 
 
-def _measurements(store: RunStore, spec: RunSpec, config: TrainConfig, device_kind: str) -> list[_Measured]:
+def _measurements(store: RunStore, spec: RunSpec, config: AnyTraining, device_kind: str) -> list[_Measured]:
     found = []
     for run in store.runs():
         try:
             other, state = run.read_spec(), run.read_state()
             other_config = other.train_config()
         except RecapError:
+            continue
+        if type(other_config) is not type(config):
             continue
         lines = run.read_metrics()
         if not lines or state.device is None or state.device.kind != device_kind or other.processes != spec.processes:
@@ -113,7 +120,9 @@ def _measurements(store: RunStore, spec: RunSpec, config: TrainConfig, device_ki
     return found
 
 
-def _shape(config: TrainConfig) -> object:
+def _shape(config: AnyTraining) -> object:
     """What of a configuration decides how long an epoch takes."""
+    if not isinstance(config, TrainConfig):
+        return config.model_dump(exclude={"epochs", "seed", "learning_rate", "weight_decay", "decay_epochs"})
     model = config.model.model_dump(exclude={"prior", "dropout", "embedding_dropout", "output_dropout"})
     return model, config.batch_size, config.precision, config.compile

@@ -5,9 +5,9 @@ from typing import Final, Literal, TypedDict, cast
 from pydantic import Field
 
 from recap.errors import ConfigError
-from recap.presets import train_preset
+from recap.presets import training_preset
 from recap.runs.store.versioned import VersionedConfig
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining, TrainConfig
 
 FORMAT_VERSION: Final = 1
 RUN_ID_PATTERN: Final = r"^[1-9][0-9]{0,8}$"
@@ -66,13 +66,17 @@ class RunSpec(VersionedConfig):
         """Every field by name."""
         return cast(RunSpecValues, self.model_dump(mode="json"))
 
-    def train_config(self) -> TrainConfig:
+    def train_config(self) -> AnyTraining:
         """The configuration `recap train` would use for the same words.
 
         Raises:
             ConfigError: an unknown preset or field, or a refused value.
         """
-        config = train_preset(self.preset)
+        config = training_preset(self.preset)
+        if self.snapshots and not isinstance(config, TrainConfig):
+            raise ConfigError(
+                f"--snapshots keeps RECAP's score parts, which {config.title} does not have: leave it out"
+            )
         if self.epochs is not None:
             config = config.with_epochs(self.epochs)
         return config.override([f"seed={self.seed}", *self.overrides])

@@ -7,7 +7,7 @@ from typing import Any, Final
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.presets import train_preset
+from recap.presets import training_preset
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES, RunSpec
 
@@ -96,7 +96,7 @@ def _build(common: dict[str, Any], assignments: list[str], seed: int | None) -> 
     draft = RunSpec.parse({**common, "overrides": tuple(assignments), "seed": seed or 0})
     if seed is None:
         # Without a seed of its own a run takes its preset's, as `recap train` does.
-        seed = train_preset(draft.preset).override(in_assignments).seed
+        seed = training_preset(draft.preset).override(in_assignments).seed
     others = tuple(text for text in assignments if text not in in_assignments)
     spec = RunSpec.parse({**common, "overrides": others, "seed": seed})
     spec.train_config()

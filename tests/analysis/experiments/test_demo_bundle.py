@@ -90,5 +90,5 @@ def test_siblings_are_shipped_as_tables(name: str) -> None:
         assert not table["rank"].equals(tables.removals["rank"]), "another seed ranks otherwise"
         assert abs((table["rank"] <= 20).mean() - (tables.removals["rank"] <= 20).mean()) < 0.02
     card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8")
-    section = card[card.index(f"## Do the explanations hold? {variant_name(checkpoint.manifest.train.model)}") :]
+    section = card[card.index(f"## Do the explanations hold? {variant_name(checkpoint.recap_training.model)}") :]
     assert "200 placebos each, 5 seeds." in section.split("\n## ")[0]

@@ -95,7 +95,7 @@ def test_the_training_asks_whether_to_stop(store: RunStore, dataset_folder: Path
 
 def test_heartbeats_are_rare(store: RunStore, dataset_folder: Path) -> None:
     """A thousand steps within a moment write once."""
-    from recap.training.trainer import StepReport
+    from recap.training.loop import StepReport
 
     (run,) = store.add([tiny_spec(dataset_folder)])
     progress = ProgressWriter(run, 1, ProcessIdentity.current())

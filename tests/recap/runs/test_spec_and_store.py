@@ -14,6 +14,7 @@ from recap.runs.store.run_store import ReadOnlyError, RunStore
 from recap.runs.store.spec import RunSpec, check_run_id
 from recap.runs.store.state import RunState, StateName
 from recap.runs.store.submission import build_specs, expand_grid
+from recap.training_config import TrainConfig
 from tests.background import tiny_spec
 
 
@@ -21,6 +22,7 @@ def test_a_spec_says_what_recap_train_would_do(dataset_folder: Path) -> None:
     """Preset, length, seed and overrides meet in the configuration; the dataset is pinned by its hash."""
     spec = tiny_spec(dataset_folder, seeds=[7], overrides=["optimiser.learning_rate=0.01"], epochs=8)
     config = spec.train_config()
+    assert isinstance(config, TrainConfig)
     assert (config.preset, config.epochs, config.seed, config.optimiser.learning_rate) == ("tiny", 8, 7, 0.01)
     assert config.curriculum.warm_epoch == 6, "stages keep their share: epoch 3 of 4 becomes 6 of 8"
     assert len(spec.dataset_hash) == 64 and spec.cases == 762 and spec.pois == 8

@@ -16,9 +16,10 @@ from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError
 from recap.presets import tiny
 from recap.storage.tensors import load_tensors
+from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.run import train
 from recap.training.state import STATE_FILE
-from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
+from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 from tests.checkins import small_dataset
 from tests.shell import RECAP

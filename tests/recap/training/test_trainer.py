@@ -13,8 +13,9 @@ from recap import columns as c
 from recap.model.config import Stage
 from recap.runs.store.description import best_epoch
 from recap.storage.tensors import load_tensors
+from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
-from recap.training.trainer import BEST, BEST_OVERALL, StepReport, Trainer
+from recap.training.trainer import Trainer
 from tests.worlds import small_city, small_training
 
 CPU = torch.device("cpu")

@@ -1,0 +1,182 @@
+"""Explain for a model without parts: ranks, edits of the history ranked again, and visits left out one at a time."""
+
+from collections.abc import Callable
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from analysis.explain.edits import Edit, EditSequence, RemoveVisit, SetHour, SetSource, SetWeekday, write_edits
+from analysis.explain.ranks_only import RanksOnly
+from analysis.formatting import ordinal, signed
+from app import state
+from app.cached import datasets, explanations
+from app.components.explain.candidate_pair import find_place
+from app.components.explain.what_if import WEEKDAY_NAMES, change_edits, current_edits
+from app.components.text import quiet, section
+from app.components.toolbar import downloads, source_picker, truth_toggle
+from app.sources import Source
+from recap.history import SECONDS_PER_DAY, local_weekday
+from recap.printable import markdown_text
+
+_SIDE: Final = 330
+
+
+def show_ranks_only(source: Source) -> None:
+    """The whole page."""
+    opened = datasets.open_dataset(source)
+    case = state.current_case(len(opened.cases))
+    sequence = current_edits(source, case)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        source_picker(source, width=175)
+        st.session_state["explained_case"] = case
+        st.number_input(
+            "Case",
+            0,
+            len(opened.cases) - 1,
+            key="explained_case",
+            label_visibility="collapsed",
+            width=115,
+            on_change=lambda: state.set_case(int(st.session_state["explained_case"])),
+            help=f"Test cases 0 to {len(opened.cases) - 1:,}; Walk and Long tail open them here.",
+        )
+        hide_truth = not truth_toggle()
+        st.space("stretch")
+        exports = st.container(horizontal=True, width="content")
+    edits = write_edits(sequence.done)
+    before = explanations.explain_ranks(source, case, hide_truth=hide_truth)
+    shown = before
+    if edits:
+        shown = explanations.explain_ranks(source, case, about=before.about.poi, edits=edits, hide_truth=hide_truth)
+    tables = {"Best places": _best(shown), "Without a visit": _left_out(shown)}
+    with exports:
+        downloads(tables, source=source, key="explain")
+    with st.container():
+        _answer(shown)
+    halves = st.grid(2, min_column_width=_SIDE)
+    with halves.cell():
+        section("Best places")
+        st.dataframe(tables["Best places"], hide_index=True, key="ranks-best")
+    with halves.cell(), st.container(border=True):
+        _tray(source, case, before, shown, sequence)
+    section(
+        "Without one visit", help="Each visit is taken away as if it had not happened, and all places are ranked again."
+    )
+    if not shown.left_out:
+        quiet("There is no visit that could be taken away.")
+        return
+    st.dataframe(tables["Without a visit"], hide_index=True, key="ranks-left-out")
+    quiet(
+        f"The {len(shown.left_out)} latest visits before the current one, those first whose removal lowers "
+        f"the score of {markdown_text(shown.about.name)} most. Changes of two visits need not add up."
+        + (f" {shown.earlier_visits:,} earlier visits are not listed." if shown.earlier_visits else "")
+    )
+
+
+def _answer(shown: RanksOnly) -> None:
+    about, best = shown.about, shown.best[0]
+    st.title(f"{markdown_text(about.name)} is {ordinal(about.rank)}", anchor=False)
+    first = "" if best.poi == about.poi else f" First is {markdown_text(best.name)}."
+    truth = "" if shown.truth is None else f" The true next place is {markdown_text(shown.truth)}."
+    st.markdown(f"From {markdown_text(shown.source)}, by {markdown_text(shown.model)}.{first}{truth}")
+    quiet(
+        f"{markdown_text(shown.model)} gives one score for each place and no sum of parts: nothing here is split up. "
+        "What a visit means is what ranking without it shows."
+    )
+
+
+def _best(shown: RanksOnly) -> pd.DataFrame:
+    changed = {} if shown.what_if is None else {place.poi: place.rank_before for place in shown.what_if.places}
+    table = pd.DataFrame(
+        {
+            "Rank": [ordinal(place.rank) for place in shown.best],
+            "Place": [place.name for place in shown.best],
+            "Score": [round(place.score, 3) for place in shown.best],
+        }
+    )
+    if changed:
+        table["Before the edits"] = [ordinal(changed[place.poi]) for place in shown.best]
+    return table
+
+
+def _left_out(shown: RanksOnly) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Visit": [entry.visit for entry in shown.left_out],
+            "Place": [entry.name for entry in shown.left_out],
+            "When": [entry.when for entry in shown.left_out],
+            "Rank without": [ordinal(entry.outcome.rank) for entry in shown.left_out],
+            "Score change": [signed(entry.outcome.logit_change) for entry in shown.left_out],
+        }
+    )
+
+
+def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequence: EditSequence) -> None:
+    def add(edit: Edit) -> None:
+        change_edits(source, case, lambda now: now.add(edit))
+
+    section("What if")
+    if shown.what_if is not None:
+        change = shown.what_if.target
+        st.markdown(
+            f"{markdown_text(change.name)}: **{ordinal(change.rank_before)} → {ordinal(change.rank)}**, "
+            f"all {shown.what_if.num_places:,} places ranked again"
+        )
+    with st.container(horizontal=True):
+        for label, possible, step in (
+            ("Undo", sequence.done, EditSequence.undo),
+            ("Redo", sequence.undone, EditSequence.redo),
+            ("Reset", sequence.done, EditSequence.reset),
+        ):
+            st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
+    refused = st.session_state.pop("edit_refused", None)
+    if refused:
+        st.warning(markdown_text(refused))
+    if sequence.done:
+        quiet(f"Edits: {markdown_text(write_edits(sequence.done))}")
+    local = explanations.local_now(source, case, write_edits(sequence.done))
+    st.session_state["ranks_hour"] = local % SECONDS_PER_DAY // 3600
+    st.slider(
+        "Local hour", 0, 23, key="ranks_hour", on_change=lambda: add(SetHour(hour=st.session_state["ranks_hour"]))
+    )
+    st.session_state["ranks_weekday"] = local_weekday(local)
+    st.segmented_control(
+        "Weekday",
+        range(7),
+        key="ranks_weekday",
+        format_func=lambda day: WEEKDAY_NAMES[day][:2],
+        on_change=lambda: _weekday(source, case),
+    )
+    visits = {entry.visit: f"{entry.name}, {entry.when}" for entry in before.left_out}
+    gone = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
+    st.session_state["ranks_visit"] = None
+    st.selectbox(
+        "Remove a visit",
+        [visit for visit in visits if visit not in gone],
+        index=None,
+        key="ranks_visit",
+        format_func=lambda visit: visits[visit],
+        on_change=lambda: add(RemoveVisit(visit=int(st.session_state["ranks_visit"]))),
+    )
+    st.text_input(
+        "Start elsewhere",
+        key="ranks_source",
+        placeholder="A place's name",
+        on_change=lambda: _start_at(source, case, before, add),
+    )
+
+
+def _start_at(source: Source, case: int, before: RanksOnly, add: Callable[[Edit], None]) -> None:
+    typed = str(st.session_state["ranks_source"])
+    poi = find_place(source, case, typed, taken=-1)
+    if poi is not None:
+        add(SetSource(poi=poi))
+    elif typed.strip():
+        st.session_state["edit_refused"] = f"no place is called {typed.strip()[:40]!r}"
+    st.session_state["ranks_source"] = ""
+
+
+def _weekday(source: Source, case: int) -> None:
+    chosen = st.session_state["ranks_weekday"]
+    if chosen is not None:
+        change_edits(source, case, lambda now: now.add(SetWeekday(weekday=int(chosen))))

@@ -1,0 +1,160 @@
+"""The configuration of every rival, with its published values, and their typed union; reading them loads no torch."""
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from recap.errors import ConfigError
+from recap.rivals.config import RivalConfig
+
+RECAP: Final = "recap"
+
+
+class RecurrentConfig(RivalConfig):
+    """What Flashback and REPLAY have in common; values as published for Foursquare."""
+
+    epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
+    learning_rate: float = Field(0.01, gt=0, description="Adam's learning rate.")
+    decay_epochs: tuple[int, ...] = Field((20, 40, 60, 80), description="After these epochs it is multiplied.")
+    decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
+    dim: int = Field(10, ge=1, le=1024, description="Width d of embeddings and recurrent state; 32 is better on NYC.")
+    window: int = Field(20, ge=1, le=400, description="Check-ins of a window, across trajectories.")
+    time_decay: float = Field(0.1, ge=0, description="lambda_t, a day.")
+    space_decay: float = Field(100.0, ge=0, description="lambda_s, a degree.")
+
+
+class FlashbackConfig(RecurrentConfig):
+    """Flashback as published, but for the departures above."""
+
+    title: ClassVar = "Flashback"
+    rival: Literal["flashback"] = "flashback"
+
+
+class ReplayConfig(RecurrentConfig):
+    """REPLAY with the source's own time; ``target_time`` is the published network."""
+
+    title: ClassVar = "REPLAY"
+    rival: Literal["replay"] = "replay"
+    dim: int = Field(10, ge=2, le=1024, multiple_of=2, description="Width d, even; 32 is better on NYC.")
+    target_time: bool = Field(False, description="Read the hour and weekday of the step to predict, as published.")
+
+
+class LotnextConfig(RivalConfig):
+    """LoTNext with the published values."""
+
+    title: ClassVar = "LoTNext"
+    algorithm: ClassVar = "adamw"
+    rival: Literal["lotnext"] = "lotnext"
+    epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
+    learning_rate: float = Field(0.01, gt=0, description="AdamW's learning rate.")
+    decay_epochs: tuple[int, ...] = Field((20, 40, 60, 80), description="After these epochs it is multiplied.")
+    decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
+    dim: int = Field(10, ge=2, le=1024, multiple_of=2, description="Width d of a place, even; 32 is better on NYC.")
+    window: int = Field(20, ge=1, le=400, description="Check-ins of a window, across trajectories.")
+    space_decay: float = Field(100.0, ge=0, description="lambda_s, a kilometre.")
+    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the encoder layer.")
+    attention_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of attention weights.")
+    adjustment: float = Field(1.2, ge=0, description="tau, how much training logits of rare places are moved.")
+    as_published: bool = Field(True, description="Keep what we hold for mistakes of the public code.")
+
+
+class SasrecConfig(RivalConfig):
+    """SASRec with MELT's published values, learned against one random place a step."""
+
+    title: ClassVar = "SASRec"
+    rival: Literal["sasrec"] = "sasrec"
+    epochs: int = Field(200, ge=1, description="Passes over the training check-ins.")
+    batch_size: int = Field(128, ge=1, description="Windows in a step.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    second_moment: float = Field(0.98, gt=0, lt=1, description="Adam's beta_2.")
+    dim: int = Field(50, ge=1, le=1024, description="Width d.")
+    window: int = Field(50, ge=1, le=400, description="Check-ins of a window, across trajectories.")
+    blocks: int = Field(2, ge=1, le=16, description="Self-attention blocks.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout of embeddings, attention and convolutions.")
+    objective: Literal["binary", "softmax"] = Field(
+        "binary",
+        description="binary: the target against one place the user has not been to, as published; softmax: all places.",
+    )
+
+    @property
+    def is_probabilistic(self) -> bool:
+        return self.objective == "softmax"
+
+
+class GetnextConfig(RivalConfig):
+    """GETNext with the published values and larger batches."""
+
+    title: ClassVar = "GETNext"
+    rival: Literal["getnext"] = "getnext"
+    epochs: int = Field(200, ge=1, description="Passes over the training trajectories.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
+    patience: int | None = Field(10, ge=1, description="Validations without a better MRR before it is multiplied.")
+    dim: int = Field(128, ge=2, le=1024, multiple_of=2, description="Width of a place and of a user.")
+    side_dim: int = Field(32, ge=2, le=1024, multiple_of=2, description="Width of the time of day and of a category.")
+    feedforward_dim: int = Field(1024, ge=1, le=16384, description="Feed-forward width of a layer.")
+    layers: int = Field(2, ge=1, le=16, description="Transformer layers.")
+    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of graph convolutions and Transformer.")
+    window: int = Field(100, ge=1, le=400, description="Check-ins of a trajectory's prefix.")
+    time_weight: float = Field(10.0, ge=0, description="Weight of the squared error of the next time of day.")
+    raw_features: bool = Field(False, description="Counts and coordinates as they are, as published.")
+
+
+class DchlConfig(RivalConfig):
+    """DCHL with the published values."""
+
+    title: ClassVar = "DCHL"
+    rival: Literal["dchl"] = "dchl"
+    epochs: int = Field(30, ge=1, description="Passes over the training cases.")
+    batch_size: int = Field(512, ge=1, description="Cases in a step; published: 200 users.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
+    patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")
+    dim: int = Field(128, ge=1, le=1024, description="Width of a place.")
+    layers: int = Field(3, ge=1, le=8, description="Propagations in each view.")
+    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the transitional view.")
+    radius_km: float = Field(2.5, gt=0, description="Places closer than this are near.")
+    near_places: int = Field(100, ge=1, description="At most so many of them.")
+    contrast_weight: float = Field(0.1, ge=0, description="Weight of the contrast between views.")
+    contrast_places: int = Field(1000, ge=2, description="Places drawn for it in a step.")
+    temperature: float = Field(0.1, gt=0, description="Temperature of the contrast.")
+
+
+AnyRival = Annotated[
+    FlashbackConfig | ReplayConfig | LotnextConfig | SasrecConfig | GetnextConfig | DchlConfig,
+    Field(discriminator="rival"),
+]
+_KINDS: Final[tuple[type[RivalConfig], ...]] = (
+    FlashbackConfig,
+    ReplayConfig,
+    LotnextConfig,
+    SasrecConfig,
+    GetnextConfig,
+    DchlConfig,
+)
+RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _KINDS}
+"""Name -> class of configuration, in the order of docs/rivals.md."""
+
+
+def rival_config(name: str) -> RivalConfig:
+    """A rival with its published values, by name.
+
+    Raises:
+        ConfigError: unknown name.
+    """
+    if name not in RIVALS:
+        raise ConfigError(f"unknown model {name!r}; choose one of recap, {', '.join(RIVALS)}")
+    return RIVALS[name]()  # type: ignore[call-arg]  # every rival has defaults for all fields
+
+
+def model_title(name: str) -> str:
+    """A model's name as papers write it; a name that this version does not know stays as it is."""
+    return RIVALS[name].title if name in RIVALS else "RECAP" if name == RECAP else name
+
+
+def rival_label(values: Any) -> str:
+    """Title and options of a rival's stored configuration, in words; "another model" where it cannot be read."""
+    try:
+        return RIVALS[values["rival"]].parse(values).label
+    except (KeyError, TypeError, ConfigError):
+        return "another model"

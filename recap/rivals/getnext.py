@@ -1,0 +1,170 @@
+"""GETNext: a Transformer over a trajectory whose places come from a graph of everybody's moves, and that graph's map.
+
+Yang et al., GETNext: Trajectory Flow Map Enhanced Transformer for Next POI Recommendation, SIGIR 2022.
+
+Departures: the public code hands (batch, step) tensors to an encoder that expects (step, batch), so that trajectories
+attend to each other and a case has no score of its own; here, as the RECAP paper did, attention runs within a
+trajectory. ``raw_features`` leaves the places' features as published, unscaled. The learning rate waits for validation
+MRR, not loss.
+
+Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, L edges.
+"""
+
+from itertools import pairwise
+from typing import Final
+
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.history import CheckinTensors, local_hour_fraction
+from recap.ragged import expand_ranges
+from recap.rivals.city import City
+from recap.rivals.configs import GetnextConfig
+from recap.rivals.positions import sinusoids
+from recap.rivals.propagation import Propagation, row_normalised
+from recap.rivals.rival import SequenceRival, causal_mask
+from recap.rivals.time2vec import Time2Vec
+from recap.rivals.windows import Windows
+
+_LENGTHS: Final = (2, 4, 8, 16, 32)
+
+
+class Getnext(SequenceRival):
+    """logits = W h + (LReLU of a rank-one map) * (transition probability + 1)."""
+
+    within_trajectory = True
+    features_PF: Tensor
+    category_P: Tensor
+    begin_P: Tensor
+    degree_P: Tensor
+    to_L: Tensor
+    share_L: Tensor
+    own_P: Tensor
+
+    def __init__(self, config: GetnextConfig, city: City) -> None:
+        super().__init__()
+        self.config: GetnextConfig = config
+        self.window = config.window
+        dim, side, pois = config.dim, config.side_dim, city.num_pois
+        features_PF = place_features(city, raw=config.raw_features)
+        widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
+        self.convolutions = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
+        self.user_embedding = nn.Embedding(city.num_users, dim)
+        self.category_embedding = nn.Embedding(city.num_categories, side)
+        self.time = Time2Vec(side)
+        self.fuse_user, self.fuse_side = nn.Linear(2 * dim, 2 * dim), nn.Linear(2 * side, 2 * side)
+        width = 2 * (dim + side)
+        layer = nn.TransformerEncoderLayer(width, 2, config.feedforward_dim, config.dropout, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+        self.output, self.next_time = nn.Linear(width, pois), nn.Linear(width, 1)
+        self.next_category = nn.Linear(width, city.num_categories)
+        nn.init.uniform_(self.output.weight, -0.1, 0.1)
+        nn.init.zeros_(self.output.bias)
+        self.map_features = nn.Linear(features_PF.shape[1], dim, bias=False)
+        self.map_from, self.map_to = nn.Linear(dim, 1, bias=False), nn.Linear(dim, 1, bias=False)
+        for linear in (self.map_features, self.map_from, self.map_to):
+            nn.init.xavier_uniform_(linear.weight, gain=1.414)
+        self.dropout = nn.Dropout(config.dropout)
+        counts = city.graph.counts
+        self.flow = Propagation(row_normalised(sparse.csr_array(counts + sparse.eye_array(pois))))
+        for name, tensor in flow_map(city).items():
+            self.register_buffer(name, tensor, persistent=False)
+        self.register_buffer("features_PF", features_PF, persistent=False)
+        self.register_buffer("category_P", city.category_P, persistent=False)
+
+    def places(self) -> Tensor:
+        """Embeddings of all POIs after three graph convolutions over the flow map, (P, D)."""
+        x_PD = self.features_PF
+        for number, convolution in enumerate(self.convolutions):
+            assert isinstance(convolution, nn.Linear)
+            last = number == len(self.convolutions) - 1
+            sent_PD = (self.dropout(x_PD) if last else x_PD) @ convolution.weight.T
+            x_PD = self.flow(sent_PD) + convolution.bias
+            x_PD = x_PD if last else F.leaky_relu(x_PD, 0.2)
+        return x_PD
+
+    def states(self, windows: Windows) -> Tensor:
+        poi_BKD = F.embedding(windows.poi_BK, self.places())
+        user_BKD = self.user_embedding(windows.user_B)[:, None].expand_as(poi_BKD)
+        fused_BKD = F.leaky_relu(self.fuse_user(torch.cat([user_BKD, poi_BKD], dim=-1)), 0.2)
+        category_BKD = self.category_embedding(self.category_P[windows.poi_BK])
+        time_BKD = self.time(local_hour_fraction(windows.local_seconds_BK))
+        side_BKD = F.leaky_relu(self.fuse_side(torch.cat([time_BKD, category_BKD], dim=-1)), 0.2)
+        token_BKD = torch.cat([fused_BKD, side_BKD], dim=-1)
+        token_BKD = token_BKD * token_BKD.shape[-1] ** 0.5
+        token_BKD = self.dropout(token_BKD + sinusoids(token_BKD.shape[1], token_BKD))
+        return self._encode(token_BKD, windows.length_B)
+
+    def _encode(self, token_BKD: Tensor, length_B: Tensor) -> Tensor:
+        """The encoder over windows of like lengths at a time: most trajectories are far shorter than the longest."""
+        hidden_KK = ~causal_mask(token_BKD.shape[1], token_BKD.device)
+        state_BKD, done = torch.zeros_like(token_BKD), 0
+        for longest in (*_LENGTHS, token_BKD.shape[1]):
+            index_N = ((length_B > done) & (length_B <= longest)).nonzero()[:, 0]
+            done = longest
+            if len(index_N):
+                size = min(longest, token_BKD.shape[1])
+                encoded_NKD = self.encoder(token_BKD[index_N, :size], mask=hidden_KK[:size, :size])
+                padded_NKD = F.pad(encoded_NKD, (0, 0, 0, token_BKD.shape[1] - size))
+                state_BKD = state_BKD.index_copy(0, index_N, padded_NKD)
+        return state_BKD
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        logits: Tensor = self.output(state_ND)
+        return logits + self.transition_map(checkins.poi_T[row_N])
+
+    def transition_map(self, source_N: Tensor) -> Tensor:
+        """M_sd for the sources of a batch, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
+        mapped_PD = self.map_features(self.features_PF)
+        from_P, to_P = self.map_from(mapped_PD)[:, 0], self.map_to(mapped_PD)[:, 0]
+        plain_NP = F.leaky_relu(F.embedding(source_N, from_P[:, None]) + to_P, 0.2)
+        step_L, edge_L = expand_ranges(self.begin_P[source_N], self.degree_P[source_N])
+        factor_NP = torch.ones_like(plain_NP).index_put((step_L, self.to_L[edge_L]), 1 + self.share_L[edge_L])
+        own = torch.arange(len(source_N), device=source_N.device)
+        factor_NP = factor_NP.index_put((own, source_N), self.own_P[source_N], accumulate=True)
+        return plain_NP * factor_NP
+
+    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        """Cross-entropy of the next place and of its category, and the squared error of its time of day."""
+        category_N = self.category_P[checkins.poi_T[row_N + 1]]
+        time_N = local_hour_fraction(checkins.local_seconds_T[row_N + 1]).to(state_ND.dtype)
+        return (
+            super().step_loss(state_ND, checkins, row_N)
+            + F.cross_entropy(self.next_category(state_ND), category_N)
+            + self.config.time_weight * F.mse_loss(self.next_time(state_ND)[:, 0], time_N)
+        )
+
+
+def place_features(city: City, *, raw: bool) -> Tensor:
+    """Training check-ins, one-hot category, latitude and longitude of every POI, (P, C + 3), float32.
+
+    Unless raw, counts are logarithms, and counts and coordinates have mean 0 and deviation 1.
+    """
+    numbers_P3 = torch.cat([city.visits_P.double()[:, None], city.coordinates_P2], dim=1)
+    if not raw:
+        numbers_P3[:, 0] = torch.log1p(numbers_P3[:, 0])
+        spread_3 = numbers_P3.std(0, correction=0)
+        numbers_P3 = (numbers_P3 - numbers_P3.mean(0)) / torch.where(spread_3 > 0, spread_3, 1.0)
+    one_hot_PC = F.one_hot(city.category_P, city.num_categories).double()
+    return torch.cat([numbers_P3[:, :1], one_hot_PC, numbers_P3[:, 1:]], dim=1).float()
+
+
+def flow_map(city: City) -> dict[str, Tensor]:
+    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on.
+
+    Returns:
+        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, what the I adds to each diagonal.
+    """
+    counts = city.graph.counts
+    degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()
+    total_P = torch.from_numpy(counts.sum(axis=1)).double()
+    from_L = torch.repeat_interleave(torch.arange(city.num_pois), degree)
+    return {
+        "begin_P": torch.from_numpy(counts.indptr[:-1].copy()).long(),
+        "degree_P": degree,
+        "to_L": torch.from_numpy(counts.indices.copy()).long(),
+        "share_L": (torch.from_numpy(counts.data.copy()).double() / (total_P[from_L] + 1)).float(),
+        "own_P": (1 / (total_P + 1)).float(),
+    }

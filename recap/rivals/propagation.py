@@ -1,0 +1,57 @@
+"""A fixed sparse matrix that multiplies node features, forwards and backwards by one sparse product each."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+
+
+class _Multiply(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, transposed: Tensor, features: Tensor) -> Tensor:
+        ctx.transposed = transposed
+        return matrix @ features
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
+        return None, None, ctx.transposed @ grads[0].contiguous()
+
+
+class Propagation(nn.Module):
+    """``forward(X)`` is the matrix times X; not part of the weights, since the training split gives it."""
+
+    matrix: Tensor
+    transposed: Tensor
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        super().__init__()
+        self.register_buffer("matrix", _to_torch(matrix), persistent=False)
+        self.register_buffer("transposed", _to_torch(sparse.csr_array(matrix.T)), persistent=False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        product: Tensor = _Multiply.apply(self.matrix, self.transposed, features)
+        return product
+
+
+def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Every row divided by its sum; empty rows stay empty."""
+    totals = matrix.sum(axis=1)
+    scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
+    return sparse.csr_array(sparse.diags_array(scale) @ matrix)
+
+
+def _to_torch(matrix: sparse.csr_array) -> Tensor:
+    matrix = sparse.csr_array(matrix)
+    matrix.sort_indices()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)  # torch says it once
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr.astype(np.int64)),
+            torch.from_numpy(matrix.indices.astype(np.int64)),
+            torch.from_numpy(matrix.data.astype(np.float64)),
+            size=matrix.shape,
+            check_invariants=False,
+        )

@@ -1,0 +1,38 @@
+"""The network of each rival."""
+
+from typing import Final
+
+import torch
+
+from recap.rivals.city import City
+from recap.rivals.config import RivalConfig
+from recap.rivals.configs import (
+    DchlConfig,
+    FlashbackConfig,
+    GetnextConfig,
+    LotnextConfig,
+    ReplayConfig,
+    SasrecConfig,
+)
+from recap.rivals.dchl import Dchl
+from recap.rivals.flashback import Flashback
+from recap.rivals.getnext import Getnext
+from recap.rivals.lotnext import Lotnext
+from recap.rivals.replay import Replay
+from recap.rivals.rival import Rival
+from recap.rivals.sasrec import Sasrec
+
+_NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
+    FlashbackConfig: Flashback,
+    ReplayConfig: Replay,
+    LotnextConfig: Lotnext,
+    SasrecConfig: Sasrec,
+    GetnextConfig: Getnext,
+    DchlConfig: Dchl,
+}
+
+
+def build_rival(config: RivalConfig, city: City, dtype: torch.dtype = torch.float32) -> Rival:
+    """An untrained network; train in float32, ask for float64 where scores must not depend on the batch."""
+    network: Rival = _NETWORKS[type(config)](config, city)
+    return network.to(dtype)

@@ -1,0 +1,132 @@
+"""Windows of a user's consecutive check-ins, oldest first: what sequence models read, in training and at a case.
+
+A window is filled from the left and padded on the right, so that a causal network never sees the padding.
+
+Shape suffixes: T check-ins, W windows of a training, B windows of a batch, K positions, N learned steps.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.data.cases import history_only
+from recap.data.dataset import Dataset
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Windows over a check-in table.
+
+    Attributes:
+        row_BK: int64 rows; positions past a window's end repeat its last row.
+        length_B: check-ins of each window, at least 1.
+    """
+
+    checkins: CheckinTensors
+    row_BK: Tensor
+    length_B: Tensor
+
+    @classmethod
+    def of(cls, checkins: CheckinTensors, first_B: Tensor, length_B: Tensor) -> "Windows":
+        """Windows from their first rows and lengths; K is the largest length."""
+        offset_K = torch.arange(int(length_B.max()), device=first_B.device)
+        row_BK = first_B[:, None] + torch.minimum(offset_K, length_B[:, None] - 1)
+        return cls(checkins, row_BK, length_B)
+
+    @classmethod
+    def of_cases(cls, batch: CaseBatch, length: int, *, within_trajectory: bool = False) -> "Windows":
+        """The last check-ins up to and including each case's source, at most ``length``."""
+        first_B = torch.maximum(batch.checkins.first_T[batch.row_B], batch.row_B - length + 1)
+        if within_trajectory:
+            row_BK = torch.maximum(first_B[:, None], batch.row_B[:, None] - torch.arange(length, device=first_B.device))
+            trajectory_T = batch.checkins.trajectory_T
+            inside_BK = trajectory_T[row_BK] == trajectory_T[batch.row_B][:, None]
+            first_B = torch.where(inside_BK, row_BK, batch.row_B[:, None]).amin(1)
+        return cls.of(batch.checkins, first_B, batch.row_B - first_B + 1)
+
+    @property
+    def present_BK(self) -> Tensor:
+        """Bool, False past a window's end."""
+        return torch.arange(self.row_BK.shape[1], device=self.row_BK.device) < self.length_B[:, None]
+
+    @property
+    def poi_BK(self) -> Tensor:
+        return self.checkins.poi_T[self.row_BK]
+
+    @property
+    def user_B(self) -> Tensor:
+        return self.checkins.user_T[self.row_BK[:, 0]]
+
+    @property
+    def seconds_BK(self) -> Tensor:
+        """UTC seconds."""
+        return self.checkins.seconds_T[self.row_BK]
+
+    @property
+    def local_seconds_BK(self) -> Tensor:
+        return self.checkins.local_seconds_T[self.row_BK]
+
+    def __len__(self) -> int:
+        return len(self.row_BK)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingWindows:
+    """The training split cut into windows in which every training step is learned once.
+
+    Attributes:
+        first_W, length_W: where each window begins and how many source check-ins it has.
+        skip_W: leading steps of a window that an earlier one has learned; they are its context.
+        learned_T: whether the step from row t to row t + 1 is one to learn.
+    """
+
+    checkins: CheckinTensors
+    first_W: Tensor
+    length_W: Tensor
+    skip_W: Tensor
+    learned_T: Tensor
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, checkins: CheckinTensors, length: int, *, within_trajectory: bool = False
+    ) -> "TrainingWindows":
+        """Cut every run of consecutive training check-ins of a user (of a trajectory) into windows.
+
+        A run longer than ``length`` makes several windows; the last one ends where the run ends, and overlaps.
+        """
+        table = dataset.checkins
+        joined = (table[c.USER].to_numpy()[1:] == table[c.USER].to_numpy()[:-1]) & (
+            (table[c.SPLIT].to_numpy() == c.TRAIN)[1:] & (table[c.SPLIT].to_numpy() == c.TRAIN)[:-1]
+        )
+        if within_trajectory:
+            joined &= table[c.TRAJECTORY].to_numpy()[1:] == table[c.TRAJECTORY].to_numpy()[:-1]
+        aside = history_only(table)
+        learned = np.append(joined & ~(aside[1:] | aside[:-1]), False)
+
+        edges = np.diff(np.concatenate([[0], joined.astype(np.int8), [0]]))
+        start, steps = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
+        pieces = -(-steps // length)
+        run = np.repeat(np.arange(len(start)), pieces)
+        number = np.arange(len(run)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        usual = number * length
+        begin = np.minimum(usual, np.maximum(steps[run] - length, 0))
+        first, size, skip = start[run] + begin, np.minimum(length, steps[run]), usual - begin
+        before = np.append(0, np.cumsum(learned))
+        teaches = before[first + size] > before[first + skip]
+        tensors = (first[teaches], size[teaches], skip[teaches], learned)
+        return cls(checkins, *(torch.from_numpy(array).to(checkins.device) for array in tensors))
+
+    def __len__(self) -> int:
+        return len(self.first_W)
+
+    def batch(self, index_B: Tensor) -> tuple[Windows, Tensor]:
+        """Windows, and which of their steps are learned now, (B, K)."""
+        windows = Windows.of(self.checkins, self.first_W[index_B], self.length_W[index_B])
+        position_K = torch.arange(windows.row_BK.shape[1], device=index_B.device)
+        new_BK = windows.present_BK & (position_K >= self.skip_W[index_B][:, None])
+        return windows, new_BK & self.learned_T[windows.row_BK]

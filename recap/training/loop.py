@@ -1,0 +1,302 @@
+"""The one training loop, for RECAP and its rivals: steps, validation, best epochs, exact resume.
+
+What is trained, and how a step of it goes, is a subclass's: `Trainer` for RECAP, `RivalTrainer` for the others.
+
+Shape suffixes: B examples of a batch.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, NotRequired, Self, TypedDict
+
+import torch
+from torch import Tensor, nn
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import DataError
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
+from recap.evaluation.scoring import rank_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.memory import trim_heap
+from recap.model.config import Stage, StageValues
+from recap.scores import Scorer
+from recap.storage.tensors import save_tensors
+from recap.training.group import Group
+from recap.training.journal import Journal
+from recap.training.metrics_file import EpochLine
+from recap.training.state import STATE_FILE, load_state, save_state
+from recap.training_config import AnyTraining
+
+BEST = "best.safetensors"
+BEST_OVERALL = "best_overall.safetensors"
+_READ_LOSS_EVERY_SECONDS = 0.5
+"""A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
+
+
+class KeptEpoch(TypedDict):
+    """An epoch whose weights are kept; as JSON, since it is part of the resume state (see `EpochResult`)."""
+
+    epoch: int
+    stage: NotRequired[StageValues]
+    val: dict[str, float]
+
+
+@dataclass
+class Progress:
+    """Counters of a run; everything here is in the resume state.
+
+    Attributes:
+        epoch: the epoch being trained, from 1.
+        step: steps of it already done.
+        loss_sums: sums over its steps of each loss.
+        best, best_overall: the kept epochs, None before the first.
+        seconds: wall time so far, over all sessions.
+        line: the journal's line of the last finished epoch, so that a crash right after the state cannot lose it.
+        schedule: what a learning rate that waits for validation has seen.
+    """
+
+    epoch: int = 1
+    step: int = 0
+    loss_sums: dict[str, float] = field(default_factory=dict)
+    best: KeptEpoch | None = None
+    best_overall: KeptEpoch | None = None
+    seconds: float = 0.0
+    line: EpochLine | None = None
+    schedule: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What a watcher is told after each step; on a GPU ``loss`` may be up to half a second old."""
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+
+
+Watcher = Callable[[StepReport], None]
+StopRequest = Callable[[], bool]
+EpochWatcher = Callable[["TrainingLoop", int], None]
+"""Called by the writing process with the loop and the epoch that has just been finished and saved."""
+
+
+class TrainingLoop(ABC):
+    """Trains one model on one dataset in one folder.
+
+    Args:
+        folder: holds state, best weights and journal; must exist and be this trainer's alone.
+        device: where model and check-in tensors live for the whole run.
+        journal_folder: where metrics and TensorBoard events go; ``folder`` if not given.
+        group: the processes that share this training.
+    """
+
+    losses: ClassVar[tuple[str, ...]] = ("main",)
+    """Names of what `_loss_sums` adds up."""
+    config: AnyTraining
+    model: nn.Module
+    optimiser: torch.optim.Optimizer
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        config: AnyTraining,
+        folder: Path,
+        device: torch.device,
+        *,
+        journal_folder: Path | None = None,
+        group: Group | None = None,
+    ) -> None:
+        self.config, self.folder, self.device = config, folder, device
+        self.journal_folder, self.group = journal_folder or folder, group or Group()
+        self.dataset, self.graph = dataset, TransitionGraph.from_dataset(dataset)
+        self.checkins = CheckinTensors.from_dataset(dataset, device)
+        self.validation = describe_cases(dataset, self.graph, c.VAL)
+        if self.validation.empty:
+            raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
+        selecting = dataset.cases(c.VAL, config.select_on)
+        self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
+        torch.manual_seed(config.seed)
+        self.progress = Progress()
+        self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
+        self._seen_loss, self._loss_seen = 0.0, float("-inf")
+
+    @property
+    @abstractmethod
+    def num_examples(self) -> int:
+        """What an epoch goes over."""
+
+    @abstractmethod
+    def _begin_epoch(self, epoch: int) -> dict[str, float]:
+        """Set learning rates and the order of the examples; returns name -> learning rate."""
+
+    @abstractmethod
+    def _learn(self, positions: slice) -> Tensor:
+        """One step over the examples at these places of the epoch's order: adds to `_loss_sums`, returns the loss."""
+
+    @abstractmethod
+    def scorer(self, epoch: int) -> Scorer:
+        """The model as it scores at an epoch, with its weights of now."""
+
+    @abstractmethod
+    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> Scorer:
+        """A model with an epoch's weights in float64, where a case's scores do not depend on its batch."""
+
+    def stage(self, epoch: int) -> Stage | None:
+        """The curriculum's stage at an epoch; None for a model without one."""
+        return None
+
+    def is_complete(self, epoch: int) -> bool:
+        """Whether every enabled part acts at an epoch, so that its weights may become the checkpoint."""
+        return True
+
+    def _begin(self) -> None:  # noqa: B027 # most have nothing to do
+        """What comes before the first step of a new training."""
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return -(-self.num_examples // self.config.batch_size)
+
+    def resume(self) -> None:
+        """Continue from the folder's state; raises CheckpointError where it cannot be read."""
+        self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
+        sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
+        self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
+
+    def run(
+        self,
+        watch: Watcher | None = None,
+        stop: StopRequest = lambda: False,
+        after_epoch: Callable[[Self, int], None] | None = None,
+    ) -> bool:
+        """Train to the last epoch; returns False when ``stop`` asked for an end (the state is saved)."""
+        journal = self._open_journal()
+        if self.progress.epoch == 1 and self.progress.step == 0:
+            self._begin()
+        started = saved = time.perf_counter()
+        earlier_seconds = self.progress.seconds
+        try:
+            while self.progress.epoch <= self.config.epochs:
+                rates = self._begin_epoch(self.progress.epoch)
+                epoch_started = time.perf_counter()
+                while self.progress.step < self.steps_per_epoch:
+                    start = self.progress.step * self.config.batch_size
+                    loss = self._learn(slice(start, start + self.config.batch_size))
+                    self.progress.step += 1
+                    if watch is not None:
+                        watch(self._report(loss))
+                    now = time.perf_counter()
+                    self.progress.seconds = earlier_seconds + now - started
+                    if self.group.agrees_to_stop(self.progress.step, stop()):
+                        self.save()
+                        return False
+                    # A group saves at epoch ends and stops only: the processes' clocks do not agree on "every minute".
+                    if (
+                        now - saved > self.config.save_every_seconds
+                        and self.progress.step < self.steps_per_epoch
+                        and not self.group.is_shared
+                    ):
+                        self.save()
+                        saved = now
+                self._end_epoch(rates, time.perf_counter() - epoch_started)
+                self.progress.seconds = earlier_seconds + time.perf_counter() - started
+                # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
+                self.save()
+                saved = time.perf_counter()
+                if journal is not None and self.progress.line is not None:
+                    journal.write(self.progress.line)
+                if after_epoch is not None and self.group.is_writer:
+                    after_epoch(self, self.progress.epoch - 1)
+            return True
+        finally:
+            if journal is not None:
+                journal.close()
+
+    def save(self) -> None:
+        """Write the resume state."""
+        self._read_loss_sums()
+        if self.group.is_writer:
+            save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
+
+    def validate(self, epoch: int) -> tuple[MetricsByGroup, Metrics]:
+        """Validation metrics by group as an epoch scores, and those over the cases that choose the kept epoch."""
+        ranked = rank_cases(self.scorer(epoch), self.validation, self.checkins)
+        self.model.train()
+        return metrics_by_group(ranked), metrics_of(ranked[self.selects])
+
+    def _open_journal(self) -> Journal | None:
+        if not self.group.is_writer:
+            return None
+        journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1)
+        line = self.progress.line
+        if line is not None and line["epoch"] > journal.last_epoch:
+            journal.write(line)
+        return journal
+
+    def _read_loss_sums(self) -> None:
+        sums = self.group.add(self._loss_sums).tolist()
+        self.progress.loss_sums = dict(zip(self.losses, sums, strict=True))
+
+    def _update(self) -> None:
+        self.group.all_reduce_gradients(self.model)
+        self.optimiser.step()
+
+    def _end_epoch(self, rates: dict[str, float], seconds: float) -> None:
+        progress, config = self.progress, self.config
+        self._read_loss_sums()
+        line: EpochLine = {
+            "epoch": progress.epoch,
+            "loss": {name: total / self.steps_per_epoch for name, total in progress.loss_sums.items()},
+            "learning_rate": rates,
+            "steps_per_second": self.steps_per_epoch / seconds,
+            "seconds": seconds,
+        }
+        stage = self.stage(progress.epoch)
+        if stage is not None:
+            line["stage"] = stage.as_json()
+        if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
+            started = time.perf_counter()
+            line["val"], selection = self.validate(progress.epoch)
+            if not self.selects.all():
+                line["selection"] = selection
+            line["validation_seconds"] = time.perf_counter() - started
+            self._keep_best(selection)
+        # A process without a case in the last, short batch drew no masks for it.
+        self.group.take_writers_random_state(self.device)
+        progress.line = line
+        progress.epoch += 1
+        progress.step = 0
+        self._loss_sums.zero_()
+        trim_heap()
+
+    def _keep_best(self, val: Metrics) -> None:
+        result: KeptEpoch = {
+            "epoch": self.progress.epoch,
+            "val": {name: value for name in METRICS if (value := val[name]) is not None},
+        }
+        stage = self.stage(self.progress.epoch)
+        if stage is not None:
+            result["stage"] = stage.as_json()
+        if self.is_complete(self.progress.epoch) and _beats(result, self.progress.best):
+            save_tensors(self.model.state_dict(), self.folder / BEST)
+            self.progress.best = result
+        if _beats(result, self.progress.best_overall):
+            save_tensors(self.model.state_dict(), self.folder / BEST_OVERALL)
+            self.progress.best_overall = result
+
+    def _report(self, loss: Tensor) -> StepReport:
+        progress, now = self.progress, time.perf_counter()
+        if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
+            self._seen_loss, self._loss_seen = float(loss), now
+        return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
+
+
+def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
+    return kept is None or result["val"]["mrr"] > kept["val"]["mrr"]

@@ -1,0 +1,208 @@
+"""Intermediate values of each rival against arithmetic that a reader can redo on paper."""
+
+import math
+
+import pytest
+import torch
+
+from recap import columns as c
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.rivals.city import City
+from recap.rivals.dchl import Dchl, comes_later
+from recap.rivals.decay import average_past, degrees_apart, time_weights
+from recap.rivals.flashback import Flashback
+from recap.rivals.getnext import Getnext, flow_map, place_features
+from recap.rivals.lotnext import Lotnext
+from recap.rivals.negatives import UnvisitedSampler
+from recap.rivals.registry import build_rival
+from recap.rivals.replay import SLOTS, Replay
+from recap.rivals.sasrec import Sasrec
+from recap.rivals.translation import closest_pois
+from recap.rivals.windows import Windows
+from recap.scores import CaseBatch
+from tests.checkins import split_dataset
+from tests.recap.rivals.variants import small_config
+
+HOUR = 3600
+
+
+def approx(values: list[float]) -> object:
+    return pytest.approx(values, abs=1e-9)
+
+
+def city_of(walks: list[list[int]], num_pois: int) -> tuple[City, CheckinTensors]:
+    """One training trajectory for each user, hour by hour, all places at one spot."""
+    dataset = split_dataset(
+        [(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in enumerate(walks)], num_pois=num_pois
+    )
+    return City.of(dataset), CheckinTensors.from_dataset(dataset)
+
+
+def test_flashback_averages_by_time_and_distance() -> None:
+    """Now, 12 hours before and a day before: (1 + cos) / 2 is 1, 0 and 1; the last fades by e^-0.1 and by distance."""
+    seconds = torch.tensor([[0, 12 * HOUR, 24 * HOUR]])
+    time_KK = time_weights(seconds, 0.1, torch.float64)[0]
+    assert time_KK[2].tolist() == approx([math.exp(-0.1), 0.0, 1.0])
+    places = torch.tensor([[[40.0, -74.0], [40.0, -74.0], [40.003, -74.004]]], dtype=torch.float64)
+    assert degrees_apart(places)[0, 2].tolist() == approx([0.005, 0.005, 0.0])
+    weights = time_KK * torch.exp(-100 * degrees_apart(places)[0])
+    states = torch.tensor([[[1.0], [7.0], [3.0]]], dtype=torch.float64)
+    first = math.exp(-0.1) * math.exp(-0.5)
+    # The middle one keeps 1e-10 alone; a later state (3.0 for the first two rows) never enters.
+    found = average_past(states, weights[None])[0, :, 0]
+    assert found[0] == pytest.approx(1.0)
+    assert found[2] == pytest.approx((first * 1 + 3) / (first + 1), abs=1e-8)
+
+
+def test_flashback_scores_one_check_in_by_hand() -> None:
+    """Width 1: h = tanh(w x + w_h h_0 + b), and the logits are W [h; user] + b."""
+    city, checkins = city_of([[0, 1]], 2)
+    model = build_rival(small_config("flashback", dim=1), city, torch.float64)
+    assert isinstance(model, Flashback)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(0.5)
+        model.poi_embedding.weight.copy_(torch.tensor([[2.0], [9.0]]))
+        model.start_D.fill_(0.3)
+    state = math.tanh(0.5 * 2 + 0.5 + 0.5 * 0.3 + 0.5)
+    logits = model.logits(CaseBatch(checkins, torch.tensor([0])))
+    assert logits[0].tolist() == approx([0.5 * state + 0.5 * 0.5 + 0.5] * 2)
+
+
+def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
+    """With bandwidth 1 the next hour weighs e^-1/2 of the own one, and Sunday's last hour is next to Monday's first."""
+    city, _ = city_of([[0, 1]], 2)
+    model = build_rival(small_config("replay", dim=2), city, torch.float64)
+    assert isinstance(model, Replay)
+    row = model.smoothing()[0].detach()
+    assert float(row.sum()) == pytest.approx(1.0)
+    assert float(row[1] / row[0]) == pytest.approx(math.exp(-0.5))
+    assert float(row[SLOTS - 1]) == pytest.approx(float(row[1]))
+    assert float(row[2] / row[0]) == pytest.approx(math.exp(-2.0))
+
+
+def test_lotnext_smooths_places_over_their_neighbours() -> None:
+    """A place with one neighbour of weight 1 beside itself is the mean of both; users prefer by normalised weights."""
+    city, _ = city_of([[0, 1, 2]], 3)
+    model = build_rival(small_config("lotnext", dim=2, as_published=False), city, torch.float64)
+    assert isinstance(model, Lotnext)
+    with torch.no_grad():
+        model.poi_embedding.weight.copy_(torch.tensor([[2.0, 0.0], [4.0, 8.0], [0.0, 6.0]]))
+        model.near_poi_PG.copy_(torch.tensor([[1, 0, 0]] * 3))
+        model.near_weight_PG.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
+        model.liked_poi_UG.copy_(torch.tensor([[0, 2, 1]]))
+        model.liked_weight_UG.copy_(torch.tensor([[1.0, 1.0, 0.0]]))
+        model.convolution.weight.zero_()
+        model.convolution.bias.zero_()
+    places, prefers = model.places()
+    # Half of the smoothed places, since the convolution adds nothing: (2 + 4) / 2, (0 + 8) / 2; 4, 8; (0 + 3 * 4) / 4.
+    assert (2 * places).tolist() == [[3.0, 4.0], [4.0, 8.0], [3.0, 7.5]]
+    assert prefers.tolist() == [[1.0, 3.0]]
+    with torch.no_grad():  # the user reaches places 0, 2 and 1 by edges of weight 1/2 each: sigmoid of 0
+        model.convolution.weight.copy_(torch.eye(2))
+        for parameter in (*model.keep_inner.parameters(), *model.keep_outer.parameters()):
+            parameter.zero_()
+    places, _ = model.places()
+    degree = 1 + 0.5
+    sent = 0.5 / math.sqrt(degree)  # the user's own degree is 1
+    expected = [3.0 + 3.0 / degree + sent * 1.0, 4.0 + 4.0 / degree + sent * 3.0]
+    assert (2 * places)[0].tolist() == approx(expected)
+
+
+def test_lotnext_reads_its_graphs_off_a_translation() -> None:
+    """Heads at 0 and 1, moved by 1, among places at 0, 1 and 3: distances 1, 0, 2 and 2, 1, 1 (L1)."""
+    heads, places = torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [1.0], [3.0]])
+    near = closest_pois(heads, torch.tensor([1.0]), places, 2)
+    assert near.poi_RG[0].tolist() == [1, 0]
+    assert near.weight_RG[0].tolist() == pytest.approx([1.0, math.exp(-1)])
+    assert sorted(near.poi_RG[1].tolist()) == [1, 2] and near.weight_RG[1].tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_sasrec_scores_by_its_own_table() -> None:
+    """With nothing but the last normalisation: E sqrt(2) = (sqrt 2, 0) becomes (1, -1); scores are its products."""
+    city, checkins = city_of([[0, 1]], 3)
+    model = build_rival(small_config("sasrec", dim=2), city, torch.float64)
+    assert isinstance(model, Sasrec)
+    model.blocks = torch.nn.ModuleList()
+    model.eval()
+    with torch.no_grad():
+        model.position_embedding.weight.zero_()
+        model.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [5.0, 2.0], [-1.0, 4.0]]))
+    logits = model.logits(CaseBatch(checkins, torch.tensor([0])))
+    assert logits[0].tolist() == pytest.approx([1.0, 3.0, -5.0], abs=1e-4)
+
+
+def test_negatives_are_places_never_visited() -> None:
+    """User 0 has been to 0, 1 and 2, user 1 to 3 and 4: what is drawn is the rest, all of it."""
+    city, _ = city_of([[0, 1, 2], [3, 4]], 6)
+    torch.manual_seed(0)
+    drawn = UnvisitedSampler(city).draw(torch.tensor([0, 1] * 200)).view(-1, 2)
+    assert set(drawn[:, 0].tolist()) == {3, 4, 5} and set(drawn[:, 1].tolist()) == {0, 1, 2, 5}
+
+
+def test_getnext_flow_map_and_features() -> None:
+    """0 -> 1 twice and 0 -> 2 once: (A + I) / (D + 1) has 2/4, 1/4 and 1/4 in row 0, and 1 on the diagonal of row 3."""
+    city, _ = city_of([[0, 1], [0, 1], [0, 2], [3]], 4)
+    found = flow_map(city)
+    assert found["to_L"].tolist() == [1, 2] and found["share_L"].tolist() == [0.5, 0.25]
+    assert found["own_P"].tolist() == [0.25, 1.0, 1.0, 1.0]
+    raw = place_features(city, raw=True)
+    assert raw[0].tolist() == [3.0, 1.0, 40.0, -74.0] and raw[:, 0].tolist() == [3.0, 2.0, 1.0, 1.0]
+
+
+def test_getnext_transition_map() -> None:
+    """Every feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative."""
+    city, _ = city_of([[0, 1], [0, 1], [0, 2], [3]], 4)
+    model = build_rival(small_config("getnext"), city, torch.float64)
+    assert isinstance(model, Getnext)
+    with torch.no_grad():
+        model.features_PF.fill_(1.0 / model.features_PF.shape[1])
+        model.map_features.weight.fill_(1.0)
+        dim = model.config.dim
+        model.map_from.weight.fill_(1.0 / dim)
+        model.map_to.weight.fill_(1.0 / dim)
+        plus = model.transition_map(torch.tensor([0, 3]))
+        model.map_features.weight.fill_(-1.0)
+        minus = model.transition_map(torch.tensor([0]))
+    assert plus[0].tolist() == approx([2 * 1.25, 2 * 1.5, 2 * 1.25, 2.0])
+    assert plus[1].tolist() == approx([2.0, 2.0, 2.0, 2 * 2.0])
+    assert minus[0].tolist() == approx([-0.4 * 1.25, -0.4 * 1.5, -0.4 * 1.25, -0.4])
+
+
+def test_dchl_pools_the_distinct_places_of_the_past() -> None:
+    """Visits 0, 1, 0: at row 2 the mean counts place 0 once, and at row 0 it is place 0 alone."""
+    city, checkins = city_of([[0, 1, 0, 2]], 3)
+    model = build_rival(small_config("dchl"), city, torch.float64)
+    assert isinstance(model, Dchl)
+    table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0]], dtype=torch.float64)
+    pooled = model.users(CaseBatch(checkins, torch.tensor([2, 0])), [table])[0]
+    assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
+
+
+def test_dchl_knows_what_comes_later() -> None:
+    """0, 1, 0, 2: from 0 to 0, 1 and 2, from 1 to 0 and 2, and nothing from the last; users stay apart."""
+    city, _ = city_of([[0, 1, 0, 2], [3, 4]], 5)
+    assert list(zip(*comes_later(city).nonzero(), strict=True)) == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 2),
+        (3, 4),
+    ]
+
+
+def test_a_window_is_left_aligned() -> None:
+    """What stands behind a window's end repeats its last row and is not there."""
+    _, checkins = city_of([[0, 1, 2]], 3)
+    windows = Windows.of(checkins, torch.tensor([0, 1]), torch.tensor([3, 1]))
+    assert windows.poi_BK.tolist() == [[0, 1, 2], [1, 1, 1]]
+    assert windows.present_BK.tolist() == [[True, True, True], [True, False, False]]
+
+
+def test_a_city_knows_the_training_split_alone() -> None:
+    """Validation and test check-ins count for nothing before training."""
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (3, c.TEST)])], 4)
+    city = City.of(dataset, TransitionGraph.from_dataset(dataset))
+    assert city.visits_P.tolist() == [1, 1, 0, 0] and city.poi_N.tolist() == [0, 1]

@@ -1,0 +1,118 @@
+"""A rival from dataset to checkpoint: the one loop, exact resume, a sealed folder that says what it holds."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from recap.checkpoint import MANIFEST, Checkpoint
+from recap.errors import CheckpointError, ConfigError
+from recap.graph import TransitionGraph
+from recap.presets import training_preset
+from recap.rivals.config import RivalConfig
+from recap.rivals.configs import RIVALS, rival_config
+from recap.storage.tensors import load_tensors
+from recap.training.loop import StepReport
+from recap.training.run import train
+from tests.cli_runner import recap_here, recap_json_here
+from tests.recap.rivals.variants import shaken, small_config, variant_id, variants
+from tests.worlds import batch_of, small_city
+
+CPU = torch.device("cpu")
+
+
+def trained(config: RivalConfig, out: Path) -> Checkpoint:
+    checkpoint = train(small_city(), config, out, device=CPU)
+    assert checkpoint is not None
+    return checkpoint
+
+
+@pytest.mark.parametrize("config", variants(), ids=variant_id)
+def test_a_cut_training_ends_in_the_same_bits(config: RivalConfig, tmp_path: Path) -> None:
+    """Two epochs, whole and cut after one step; the checkpoint opens, and says what it is."""
+    config = config.with_epochs(2).override(["batch_size=64"])
+    whole = trained(config, tmp_path / "whole")
+    seen: list[StepReport] = []
+    assert train(small_city(), config, tmp_path / "cut", device=CPU, watch=seen.append, stop=lambda: bool(seen)) is None
+    assert train(small_city(), config, tmp_path / "cut", device=CPU, resume=True) is not None
+    first, second = (load_tensors(tmp_path / name / "model.safetensors")[0] for name in ("whole", "cut"))
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+    assert (whole.manifest.model, whole.options, whole.label) == (config.rival, config.options, config.label)
+    assert whole.manifest.train == config and whole.manifest.best.stage is None and not whole.inactive_parts
+    dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
+    scores = whole.scorer(dataset, graph).score(batch_of(dataset))
+    assert scores.names == ["logits"] and scores.total.dtype == torch.float64 and scores.total.isfinite().all()
+    assert whole.label in (tmp_path / "whole" / "MODEL_CARD.md").read_text()
+
+
+@pytest.mark.parametrize("config", variants(), ids=variant_id)
+def test_every_weight_learns(config: RivalConfig) -> None:
+    """One loss reaches every parameter that is not held fixed, and is a number."""
+    model, city = shaken(config), small_city()
+    model.train()
+    examples = model.examples(city, batch_of(city).checkins)
+    model.zero_grad()
+    loss = model.loss(examples, torch.arange(min(8, len(examples))))
+    loss.backward()
+    assert loss.isfinite()
+    stuck = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.any())]
+    assert stuck == []
+    model.zero_grad()
+    model.eval()
+
+
+def test_the_learning_rate_waits_for_validation(tmp_path: Path) -> None:
+    """With patience 1 and a rate too small to improve anything, the rate falls after each validation but the first."""
+    config = small_config("flashback", patience=1, learning_rate=1e-12, decay_factor=0.5, decay_epochs=(), epochs=3)
+    trained(config, tmp_path / "out")
+    lines = (tmp_path / "out" / "training" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["learning_rate"]["all"] / 1e-12 for line in lines] == pytest.approx([1.0, 1.0, 0.5])
+
+
+def test_every_rival_has_its_network_and_a_name() -> None:
+    """The union, the table of networks and the names agree; a preset of that name is the rival."""
+    for name, kind in RIVALS.items():
+        config = rival_config(name)
+        assert type(config) is kind and config.rival == name == config.preset
+        assert training_preset(name) == config and kind.parse(json.loads(config.model_dump_json())) == config
+        assert shaken(small_config(name)).config.rival == name
+
+
+def test_an_unknown_model_is_refused(tmp_path: Path, city_folder: Path) -> None:
+    """One line that names what there is; a preset is RECAP's; RECAP's commands say what they need."""
+    result = recap_here("train", city_folder, "--model", "nextloc", "--out", tmp_path / "out")
+    assert result.returncode == 2 and "unknown model 'nextloc'; choose one of recap, flashback" in result.stderr
+    result = recap_here("train", city_folder, "--model", "flashback", "--preset", "tiny", "--out", tmp_path / "out")
+    assert result.returncode == 2 and "--preset tiny is RECAP's" in result.stderr
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(ConfigError, match="unknown model"):
+        rival_config("nextloc")
+
+
+def test_the_commands_of_a_rival(tmp_path: Path, city_folder: Path) -> None:
+    """`recap train --model`, `recap evaluate`: the target's time stands in checkpoint, output and records."""
+    out = tmp_path / "out"
+    fields = ["--set", "dim=6", "--set", "target_time=true"]
+    line = recap_json_here("train", city_folder, "--model", "replay", "--epochs", 1, *fields, "--out", out)
+    assert (line["model"], line["options"]) == ("replay", {"target_time": True})
+    manifest = json.loads((out / MANIFEST).read_text())
+    assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (2, "replay", True)
+    found = recap_json_here("evaluate", out, "--data", city_folder)
+    assert (found["model"], found["options"]) == ("REPLAY, target's time given", {"target_time": True})
+    assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
+    shown = recap_here("evaluate", out, "--data", city_folder)
+    assert "target's time" in shown.stdout
+    refused = recap_here("sanity", out, "--data", city_folder)
+    assert refused.returncode == 2 and "no sum of parts" in refused.stderr
+
+
+def test_a_rival_of_another_version_is_refused(tmp_path: Path) -> None:
+    """A manifest of RECAP without its stage is none, and a rival's weights do not build a RECAP."""
+    checkpoint = trained(small_config("flashback").with_epochs(1), tmp_path / "out")
+    dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
+    with pytest.raises(CheckpointError, match="Flashback, which gives one score for each place"):
+        checkpoint.build_model(dataset, graph)
+    assert isinstance(checkpoint.build_rival(dataset, graph), type(shaken(small_config("flashback"))))

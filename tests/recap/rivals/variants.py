@@ -1,0 +1,73 @@
+"""Every rival at a size that a test can afford, with each of its options: a new one of the registry comes in here."""
+
+from functools import cache
+from typing import Any, Final
+
+import torch
+
+from recap.data.dataset import Dataset
+from recap.history import CheckinTensors
+from recap.rivals.city import City
+from recap.rivals.config import RivalConfig
+from recap.rivals.configs import RIVALS, rival_config
+from recap.rivals.registry import build_rival
+from recap.rivals.rival import Rival
+from tests.worlds import shake, small_city
+
+SMALL: Final[dict[str, dict[str, Any]]] = {
+    "flashback": {"dim": 6, "window": 12},
+    "replay": {"dim": 6, "window": 12},
+    "lotnext": {"dim": 6, "window": 12},
+    "sasrec": {"dim": 6, "window": 12, "blocks": 2},
+    "getnext": {"dim": 6, "side_dim": 4, "feedforward_dim": 10, "window": 12},
+    "dchl": {"dim": 6, "near_places": 40, "contrast_places": 5, "radius_km": 5.0},
+}
+"""Small sizes by name; none of them is the number of places or users of the small city."""
+
+
+def small_config(name: str, **changes: Any) -> RivalConfig:
+    """A rival's configuration, small, with further fields replaced."""
+    config = rival_config(name)
+    return type(config).parse(config.model_dump() | SMALL.get(name, {}) | changes)
+
+
+def variants() -> list[RivalConfig]:
+    """Every rival under every value of its options."""
+    found = []
+    for name in RIVALS:
+        options = list(rival_config(name).options)
+        found += [small_config(name)]
+        found += [small_config(name, **{option: not rival_config(name).options[option]}) for option in options]
+    return found
+
+
+def variant_id(config: RivalConfig) -> str:
+    return config.label.replace(" ", "_")
+
+
+@cache
+def shaken(config: RivalConfig, seed: int = 0) -> Rival:
+    """An untrained rival of the small city whose weights all differ, in float64 and in evaluation mode."""
+    return shaken_in(City.of(small_city()), config, seed)
+
+
+def shaken_in(city: City, config: RivalConfig, seed: int = 0) -> Rival:
+    """The same for any city."""
+    torch.manual_seed(seed)
+    model = build_rival(config, city, torch.float64)
+    model.prepare(city)
+    shake(model, seed)
+    return model.eval()
+
+
+def table(dataset: Dataset, **changed: torch.Tensor) -> CheckinTensors:
+    """A dataset's check-ins with some columns (user, poi, seconds, local_seconds, trajectory) replaced."""
+    own = CheckinTensors.from_dataset(dataset)
+    columns = {
+        "user": own.user_T,
+        "poi": own.poi_T,
+        "seconds": own.seconds_T,
+        "local_seconds": own.local_seconds_T,
+        "trajectory": own.trajectory_T,
+    }
+    return CheckinTensors.from_arrays(**{name: value.numpy() for name, value in (columns | changed).items()})
