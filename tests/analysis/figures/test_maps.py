@@ -218,6 +218,12 @@ def test_deck_and_picture_of_a_case() -> None:
         layers = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT).to_json())["layers"]
         assert ("truth" in [layer["id"] for layer in layers]) == shown
         assert all("pickable" in layer for layer in layers)
+        assert next(layer for layer in layers if layer["id"] == "chosen")["data"] == []
+        truth = int(prediction.case[c.TARGET])
+        for disc in rows(marks.discs):
+            deck = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT, chosen=disc["poi"]).to_json())
+            (ring,) = next(layer for layer in deck["layers"] if layer["id"] == "chosen")["data"]
+            assert ring["at"] == disc["at"] and ring["r"] == disc["r"] + (9 if shown and disc["poi"] == truth else 4)
         colours = colours_of(draw_walk_image(marks, Ground(opened, build_basemap()), palette=DARK))
         assert (ImageColor.getrgb(DARK.truth.fill) in colours) == shown
         assert ImageColor.getrgb(DARK.model.fill) in colours
