@@ -16,6 +16,7 @@ from recap import columns as c
 
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
 TOWNS: Final = 5
+_SPREAD: Final = {"Square": 1.4, "Stop": 1.1}
 PART_WORDS: Final[dict[Part, str]] = {"graph": "Without {graph}", "history": "Without {habit}"}
 
 
@@ -50,7 +51,11 @@ def town_map(
         Dots("End", (target,), "truth", 19, ring=True),
     ]
     names = dict(enumerate(opened.labels))
-    return PlaceMap(says, opened.latitude, opened.longitude, tuple(dots), ways, names, clickable=True)
+    latitude, longitude = opened.latitude.copy(), opened.longitude.copy()
+    for kind, spread in _SPREAD.items():  # drawn a little apart, so that names do not lie upon each other
+        for degrees in (latitude, longitude):
+            degrees[kinds[kind]] += (spread - 1) * (degrees[kinds[kind]] - degrees[kinds[kind]].mean())
+    return PlaceMap(says, latitude, longitude, tuple(dots), ways, names, clickable=True)
 
 
 def parts_training(say: Say) -> Training:

@@ -213,7 +213,7 @@ def _at(place: int, seed: int) -> tuple[float, float]:
 
     Who lies beside whom is drawn, so that no position gives a path away.
     """
-    rings = {"Square": (SQUARES, 0.011), "Stop": (HOUSES, 0.022), "House": (HOUSES, 0.032)}
+    rings = {"Square": (SQUARES, 0.008), "Stop": (HOUSES, 0.02), "House": (HOUSES, 0.03)}
     number, radius = rings[kind_of_place(place)]
     slots = np.random.default_rng([seed, number, int(1000 * radius)]).permutation(number)
     angle = 2 * np.pi * slots[_number_in_kind(place)] / number
