@@ -120,8 +120,26 @@ class DchlConfig(RivalConfig):
     temperature: float = Field(0.1, gt=0, description="Temperature of the contrast.")
 
 
+class DeepmoveConfig(RivalConfig):
+    """DeepMove with the published values, many windows a step."""
+
+    title: ClassVar = "DeepMove"
+    rival: Literal["deepmove"] = "deepmove"
+    epochs: int = Field(20, ge=1, description="Passes over the training check-ins.")
+    batch_size: int = Field(16, ge=1, description="Windows in a step; published: one trajectory.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    clip_norm: float | None = Field(5.0, gt=0, description="Largest norm of a gradient.")
+    patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")
+    dim: int = Field(100, ge=1, le=1024, description="Width of a place.")
+    slot_dim: int = Field(10, ge=1, le=1024, description="Width of an hour of a weekday or weekend.")
+    user_dim: int = Field(30, ge=1, le=1024, description="Width of a user.")
+    hidden_dim: int = Field(300, ge=1, le=4096, description="Width of the recurrent state and of a history entry.")
+    window: int = Field(200, ge=2, le=1000, description="Check-ins of history and current trajectory together.")
+    dropout: float = Field(0.2, ge=0, lt=1, description="Dropout of tokens and of the last layer's input.")
+
+
 AnyRival = Annotated[
-    FlashbackConfig | ReplayConfig | LotnextConfig | SasrecConfig | GetnextConfig | DchlConfig,
+    FlashbackConfig | ReplayConfig | LotnextConfig | SasrecConfig | GetnextConfig | DchlConfig | DeepmoveConfig,
     Field(discriminator="rival"),
 ]
 _KINDS: Final[tuple[type[RivalConfig], ...]] = (
@@ -131,6 +149,7 @@ _KINDS: Final[tuple[type[RivalConfig], ...]] = (
     SasrecConfig,
     GetnextConfig,
     DchlConfig,
+    DeepmoveConfig,
 )
 RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _KINDS}
 """Name -> class of configuration, in the order of docs/rivals.md."""

@@ -8,6 +8,7 @@ from recap.rivals.city import City
 from recap.rivals.config import RivalConfig
 from recap.rivals.configs import (
     DchlConfig,
+    DeepmoveConfig,
     FlashbackConfig,
     GetnextConfig,
     LotnextConfig,
@@ -15,6 +16,7 @@ from recap.rivals.configs import (
     SasrecConfig,
 )
 from recap.rivals.dchl import Dchl
+from recap.rivals.deepmove import Deepmove
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
 from recap.rivals.lotnext import Lotnext
@@ -29,6 +31,7 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     SasrecConfig: Sasrec,
     GetnextConfig: Getnext,
     DchlConfig: Dchl,
+    DeepmoveConfig: Deepmove,
 }
 
 

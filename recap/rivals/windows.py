@@ -93,20 +93,30 @@ class TrainingWindows:
 
     @classmethod
     def of(
-        cls, dataset: Dataset, checkins: CheckinTensors, length: int, *, within_trajectory: bool = False
+        cls,
+        dataset: Dataset,
+        checkins: CheckinTensors,
+        length: int,
+        *,
+        within_trajectory: bool = False,
+        learn_across: bool = True,
     ) -> "TrainingWindows":
         """Cut every run of consecutive training check-ins of a user (of a trajectory) into windows.
 
         A run longer than ``length`` makes several windows; the last one ends where the run ends, and overlaps.
+
+        Args:
+            within_trajectory: a window stays in one trajectory.
+            learn_across: steps from one trajectory to the next are learned too.
         """
         table = dataset.checkins
         joined = (table[c.USER].to_numpy()[1:] == table[c.USER].to_numpy()[:-1]) & (
             (table[c.SPLIT].to_numpy() == c.TRAIN)[1:] & (table[c.SPLIT].to_numpy() == c.TRAIN)[:-1]
         )
-        if within_trajectory:
-            joined &= table[c.TRAJECTORY].to_numpy()[1:] == table[c.TRAJECTORY].to_numpy()[:-1]
+        inside = table[c.TRAJECTORY].to_numpy()[1:] == table[c.TRAJECTORY].to_numpy()[:-1]
+        joined &= inside | (not within_trajectory)
         aside = history_only(table)
-        learned = np.append(joined & ~(aside[1:] | aside[:-1]), False)
+        learned = np.append(joined & (inside | learn_across) & ~(aside[1:] | aside[:-1]), False)
 
         edges = np.diff(np.concatenate([[0], joined.astype(np.int8), [0]]))
         start, steps = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ from recap.history import CheckinTensors
 from recap.rivals.city import City
 from recap.rivals.dchl import Dchl, comes_later
 from recap.rivals.decay import average_past, degrees_apart, time_weights
+from recap.rivals.deepmove import Deepmove
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext, flow_map, place_features
 from recap.rivals.lotnext import Lotnext
@@ -191,6 +193,33 @@ def test_dchl_knows_what_comes_later() -> None:
         (1, 2),
         (3, 4),
     ]
+
+
+def test_deepmove_looks_back_at_merged_hours() -> None:
+    """Hours 8, 8, 9 of one walk, then 10: two entries, the mean of places 0 and 1, and place 2, weighted by h . g."""
+    city, _ = city_of([[0, 1, 2], [3]], 4)
+    local = torch.tensor([8, 8.5, 9, 40]) * HOUR
+    seconds = local.long().numpy()
+    checkins = CheckinTensors.from_arrays(
+        user=np.zeros(4, np.int64),
+        poi=np.arange(4),
+        seconds=seconds,
+        local_seconds=seconds,
+        trajectory=np.array([0, 0, 0, 1]),
+    )
+    model = build_rival(small_config("deepmove", dim=1, slot_dim=1, hidden_dim=1), city, torch.float64)
+    assert isinstance(model, Deepmove)
+    model.eval()
+    with torch.no_grad():
+        model.poi_embedding.weight.copy_(torch.tensor([[0.2], [0.4], [-0.5], [0.0]]))
+        model.slot_embedding.weight.zero_()
+        model.history.weight.fill_(1.0)
+        model.history.bias.zero_()
+        states = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([3])), 12))[0]
+    state, first, second = float(states[3, 0]), math.tanh(0.3), math.tanh(-0.5)
+    weight = math.exp(state * first) / (math.exp(state * first) + math.exp(state * second))
+    assert float(states[3, 1]) == pytest.approx(weight * first + (1 - weight) * second)
+    assert states[:3, 1].tolist() == [0.0, 0.0, 0.0], "a first trajectory has no past"
 
 
 def test_a_window_is_left_aligned() -> None:
