@@ -95,7 +95,6 @@ def plot_case_cells(cells: pd.DataFrame, *, found_within: int, palette: Palette)
         tickvals=list(_STEP_PLACES),
         ticktext=[name_bin(*bounds) for bounds in STEP_BINS],
         range=[-0.7, _STEP_PLACES[-1] + 0.7],
-        tickangle=0,
     )
     figure.update_yaxes(
         title_text="Rank of the true place",

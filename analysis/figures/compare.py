@@ -140,7 +140,7 @@ def plot_hits(rows: pd.DataFrame, *, a: str, b: str, chosen: str, palette: Palet
     for y, verb in ((1, "finds it"), (0, "misses it")):
         _note(figure, -0.55, y, f"<b>{_short(a, 12)}</b><br>{verb}", palette.quiet, size=13, xanchor="right")
     styled(figure, palette, height=_HEIGHT - 40)
-    figure.update_xaxes(visible=False, range=[-1.12, 1.52])
+    figure.update_xaxes(visible=False, range=[-1.25, 1.52])
     figure.update_yaxes(visible=False, range=[-0.52, 1.95])
     return figure
 

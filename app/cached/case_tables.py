@@ -7,6 +7,7 @@ from analysis.cases.case_table import case_table
 from app.cached import datasets, explanations
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
+from app.cached.removals import kept_causes
 from app.sources import Source
 from recap import columns as c
 
@@ -28,3 +29,10 @@ def cases_of_any_model(source: Source) -> pd.DataFrame:
     """The same without what hangs on a model: ranks are unknown, there are no reasons and causes."""
     opened = datasets.open_dataset(source)
     return case_table(opened, pd.DataFrame({c.RANK: [float("nan")] * len(opened.cases)}))
+
+
+def kept_cases(source: Source) -> pd.DataFrame:
+    """`all_cases` where removals were made before, else without reasons and causes: nothing is made for it."""
+    if kept_causes(source) is not None:
+        return all_cases(source)
+    return cases_of_any_model(source).assign(**{c.RANK: read_records(source)[c.RANK].to_numpy(float)})

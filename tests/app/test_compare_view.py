@@ -77,7 +77,7 @@ def test_links_reproduce_the_choice(city: LoadedDataset) -> None:
     app = open_view("compare", cell="both", figure="Figure 7: by evidence", case_view="Explain", **params)
     check_calm(app)
     assert "Both find it within 5" in texts(app) and "Case 3." in texts(app)
-    assert "no score parts" in texts(app)
+    assert "Nothing to take apart" in texts(app)
     spec = next(json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
     assert any("Visited before" in note["text"] for note in spec["layout"]["annotations"])
     assert app.query_params["a"] == "popularity" and app.query_params["open"] == "3"

@@ -53,5 +53,5 @@ def test_a_cell_lists_its_cases_and_a_case_opens_side_by_side(open_page: Open) -
     side_by_side.get_by_role("radio", name="Explain").or_(
         side_by_side.get_by_role("button", name="Explain", exact=True)
     ).first.click()
-    expect(side_by_side.get_by_text("no score parts")).to_be_visible()
+    expect(side_by_side.get_by_text("Nothing to take apart")).to_be_visible()
     expect(side_by_side.locator(".st-key-beside-parts-b")).to_be_visible()

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.cached.case_tables import all_cases
+from analysis.cases.case_table import FROM, TO
+from app.cached.case_tables import kept_cases
 from app.components.case_table import show_case_table
 from app.components.cases.card_grid import Entry, choose, chosen_entry
 from app.components.text import quiet
@@ -14,7 +15,7 @@ from app.sources import Source
 def show_list(source: Source, entries: Sequence[Entry]) -> None:
     """Every case once, in the order of the cards."""
     keys = {entry.case: entry.key for entry in reversed(entries)}
-    table = all_cases(source).iloc[list(dict.fromkeys(entry.case for entry in entries))]
+    table = kept_cases(source).iloc[list(dict.fromkeys(entry.case for entry in entries))]
 
     def choose_case(case: int) -> None:
         now = chosen_entry(entries)
@@ -23,4 +24,5 @@ def show_list(source: Source, entries: Sequence[Entry]) -> None:
             st.rerun()
         quiet("The box beside opens it, and keeps it with your notes.")
 
-    show_case_table(table, key="found", open_case=choose_case, in_link=True)
+    places = {FROM: st.column_config.TextColumn("From", width=120), TO: st.column_config.TextColumn("To", width=120)}
+    show_case_table(table, key="found", open_case=choose_case, in_link=True, more=places)

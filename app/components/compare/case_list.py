@@ -5,6 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from analysis.cases.case_table import FROM, TO
 from analysis.compare.cells import CELLS, FIGURE_1, HitSelection, cell_label
 from analysis.compare.comparison import Comparison
 from analysis.glossary import tooltip
@@ -53,7 +54,8 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
     table = comparisons.cell_cases(source, a, b, found.k, cell)
     label = cell_label(cell, found.a, found.b)
     with st.container(horizontal=True, vertical_alignment="center"):
-        quiet(f"{label} within {found.k}: {len(table):,} cases.", width="content")
+        order = " Largest change of rank first; a ticked row opens its case below." if len(table) else ""
+        quiet(f"{label} within {found.k}: {len(table):,} cases.{order}", width="content")
         st.space("stretch")
         if len(table) and st.button(
             "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
@@ -64,7 +66,6 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
             st.switch_page(WALK.path, query_params=state.link_to(model or source, cases=chosen.text, case=case))
     if table.empty:
         return
-    quiet("Largest change of rank first. A ticked row opens the case with both side by side, below.", width="content")
     show_case_table(
         listed_table(source, table),
         key=f"compared-{cell}",
@@ -74,6 +75,8 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         more={
             RANK_A: st.column_config.NumberColumn("Rank, A", width=62, format="%g", help="Of the true place, by A."),
             c.RANK: st.column_config.NumberColumn("Rank, B", width=62, format="%g", help="Of the true place, by B."),
+            FROM: st.column_config.TextColumn("From", width=150),
+            TO: st.column_config.TextColumn("To", width=150),
             EVIDENCE: st.column_config.TextColumn("Evidence", width=120, help=tooltip("revisit", c.WITHIN_TWO_HOPS)),
         },
     )
