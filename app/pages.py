@@ -43,9 +43,10 @@ LONG_TAIL: Final = View("long_tail", "Long tail")
 COMPARE: Final = View("compare", "Compare")
 CASES: Final = View("cases", "Cases")
 RUNS: Final = View("runs", "Runs")
+LEARN: Final = View("learn", "Learn")
 PRESENT: Final = View("present", "Present", hidden=True)
 
-PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, PRESENT)
+PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, LEARN, PRESENT)
 _PRESENTS: Final = "_presents"
 
 

@@ -37,6 +37,14 @@ def city_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def two_cities(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Path]]:
+    """Two small cities whose lessons have other right answers: dataset and checkpoint of each; do not change them."""
+    from tests.learn_worlds import trained_city
+
+    return [trained_city(tmp_path_factory.mktemp("learn"), seed) for seed in (6, 12)]
+
+
+@pytest.fixture(scope="session")
 def city_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint trained on the small city for a second, every part active; copy it before changing it."""
     import torch

@@ -36,11 +36,6 @@ def find_basemap(
     return found
 
 
-def bundle_basemap(bundle: Path | None) -> Basemap | None:
-    """A bundle's own layers, if it has any that can be read."""
-    return None if bundle is None else _readable(bundle / BUNDLED)
-
-
 def last_change(dataset_hash: str) -> int:
     """When the user's own basemap of a dataset was written, in ns; 0 without one."""
     with suppress(RecapError, OSError):

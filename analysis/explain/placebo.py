@@ -8,6 +8,7 @@ users, and the graph token is filled with the two hops of the other place.
 Shape suffixes: N placebos, with the case itself first; P POIs.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -64,13 +65,17 @@ def placebo_tests(
         poi: whose points.
         seed: of the draws, with the case's number.
     """
-    with one_thread(), torch.inference_mode():
-        contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, edited_case.case.number]))
-        drawn = {
-            **_evidence_rows(edited_case, contexts, poi),
-            **_own_visits(edited_case, poi, placebos),
-            **_token_row(edited_case, contexts, poi),
-        }
+    contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, edited_case.case.number]))
+
+    def network() -> dict[str, Tensor]:
+        with torch.inference_mode():
+            return _token_row(edited_case, contexts, poi)
+
+    # The token is a matter of large matrices, the rest of many small ones: side by side each has a core.
+    with one_thread(), ThreadPoolExecutor(1) as beside, torch.inference_mode():
+        token = beside.submit(network)
+        drawn = _evidence_rows(edited_case, contexts, poi) | _own_visits(edited_case, poi, placebos)
+        drawn |= token.result()
     return [_test(row, points_N.double().numpy()) for row, points_N in drawn.items()]
 
 

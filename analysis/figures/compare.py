@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.charts import styled
+from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
 from analysis.figures.palette import Palette, ink_on, mix
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
@@ -144,61 +145,43 @@ def plot_hits(rows: pd.DataFrame, *, a: str, b: str, chosen: str, palette: Palet
     return figure
 
 
-def plot_cohort_differences(cohorts: pd.DataFrame, *, a: str, b: str, palette: Palette) -> go.Figure:
-    """The paper's Fig. 7 for two sides: tail cases by history and two hops; cells carry their flags as customdata.
+def plot_cohort_differences(
+    cohorts: pd.DataFrame, *, palette: Palette, within: str = WITHIN, beyond: str = BEYOND
+) -> go.Figure:
+    """The paper's Fig. 7 for two sides: tail cases by history and two hops, see `plot_squares`.
 
     Args:
         cohorts: `Comparison.cohorts`.
+        within, beyond: what the rows are called.
     """
-    figure = go.Figure()
-    columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
-    for row in cohorts.to_dict(orient="records"):
-        x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
+
+    def ground(row: Row) -> str:
         hue = {"b": palette.model.fill, "a": palette.baseline}.get(str(row["verdict"]))
-        ground = palette.band if hue is None else mix(hue, palette.page, 0.9)
-        ink = ink_on(ground, palette)
-        figure.add_shape(
-            type="rect",
-            x0=x - 0.485,
-            x1=x + 0.485,
-            y0=y - 0.47,
-            y1=y + 0.47,
-            fillcolor=ground,
-            line_width=0,
-            layer="below",
-        )
-        figure.add_scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            marker={"symbol": "square", "size": 110, "color": ground, "opacity": 0},
-            customdata=[[bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]],
-            hovertext=f"n = {row['n']:,}",
-            hoverinfo="text",
-        )
+        return palette.band if hue is None else mix(hue, palette.page, 0.9)
+
+    def lines(row: Row) -> list[Line]:
         if row["n"] == 0:
-            _note(figure, x, y, "no such case", ink, xanchor="center")
-            continue
-        _note(figure, x, y + 0.2, f"<b>{signed(row['difference'])}</b>", ink, size=23, xanchor="center")
-        span = f"[{signed(row['low'])}, {signed(row['high'])}]"
-        _note(figure, x, y - 0.07, span, ink, size=13, xanchor="center")
-        beside = f"{row['a']:.3f} → {row['b']:.3f}, n = {row['n']:,}"
-        _note(figure, x, y - 0.27, beside, ink, size=13, xanchor="center")
-    for x, text in ((0, "Visited before"), (1, "Never visited")):
-        _note(figure, x, 1.62, f"<b>{text}</b>", palette.revisits.text, size=14, xanchor="center")
-    for y, text in ((1, "Within<br>two hops"), (0, "Beyond<br>two hops")):
-        _note(figure, -0.53, y, f"<b>{text}</b>", palette.paths.text, size=14, xanchor="right")
-    styled(figure, palette, height=_HEIGHT)
-    figure.update_xaxes(visible=False, range=[-0.8, 1.5])
-    figure.update_yaxes(visible=False, range=[-0.5, 1.75])
-    return figure
+            return [Line(0, "no such case", 13)]
+        return [
+            Line(0.2, f"<b>{signed(row['difference'])}</b>", 23),
+            Line(-0.07, f"[{signed(row['low'])}, {signed(row['high'])}]", 13),
+            Line(-0.27, f"{row['a']:.3f} → {row['b']:.3f}, n = {row['n']:,}", 13),
+        ]
+
+    def hover(row: Row) -> str:
+        return f"n = {row['n']:,}"
+
+    return plot_squares(
+        cohorts, palette, ground=ground, lines=lines, hover=hover, within=within, beyond=beyond, height=_HEIGHT
+    )
 
 
-def plot_seeds(seeds: pd.DataFrame, *, metric: str, palette: Palette) -> go.Figure:
+def plot_seeds(seeds: pd.DataFrame, *, metric: str, palette: Palette, each: str = "one dot for each seed") -> go.Figure:
     """Each seed's difference as a dot on the band within which two seeds of one model differ.
 
     Args:
         seeds: from `analysis.compare.seeds.seed_table`.
+        each: what a dot is, in words.
     """
     figure = go.Figure()
     rows = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
@@ -241,7 +224,7 @@ def plot_seeds(seeds: pd.DataFrame, *, metric: str, palette: Palette) -> go.Figu
         range=[-reach, 1.25 * reach],
         tickformat="+.3f",
         nticks=7,
-        title_text=f"Difference in {METRIC_LABELS[metric]}, one dot for each seed",
+        title_text=f"Difference in {METRIC_LABELS[metric]}, {each}",
     )
     names = [label for _, label in reversed(shown)]
     figure.update_yaxes(

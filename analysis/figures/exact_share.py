@@ -43,6 +43,6 @@ def plot_exact_share(share: float, palette: Palette) -> go.Figure:
         )
     styled(figure, palette, height=52, margin={"t": 26, "b": 4, "l": 0, "r": 0})
     figure.update_layout(barmode="stack", showlegend=False, bargap=0)
-    figure.update_xaxes(visible=False, range=[0, 1])
-    figure.update_yaxes(visible=False)
+    figure.layout.xaxis.update(visible=False, range=[0, 1])
+    figure.layout.yaxis.update(visible=False)
     return figure

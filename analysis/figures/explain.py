@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import place_paths, place_visits
-from analysis.figures.charts import styled
+from analysis.figures.charts import add_notes, styled
 from analysis.figures.palette import Palette, translucent
 
 _LONGEST_NAME = 24
@@ -13,7 +13,7 @@ _LONGEST_NAME = 24
 def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
     placed = place_paths(explanation.path_evidence)
-    figure = go.Figure()
+    figure, notes = go.Figure(), []
     for item in placed:
         figure.add_scatter(
             x=[0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
@@ -28,13 +28,14 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
             hoverinfo="skip",
         )
         for x, count in ((0.5 * item.x, item.path.count_in), ((1 + item.x) / 2, item.path.count_out)):
-            figure.add_annotation(
-                x=x,
-                y=(0.5 + 3 * item.y) / 4,
-                text=f"{count:,}×",
-                showarrow=False,
-                bgcolor=palette.page,
-                font={"size": 12, "color": palette.quiet},
+            notes.append(
+                {
+                    "x": x,
+                    "y": (0.5 + 3 * item.y) / 4,
+                    "text": f"{count:,}×",
+                    "bgcolor": palette.page,
+                    "font": {"size": 12, "color": palette.quiet},
+                }
             )
     figure.add_scatter(
         x=[item.x for item in placed],
@@ -60,19 +61,21 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
             marker={"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}},
             hoverinfo="skip",
         )
-        figure.add_annotation(
-            x=x,
-            y=0.5,
-            yshift=-24,
-            text=_short(name),
-            showarrow=False,
-            bgcolor=translucent(palette.page, 0.85),
-            font={"color": text_colour, "size": 13},
+        notes.append(
+            {
+                "x": x,
+                "y": 0.5,
+                "yshift": -24,
+                "text": _short(name),
+                "bgcolor": translucent(palette.page, 0.85),
+                "font": {"color": text_colour, "size": 13},
+            }
         )
+    add_notes(figure, notes)
     styled(figure, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
-    figure.update_xaxes(visible=False, range=[-0.16, 1.16])
+    figure.layout.xaxis.update(visible=False, range=[-0.16, 1.16])
     room = 30 / (52 * max(len(placed), 1))  # for the name above the highest path
-    figure.update_yaxes(visible=False, range=[1.1 + room / 2, -0.1 - room])
+    figure.layout.yaxis.update(visible=False, range=[1.1 + room / 2, -0.1 - room])
     return figure
 
 
@@ -115,8 +118,8 @@ def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
         x=0, y=1.62, text=first, showarrow=False, xanchor="left", font={"color": palette.quiet, "size": 13}
     )
     styled(figure, palette, height=170)
-    figure.update_xaxes(visible=False, range=[-0.36, 1.03])
-    figure.update_yaxes(visible=False, range=[1.85, -0.85])
+    figure.layout.xaxis.update(visible=False, range=[-0.36, 1.03])
+    figure.layout.yaxis.update(visible=False, range=[1.85, -0.85])
     return figure
 
 

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.figures.charts import styled
-from analysis.figures.palette import Palette, ink_on, mix, translucent
+from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
+from analysis.figures.palette import Palette, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -144,64 +145,31 @@ def plot_cohorts(
     reference: str,
     palette: Palette,
     *,
-    within: str = "Within<br>two hops",
-    beyond: str = "Beyond<br>two hops",
+    within: str = WITHIN,
+    beyond: str = BEYOND,
 ) -> go.Figure:
-    """The four evidence cohorts as a two by two matrix; cells carry ``[in_history, within_two_hops]`` as customdata.
+    """The four evidence cohorts as squares, see `plot_squares`.
 
     Args:
         table: from `accuracy_by_evidence`, with a reference.
         within, beyond: what the rows are called.
     """
-    figure = go.Figure()
-    columns, rows = {True: 0, False: 1}, {True: 1, False: 0}
-    for row in table.to_dict(orient="records"):
-        x, y = columns[bool(row[c.IN_HISTORY])], rows[bool(row[c.WITHIN_TWO_HOPS])]
+
+    def ground(row: Row) -> str:
         share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
-        ground = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
-        ink = ink_on(ground, palette)
-        figure.add_scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            marker={"symbol": "square", "size": 88, "color": ground, "opacity": 0},
-            customdata=[[bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]],
-            hovertext=f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if row["n"] else "no such case",
-            hoverinfo="text",
-        )
-        figure.add_shape(
-            type="rect",
-            x0=x - 0.485,
-            x1=x + 0.485,
-            y0=y - 0.47,
-            y1=y + 0.47,
-            fillcolor=ground,
-            line_width=0,
-            layer="below",
-        )
+        return mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
+
+    def lines(row: Row) -> list[Line]:
         value = f"<b>{row['value']:.2f}</b>" if row["n"] else "–"
-        figure.add_annotation(x=x, y=y + 0.12, text=value, showarrow=False, font={"size": 25, "color": ink})
         beside = f"{reference} {row['reference']:.2f}   " if row["n"] else ""
-        note = f"{beside}n = {row['n']:,}"
-        figure.add_annotation(x=x, y=y - 0.2, text=note, showarrow=False, font={"size": 13, "color": ink})
-    for x, text in ((0, "Visited before"), (1, "Never visited")):
-        figure.add_annotation(
-            x=x, y=1.62, text=f"<b>{text}</b>", showarrow=False, font={"color": palette.revisits.text, "size": 14}
-        )
-    for y, text in ((1, within), (0, beyond)):
-        figure.add_annotation(
-            x=-0.53,
-            y=y,
-            xanchor="right",
-            text=f"<b>{text}</b>",
-            showarrow=False,
-            align="right",
-            font={"color": palette.paths.text, "size": 14},
-        )
-    styled(figure, palette, height=290)
-    figure.update_xaxes(visible=False, range=[-0.9, 1.5])
-    figure.update_yaxes(visible=False, range=[-0.5, 1.75])
-    return figure
+        return [Line(0.12, value, 25), Line(-0.2, f"{beside}n = {row['n']:,}", 13)]
+
+    def hover(row: Row) -> str:
+        return f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if row["n"] else "no such case"
+
+    return plot_squares(
+        table, palette, ground=ground, lines=lines, hover=hover, within=within, beyond=beyond, height=290
+    )
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: str = "Hops N") -> go.Figure:

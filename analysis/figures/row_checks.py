@@ -54,8 +54,10 @@ def plot_seeds(stamp: RowStamp, palette: Palette) -> go.Figure:
         showarrow=False,
         font={"color": palette.quiet, "size": 12},
     )
-    figure.update_xaxes(type="log", range=[-0.35, math.log10(worst) + 0.45], showticklabels=False, showline=False)
-    figure.update_yaxes(
+    figure.layout.xaxis.update(
+        type="log", range=[-0.35, math.log10(worst) + 0.45], showticklabels=False, showline=False
+    )
+    figure.layout.yaxis.update(
         tickvals=[len(checks) - at for at in range(len(checks))],
         ticktext=[str(check.seed) for check in checks],
         range=[0.3, len(checks) + 0.7],
@@ -115,8 +117,8 @@ def plot_placebos(stamp: RowStamp, palette: Palette) -> go.Figure:
     styled(figure, palette, height=210, margin={"t": 8, "b": 42, "l": 4, "r": 4})
     figure.add_vline(x=test.bar, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     figure.update_layout(bargap=0)
-    figure.update_xaxes(title_text="Points", nticks=5, showline=True)
-    figure.update_yaxes(visible=False, range=[0, 1.25 * top])
+    figure.layout.xaxis.update(title={"text": "Points", "font": {"size": 13}}, nticks=5, showline=True)
+    figure.layout.yaxis.update(visible=False, range=[0, 1.25 * top])
     return figure
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.types import ScoreDecomposition
 from analysis.figures.case_layout import part_is_active, shown_parts, waterfall
-from analysis.figures.charts import styled
+from analysis.figures.charts import add_notes, styled
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.registers import Words
@@ -40,7 +40,7 @@ def score_panels(
     _add_bars(difference, differences, [0.0] * len(labels), colours, [""] * len(labels), palette)
     _add_values(difference, [signed_points(value) for value in differences], palette.ink, palette)
     for figure, (low, high) in zip((*places, difference), ranges, strict=True):
-        figure.update_xaxes(range=[low, high])
+        figure.layout.xaxis.range = [low, high]
     return places[0], places[1], difference
 
 
@@ -82,20 +82,24 @@ def _panel(title: str, colour: str, labels: list[str], palette: Palette) -> go.F
     short = title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
     notes = [(short, -0.75, colour, 15, 600, title)]
     notes += [(label, row - 0.22, palette.ink, 13, 400, "") for row, label in enumerate(labels)]
-    for text, y, ink, size, weight, whole in notes:
-        figure.add_annotation(
-            x=0,
-            xref="paper",
-            y=y,
-            text=_harmless(text),
-            hovertext=_harmless(whole) if whole != text else "",
-            showarrow=False,
-            xanchor="left",
-            font={"color": ink, "size": size, "weight": weight},
-        )
+    add_notes(
+        figure,
+        (
+            {
+                "x": 0,
+                "xref": "paper",
+                "y": y,
+                "text": _harmless(text),
+                "hovertext": _harmless(whole) if whole != text else "",
+                "xanchor": "left",
+                "font": {"color": ink, "size": size, "weight": weight},
+            }
+            for text, y, ink, size, weight, whole in notes
+        ),
+    )
     styled(figure, palette, height=34 + ROW_PX * len(labels), margin={"t": 2, "b": 2})
-    figure.update_yaxes(range=[len(labels) - 0.4, -1.1], visible=False)
-    figure.update_xaxes(showticklabels=False, showline=False, zeroline=True, zerolinecolor=palette.grid)
+    figure.layout.yaxis.update(range=[len(labels) - 0.4, -1.1], visible=False)
+    figure.layout.xaxis.update(showticklabels=False, showline=False, zeroline=True, zerolinecolor=palette.grid)
     return figure
 
 
@@ -123,17 +127,21 @@ def _add_bars(
 
 def _add_values(figure: go.Figure, texts: list[str], total_colour: str, palette: Palette) -> None:
     """Numbers in a column at the right, on the line of their row's name."""
-    for row, text in enumerate(texts):
-        last = row == len(texts) - 1
-        figure.add_annotation(
-            x=1,
-            xref="paper",
-            y=row - 0.22,
-            text=f"<b>{text}</b>" if last else text,
-            showarrow=False,
-            xanchor="right",
-            font={"color": total_colour if last else palette.ink, "size": 13},
-        )
+    last = len(texts) - 1
+    add_notes(
+        figure,
+        (
+            {
+                "x": 1,
+                "xref": "paper",
+                "y": row - 0.22,
+                "text": f"<b>{text}</b>" if row == last else text,
+                "xanchor": "right",
+                "font": {"color": total_colour if row == last else palette.ink, "size": 13},
+            }
+            for row, text in enumerate(texts)
+        ),
+    )
 
 
 def _ranges(explanation: FullExplanation) -> list[list[float]]:

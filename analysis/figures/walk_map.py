@@ -12,10 +12,11 @@ from analysis.figures.walk_marks import HALF_SIZE, WalkMarks
 from recap import columns as c
 
 
-def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette) -> pdk.Deck:
+def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int | None = None) -> pdk.Deck:
     """The deck of one case's marks.
 
     Args:
+        chosen: the place that a ring marks; nothing where none is, or it has no disc.
         map_style: from `basemap_style`, or the address of an online style.
     """
     layers = [
@@ -31,6 +32,8 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette) -> pdk.Deck
             "source", marks.source[["at", "r", "tip"]], fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0
         ),
         *(_ring_layers(marks, palette) if len(marks.ring) else []),
+        # Always there: a layer that comes and goes would have the browser build those after it anew.
+        deck_layers.discs("chosen", marks.chosen(chosen), fill=None, line=rgb(palette.ink), line_px=2.0),
         deck_layers.names(marks.names, name_colours(palette), palette),
     ]
     return deck_layers.deck(layers, marks.camera, map_style)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.figures.labels import place_labels
 from analysis.figures.spread import spread_discs
-from analysis.formatting import percent, points
+from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, from_screen, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
@@ -24,6 +24,8 @@ LARGEST_DISC_PX = 27.0
 SOURCE_PX = 8.0
 STOP_PX = 8.0
 RING_PX = 5.0
+CHOSEN_PX = 4.0
+"""How far the ring of the chosen place lies outside the disc, or outside the truth's ring."""
 LONE_RING_PX = 12.0
 NAMED_CANDIDATES = 3
 HALF_SIZE = (356.0, 266.0)
@@ -68,6 +70,11 @@ class WalkMarks:
         moved = [table[table["moved"]] for table in (self.discs, self.ring)]
         columns = ["at", "x", "y", "true_at", "true_x", "true_y"]
         return pd.concat([table[columns] for table in moved], ignore_index=True).drop_duplicates(subset=["x", "y"])
+
+    def chosen(self, poi: int | None) -> pd.DataFrame:
+        """A ring around the disc of a place: ``at, r, tip``; no row where it has none."""
+        disc = self.discs[self.discs[c.POI] == poi]
+        return disc[["at", "tip"]].assign(r=disc["r"] + RING_PX * disc["truth"] + CHOSEN_PX)
 
     @property
     def round_marks(self) -> np.ndarray:
@@ -159,7 +166,7 @@ def _discs_and_ring(
     ring["r"] = ring["r"] + RING_PX
     if show_truth:
         target = opened.labels[int(prediction.case[c.TARGET])]
-        ring["tip"] = f"True next place: {target}, rank {prediction.target_rank:g}"
+        ring["tip"] = f"True next place: {target}, rank {rank_number(prediction.target_rank)}"
     else:
         ring["tip"] = ""
     whole = discs["r"].to_numpy() + RING_PX * truth
@@ -188,11 +195,12 @@ def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
         facts = listed["probability"].map(lambda probability: percent(probability, 1))
     else:
         facts = listed[c.SCORE].map(lambda score: f"score {points(score)}")
-    tips = listed[c.RANK].map("{:g}. ".format) + listed["name"] + ": " + facts
+    ranks = listed[c.RANK].map(rank_number)
+    tips = ranks + ". " + listed["name"] + ": " + facts
     return {
         c.POI: listed[c.POI].to_numpy(),
         "name": listed["name"].to_numpy(),
-        c.RANK: listed[c.RANK].map("{:g}".format).to_numpy(),
+        c.RANK: ranks.to_numpy(),
         "revisit": listed["revisit"].to_numpy(),
         "truth": listed["truth"].to_numpy() & show_truth,
         "r": np.round(disc_radius_px(weight), 1),

@@ -71,7 +71,7 @@ def cohort_cells(table: pd.DataFrame, words: Words | None = None) -> pd.DataFram
     """`causes_by_evidence` as it is shown: words for the cohorts, headings that say what was taken away."""
     words = words or Words()
     flags = zip(table[c.IN_HISTORY].astype(bool), table[c.WITHIN_TWO_HOPS].astype(bool), strict=True)
-    shown = pd.DataFrame({"True place": [words.hops(COHORT_LABELS[key]) for key in flags]})
+    shown = pd.DataFrame({"True place": [words.sentence(COHORT_LABELS[key]) for key in flags]})
     shown["Cases"], shown["Found"] = table["n"], table["found"]
     for column in table.columns:
         if str(column).startswith("lost_"):

@@ -34,6 +34,8 @@ class Ground(Config):
 
     layers: list[GroundLayer]
     dots: list[Point]
+    credit: str = ""
+    """Whose data the layers are; empty where none is shown."""
 
 
 class Projection:
@@ -78,7 +80,8 @@ def draw_ground(
                 layers.append(GroundLayer(name=name, kind="fill" if name in FILLS else "line", parts=parts))
     dots = [dot for dot in projection.points(latitude, longitude) if any(_is_in(dot, frame) for frame in frames)]
     every = -(-len(dots) // MAX_DOTS) if dots else 1
-    return Ground(layers=layers, dots=dots[::every])
+    credit = str((basemap or {}).get("attribution", "")) if any(layer.parts for layer in layers) else ""
+    return Ground(layers=layers, dots=dots[::every], credit=credit)
 
 
 def _layer_parts(

@@ -18,6 +18,7 @@ from analysis.sharing.places import ToldPlaces, told_places
 from analysis.sharing.reidentification import MOST_POINTS, Crowd
 from analysis.sharing.shared_case import Change, Reidentification, SharedCase, SharedPage, SharedPlace
 from analysis.sharing.telling import Telling
+from analysis.sharing.told_ground import told_layers
 from analysis.sharing.traces import traces_of
 from recap.errors import CaseError
 from recap.privacy import EXACT_NOTE, Generalisation
@@ -53,7 +54,7 @@ def share_cases(
         title: of a collection; a single case has its finding.
         notes: one for each case, told as written; empty for none.
         rule: how much is taken away; by default `Generalisation` with a new salt.
-        basemap: the city's own map layers.
+        basemap: the city's map layers; which of them a file shows, see `analysis.sharing.told_ground`.
 
     Raises:
         CaseError: no case, notes for another number of cases, or cases of another dataset.
@@ -81,7 +82,12 @@ def share_cases(
         cases=cases,
         dataset_hash=first.dataset_hash if exact else None,
         checkpoint_hash=first.checkpoint_hash if exact else None,
-        ground=_ground(cases, shown, telling, basemap),
+        ground=_ground(
+            cases,
+            shown,
+            telling,
+            told_layers(basemap, telling.rule, invented=opened.dataset.manifest.synthetic, hides_places=hide_places),
+        ),
     )
 
 

@@ -68,6 +68,10 @@ def draw_slide_map(
     for mark in shown:
         if mark.kind != "middle":
             _name(draw, at(mark.at), mark, palette, letters, width)
+    if ground.credit:
+        corner = width - 12 * _TWICE, height - 8 * _TWICE
+        font = letters.font(15 * _TWICE)
+        draw.text(corner, letters.fit(ground.credit), fill=palette.quiet, font=font, anchor="rs")
     return image.resize(size, Image.Resampling.LANCZOS)
 
 

@@ -10,6 +10,8 @@ from recap import columns as c
 
 FITTED_PREDICTIONS = 5
 CLOSEST_ZOOM = 16.0
+NARROWEST_PX = 550
+"""Width of the map where it stands beside the list on a projector of 960 pixels; wider maps show more at the sides."""
 
 
 def fit_prediction(opened: LoadedDataset, prediction: CasePrediction, *, show_truth: bool) -> Camera:
@@ -43,4 +45,6 @@ def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
 
 
 def _fit(opened: LoadedDataset, poi: np.ndarray) -> Camera:
-    return fit_camera(opened.latitude[poi], opened.longitude[poi], height_px=540, max_zoom=CLOSEST_ZOOM)
+    return fit_camera(
+        opened.latitude[poi], opened.longitude[poi], width_px=NARROWEST_PX, height_px=540, max_zoom=CLOSEST_ZOOM
+    )

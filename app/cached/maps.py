@@ -9,7 +9,7 @@ from streamlit import runtime
 
 from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap
-from analysis.basemap.stored import bundle_basemap, find_basemap, last_change
+from analysis.basemap.stored import find_basemap, last_change
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
@@ -65,12 +65,13 @@ def walk_map(
     show_truth: bool,
     show_paths: bool,
     whole_walk: bool,
+    chosen: int | None = None,
 ) -> DrawnDeck:
-    """The map of one case; kept, since stepping to and fro shows the same maps again."""
+    """The map of one case, one of its places marked; kept, since stepping to and fro shows the same maps again."""
     ground = ground_address(
         source, theme, online=online
     )  # every run of a page asks for it, so it is not kept with the deck
-    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk)
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk, chosen)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
@@ -83,9 +84,10 @@ def _draw_walk_map(
     show_truth: bool,
     show_paths: bool,
     whole_walk: bool,
+    chosen: int | None,
 ) -> DrawnDeck:
     marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
-    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme)))
+    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
 
 
 def _walk_marks(
@@ -115,7 +117,7 @@ def explain_image(source: Source, explanation: FullExplanation, theme: Theme, *,
     """The map of an explanation as a PNG, drawn when it is asked for; told coarsely unless exact."""
     opened = datasets.open_dataset(source)
     if not exact:
-        page = share_cases([explanation], opened, basemap=bundled_basemap(source))
+        page = share_cases([explanation], opened, basemap=shared_basemap(source))
         return draw_case_image(page, palette=palette_of(theme), font=slide_font())
     return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
 
@@ -165,9 +167,9 @@ def told_ground(source: Source, told: LoadedDataset) -> Ground:
     return Ground(told, with_density(basemap, told.latitude, told.longitude))
 
 
-def bundled_basemap(source: Source) -> Basemap | None:
-    """The bundle's own layers alone: a shared page tells no coordinates, so no true shore is on it."""
-    return bundle_basemap(source.bundle)
+def shared_basemap(source: Source) -> Basemap | None:
+    """The layers that files to be shared choose from, see `analysis.sharing.told_ground`."""
+    return _read_basemap(source, last_change(source.dataset_hash))
 
 
 def read_basemap(source: Source) -> Basemap | None:

@@ -92,7 +92,7 @@ def lift(source: Source, group: str) -> pd.DataFrame:
     return lift_analysis.evidence_lift(datasets.open_dataset(source), group=group)
 
 
-def ablations(source: Source, metric: str) -> pd.DataFrame | None:
+def ablations(source: Source, metric: str, group: str = "all") -> pd.DataFrame | None:
     """The bundle's ablation results, or None where the source has none of its own."""
     if source.bundle is None or source.checkpoint_hash is None:
         return None
@@ -100,7 +100,7 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
         content = json.loads((source.bundle / "ablations.json").read_text(encoding="utf-8"))
         if content["checkpoint_hash"] != source.checkpoint_hash:
             return None
-        table = ablation_table(content, metric)
+        table = ablation_table(content, metric, group)
     except (OSError, ValueError, KeyError, TypeError, DataError):
         return None
     return table if len(table) else None

@@ -13,7 +13,7 @@ from analysis.formatting import rank_number, times
 from app.cli.app import start_app
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import BaselineOption, CheckpointArgument, DataOption, EtaOption, open_records
-from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, write_shared
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, check_manner, write_shared
 from app.cli.sharing import share as share_page
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
@@ -276,8 +276,7 @@ def share(
 
     if html is None and slides is None:
         raise ConfigError("nothing to write; give --html FILE or --slides FILE")
-    if exact and hide_places:
-        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+    check_manner(exact=exact, hide_places=hide_places)
     shelf = _shelf()
     chosen = None if collection is None else _collection(shelf, collection)
     missing = [name for name in names or [] if name not in shelf.cases]

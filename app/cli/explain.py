@@ -14,7 +14,16 @@ from analysis.explain.types import CaseExplanation
 from analysis.formatting import percent, points, rank_number, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
-from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, TitleOption, share, write_shared
+from app.cli.sharing import (
+    ExactFlag,
+    HidePlacesFlag,
+    HtmlOption,
+    SlidesOption,
+    TitleOption,
+    check_manner,
+    share,
+    write_shared,
+)
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
@@ -101,8 +110,7 @@ def explain(
         raise ConfigError(
             "--exact, --hide-places and --title are about written files; give --html FILE or --slides FILE"
         )
-    if exact and hide_places:
-        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+    check_manner(exact=exact, hide_places=hide_places)
     whole: list[FullExplanation] = []
     if full or writes:
         whole = _explain_fully(

@@ -1,12 +1,12 @@
 """Options and writing of shared pages and decks, for every command that exports cases."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recap.errors import ConfigError
 from recap.storage.atomic import new_file
 
 if TYPE_CHECKING:
@@ -29,6 +29,16 @@ HidePlacesFlag = Annotated[
 TitleOption = Annotated[str, typer.Option("--title", help="In written files: a title above several cases.")]
 
 
+def check_manner(*, exact: bool, hide_places: bool) -> None:
+    """Refuse two options that contradict each other.
+
+    Raises:
+        ConfigError: both were given.
+    """
+    if exact and hide_places:
+        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+
+
 def share(
     explanations: "Sequence[FullExplanation]",
     predictor: "Predictor",
@@ -40,17 +50,21 @@ def share(
     notes: Sequence[str] = (),
 ) -> "SharedPage":
     """What the files will hold, see `analysis.sharing.share.share_cases`."""
+    from analysis.basemap.stored import find_basemap
     from analysis.records.loaded_dataset import LoadedDataset
     from analysis.sharing.share import share_cases
 
+    opened = LoadedDataset(predictor.dataset, predictor.graph)
+    invented = opened.dataset.manifest.synthetic
+    basemap = find_basemap(opened.dataset.hash, data.parent, opened.latitude, opened.longitude, synthetic=invented)
     return share_cases(
         explanations,
-        LoadedDataset(predictor.dataset, predictor.graph),
+        opened,
         exact=exact,
         hide_places=hide_places,
         title=title,
         notes=notes,
-        basemap=_basemap(data),
+        basemap=basemap,
     )
 
 
@@ -76,12 +90,3 @@ def write_shared(page: "SharedPage", html: Path | None, slides: Path | None) -> 
     if lines:
         lines.append(page.note if page.estimate is None else page.estimate.sentence)
     return lines
-
-
-def _basemap(data: Path) -> dict[str, Any] | None:
-    """Map layers that lie beside a bundled dataset, if any can be read."""
-    try:
-        basemap = json.loads((data.parent / "basemap.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return basemap if isinstance(basemap, dict) and isinstance(basemap.get("layers"), dict) else None

@@ -296,7 +296,8 @@ def _rows(shown: pd.DataFrame, key: str, more: Mapping[str, Any]) -> int | None:
 
 def _readable(shown: pd.DataFrame, more: list[str]) -> pd.DataFrame:
     """The table in words; words as categories, which are a tenth of the text to send."""
-    readable = shown[[name for name in _columns() if name in shown] + [name for name in more if name in shown]].copy()
+    known = [name for name in dict.fromkeys([c.CASE, *more, *_columns()]) if name in shown]
+    readable = shown[[name for name in known if name not in (REASON, CAUSES) or shown[name].map(bool).any()]].copy()
     if REASON in readable:
         readable[REASON] = shown[REASON].map({name: state.words().term(name) for name in MISS_LABELS}).fillna("")
     if CAUSES in readable:

@@ -2,6 +2,28 @@
 
 import streamlit as st
 
+from analysis.records.loaded_dataset import LoadedDataset
+from app import state
+from app.cached import datasets
+from app.sources import Source
+
+
+def source_with_cases(otherwise: str) -> tuple[Source, LoadedDataset] | None:
+    """The chosen source and its dataset; None where there is none or it has no test case, which is said then.
+
+    Args:
+        otherwise: what cannot be done without test cases, as "so there is nothing to compare".
+    """
+    source = state.current_source()
+    if source is None:
+        no_source()
+        return None
+    opened = datasets.open_dataset(source)
+    if opened.cases.empty:
+        st.info(f"This dataset has no test case, {otherwise}.")
+        return None
+    return source, opened
+
 
 def no_source() -> None:
     """The helpful empty state of an app without any dataset."""
@@ -11,5 +33,5 @@ def no_source() -> None:
         "recap prepare check-ins.txt --format foursquare --out data\n"
         "recap train data --preset quick --out checkpoint\n"
         "recap app --data data --checkpoint checkpoint",
-        language="bash",
+        language=None,
     )

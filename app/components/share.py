@@ -67,7 +67,7 @@ def _share(
             hide_places=manner == "hidden",
             title=title,
             notes=notes,
-            basemap=maps.bundled_basemap(source),
+            basemap=maps.shared_basemap(source),
         )
     if page.estimate is None:
         st.warning(markdown_text(page.note))

@@ -7,15 +7,15 @@ from analysis.cases.recipes import RECIPES, FoundCases, RecipeName
 from analysis.cases.saved_case import Collection
 from app import state
 from app.cached import cases as cached
-from app.cached import datasets
 from app.components.cases.card_grid import PAGE, Entry, chosen_entry, show_cards
+from app.components.cases.case_list import show_list
 from app.components.cases.chosen_case import show_chosen
 from app.components.cases.exchange import exchange_control
 from app.components.cases.share_cases import share_shown
-from app.components.empty import no_source
+from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
-from app.components.toolbar import source_picker
+from app.components.toolbar import register_control, source_picker
 from app.pages import PRESENT
 from app.sources import Source
 from recap.printable import markdown_text
@@ -25,14 +25,10 @@ _ALL = "all"
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
-    if source is None:
-        no_source()
+    there = source_with_cases("so there is none to collect")
+    if there is None:
         return
-    opened = datasets.open_dataset(source)
-    if opened.cases.empty:
-        st.info("This dataset has no test case, so there is none to collect.")
-        return
+    source, opened = there
     shelf = Library.of_user().read()
     mine = [
         stored
@@ -43,7 +39,6 @@ def view() -> None:
     chosen_recipe = current_recipe(found, has_saved=bool(mine))
     collection = current_collection(shelf)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=230)
         _collection_picker(shelf, len(mine))
         search = st.text_input(
             "Search",
@@ -63,13 +58,17 @@ def view() -> None:
         saved_names = [entry.saved.name for entry in entries if entry.saved]
         exchange_control(shelf, saved_names, collection if chosen_recipe is None else None)
         kept = collection.value.title if collection else "Saved cases"
-        share_shown(source, entries, kept if chosen_recipe is None else found[chosen_recipe].label)
+        words = state.words()
+        share_shown(source, entries, kept if chosen_recipe is None else words.sentence(found[chosen_recipe].label))
+        with st.popover("More", icon=":material/tune:", type="tertiary", key="cases-more"):
+            source_picker(source)
+            register_control()
     title = st.container()
     _recipe_pills(found)
     with title:
         st.title(_finding(found, chosen_recipe, collection, entries, search or ""), anchor=False)
     if chosen_recipe is not None:
-        quiet(markdown_text(found[chosen_recipe].absent or found[chosen_recipe].meaning))
+        quiet(markdown_text(words.sentence(found[chosen_recipe].absent or found[chosen_recipe].meaning)))
     _say_damaged(shelf)
     if not entries:
         if chosen_recipe is None:
@@ -77,7 +76,10 @@ def view() -> None:
         return
     grid = st.grid(3, min_column_width=290)
     with grid.cell(column_span=2):
-        show_cards(source, cached.recipe_tables(source), entries, chosen)
+        if _as_list():
+            show_list(source, entries)
+        else:
+            show_cards(source, cached.recipe_tables(source), entries, chosen)
     with grid.cell(), st.container(border=True):
         if chosen is not None:
             show_chosen(source, shelf, chosen, collection if chosen_recipe is None else None)
@@ -139,7 +141,7 @@ def _collection_picker(shelf: Shelf, number: int) -> None:
 
 
 def _recipe_pills(found: dict[RecipeName, FoundCases]) -> None:
-    total = next(iter(found.values())).of
+    total, words = next(iter(found.values())).of, state.words()
 
     def pick() -> None:
         st.session_state["recipe"] = st.session_state["recipe_pills"]
@@ -150,7 +152,7 @@ def _recipe_pills(found: dict[RecipeName, FoundCases]) -> None:
         f"Find more in all {total:,} cases",
         RECIPES,
         key="recipe_pills",
-        format_func=lambda name: f"{found[name].label} {found[name].count:,}",
+        format_func=lambda name: words.sentence(f"{found[name].label} {found[name].count:,}"),
         on_change=pick,
     )
 
@@ -182,7 +184,7 @@ def _finding(
     if recipe is not None:
         count = found[recipe].count
         cases = "No case" if not count else "1 case" if count == 1 else f"{count:,} cases"
-        return f"{markdown_text(found[recipe].label)}: {cases} of {found[recipe].of:,}"
+        return f"{markdown_text(state.words().sentence(found[recipe].label))}: {cases} of {found[recipe].of:,}"
     saved = "No saved case" if not entries else "1 saved case" if len(entries) == 1 else f"{len(entries):,} saved cases"
     held = f" with “{markdown_text(search[:40])}”" if search.strip() else ""
     where = f"{markdown_text(collection.value.title)}: " if collection else ""
@@ -221,6 +223,21 @@ def _say_damaged(shelf: Shelf) -> None:
     with st.expander(f"{number} in your library cannot be read; the others are here", icon=":material/warning:"):
         for entry in shelf.damaged[:20]:
             st.markdown(f"- {markdown_text(entry.file)}: {markdown_text(entry.reason[:200])}")
+
+
+def _as_list() -> bool:
+    return (
+        st.segmented_control(
+            "Shown as",
+            ("Cards", "List"),
+            default="Cards",
+            required=True,
+            key="cases_as",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        == "List"
+    )
 
 
 def _is_here(case: int, number: int) -> bool:

@@ -1,35 +1,33 @@
 """Compare: two scorers on the same cases, by how often the step was seen, case by case, and beside their seeds."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from analysis.compare import headline
 from analysis.compare.comparison import METRICS, found_within
 from analysis.records.accuracy import METRIC_LABELS
 from app import state
-from app.cached import comparisons, datasets
+from app.cached import comparisons
 from app.components.compare.case_list import current_cell, show_case_list
 from app.components.compare.figures import show_cells, show_differences
 from app.components.compare.numbers import show_numbers
 from app.components.compare.seeds import show_seeds, show_swap
 from app.components.compare.side_by_side import current_open, show_side_by_side
 from app.components.compare.sides import current_sides, pick_sides
-from app.components.empty import no_source
+from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
-from app.components.toolbar import downloads, source_picker
+from app.components.toolbar import downloads, register_control, source_picker
 from recap.printable import markdown_text
 
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
-    if source is None:
-        no_source()
+    there = source_with_cases("so there is nothing to compare")
+    if there is None:
         return
-    opened = datasets.open_dataset(source)
-    if opened.cases.empty:
-        st.info("This dataset has no test case, so there is nothing to compare.")
-        return
+    source, opened = there
     a, b = current_sides(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         pick_sides(source)
@@ -37,13 +35,16 @@ def view() -> None:
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
             source_picker(source)
+            register_control()
             quiet("Predictions from elsewhere: `recap import-predictions FILE --data DATA`.")
         data = st.container(width="content")
     with st.spinner("Ranking the test cases, once for each model"):
         found = comparisons.compared(source, a, b, metric, k)
+    words = state.words()
+    found = replace(found, a=words.sentence(found.a), b=words.sentence(found.b))
     st.title(markdown_text(headline.comparison_finding(found)), anchor=False)
     both = f"Both on the same {found.n:,} cases of {found.users:,} walkers."
-    st.markdown(markdown_text(" ".join([both, *headline.sentences(found)])))
+    st.markdown(markdown_text(words.sentence(" ".join([both, *headline.sentences(found)]))))
     cell = current_cell()
     grid = st.grid(3, min_column_width=330, gap="medium")
     with grid.cell(column_span=2):
@@ -51,13 +52,13 @@ def view() -> None:
     with grid.cell():
         cell = show_cells(found, cell)
     show_numbers(found)
-    quiet(headline.strictness_sentence(found))
+    quiet(words.sentence(headline.strictness_sentence(found)))
     halves = st.grid(2, min_column_width=480, gap="medium")
     with halves.cell():
-        show_case_list(source, a, b, found, cell)
-    with halves.cell():
         show_seeds(found)
+    with halves.cell():
         show_swap(source, a, b, metric)
+    show_case_list(source, a, b, found, cell)
     case = current_open(len(opened.cases))
     if case is not None:
         show_side_by_side(source, a, b, case)

@@ -34,7 +34,6 @@ from recap import columns as c
 from recap.printable import markdown_text
 
 NARROW: Final = 250  # three columns from 830 px on: a projector of 960 keeps sum and map side by side
-HALF: Final = 410
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -47,7 +46,7 @@ def view() -> None:
     if source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
         st.markdown("A counting baseline has no parts to take apart. Train a checkpoint first:")
-        st.code("recap train DATA --preset quick --out CHECKPOINT", language="bash")
+        st.code("recap train DATA --preset quick --out CHECKPOINT", language=None)
         return
     if not source.has_parts:
         show_ranks_only(source)
@@ -56,7 +55,6 @@ def view() -> None:
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=175)
         _case_input(len(opened.cases))
         pickers = st.container(horizontal=True, width="content")
         hide_truth = not truth_toggle()
@@ -65,7 +63,9 @@ def view() -> None:
         before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
         with pickers:
             pair_pickers(source, before, (about, against))
-        register_control()
+        with st.popover("More", icon=":material/tune:", type="tertiary"):
+            source_picker(source)
+            register_control()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
@@ -89,15 +89,12 @@ def view() -> None:
         show_map(source, shown)
     below = st.grid(3, min_column_width=NARROW)
     with below.cell(column_span=2):
+        show_paths(source, shown)
+        show_visits(shown)
         stamps = st.container()
         show_left_out(shown)
     with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    halves = st.grid(2, min_column_width=HALF)
-    with halves.cell():
-        show_paths(source, shown)
-    with halves.cell():
-        show_visits(shown)
     show_counterfactual_search(source, shown)
     with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
         show_stamps(shown, explanations.check(source, shown))

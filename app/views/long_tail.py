@@ -49,7 +49,6 @@ def view() -> None:
     opened = datasets.open_dataset(source)
     own = datasets.model_key(source)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=250)
         metric = metric_control()
         unit = st.segmented_control(
             "Mean over",
@@ -81,7 +80,9 @@ def view() -> None:
             label_visibility="collapsed",
             width=170,
         )
-        register_control()
+        with st.popover("More", icon=":material/tune:", type="tertiary", key="long-tail-more"):
+            source_picker(source)
+            register_control()
         st.space("stretch")
         data = st.container(width="content")
     if opened.cases.empty:
@@ -197,7 +198,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             key="hops",
             alt=words.say("hops_alt"),
         )
-        quiet(words.hops(headlines.hop_finding(hops)))
+        quiet(words.sentence(headlines.hop_finding(hops)))
         chart_table({"Hops": hops}, "hops")
     with halves.cell():
         share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
@@ -285,7 +286,7 @@ def show_lift(source: Source) -> None:
         "● :gray[given own visits]",
         "▲ :gray[new to the walker, given popularity and distance]",
     )
-    quiet(state.words().hops(headlines.lift_finding(lift)))
+    quiet(state.words().sentence(headlines.lift_finding(lift)))
     quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
     chart_table({"Lift": lift}, "lift")
 

@@ -46,11 +46,6 @@ def view() -> None:
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
     opened = datasets.open_dataset(source)
     with facts:
-        quiet(
-            f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, "
-            f"{len(opened.cases):,} test cases",
-            width="content",
-        )
         model_card(source)
         data = st.container(width="content")
     if opened.cases.empty:
@@ -68,10 +63,10 @@ def view() -> None:
     with title:
         st.title(finding, anchor=False)
         show_model(source)
-        if state.takes_over_saying_invented():
-            quiet("This city is invented: nobody in it is real, and its people are more regular than real ones.")
-        elif source.checkpoint_folder is None:
-            quiet("No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one.")
+        quiet(
+            f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test "
+            f"cases. {_caveat(source)}"
+        )
     with accuracy:
         section(f"{tables.metric_label(metric)} against baselines")
         panels = st.grid(3, min_column_width=170)
@@ -89,6 +84,15 @@ def view() -> None:
     show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, source=source, key="overview")
+
+
+def _caveat(source: Source) -> str:
+    """What a reader must know of the source beforehand."""
+    if state.takes_over_saying_invented():
+        return "This city is invented: nobody in it is real, and its people are more regular than real ones."
+    if source.checkpoint_folder is None:
+        return "No model was trained on this dataset yet, so a counting baseline predicts; `recap train` makes one."
+    return ""
 
 
 def show_model(source: Source) -> None:
@@ -131,7 +135,7 @@ def show_notable(source: Source) -> None:
                 show_card(source, notable)
     absent = describe_absent(cases, causes=causes)
     if absent:
-        quiet(state.words().hops(absent))
+        quiet(state.words().sentence(absent))
     if source.has_parts and not causes:
         quiet("What finds these cases is not measured yet; the filters of Walk measure it, and so does `recap causes`.")
 
@@ -163,7 +167,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
                 width="content",
             )
         st.metric(datasets.model_label(source), ordinal(notable.rank), width="content")
-    quiet(markdown_text(words.hops(notable.reason)))
+    quiet(markdown_text(words.sentence(notable.reason)))
 
 
 view()

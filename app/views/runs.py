@@ -4,7 +4,9 @@ from typing import Final
 
 import streamlit as st
 
+from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.training_progress import queue_table, run_headline, stage_spans
+from app import state
 from app.cached import run_store
 from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
@@ -14,6 +16,7 @@ from app.components.runs.comparison import show_comparison, show_sweep
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
+from app.components.toolbar import register_control
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.store.description import describe_run
@@ -36,8 +39,10 @@ STATE_COLOURS: Final = {
 def view() -> None:
     store = run_store.open_store()
     rows = run_store.list_rows(store)
-    chosen = _chosen(rows)
-    st.title(_title(store, chosen), anchor=False)
+    chosen = _chosen(store, rows)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title(_title(store, chosen), anchor=False, width="stretch")
+        register_control()
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
         st.warning(markdown_text(refusal))
@@ -85,14 +90,33 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
     show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
-def _chosen(rows: list[RunRow]) -> str | None:
+def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
+    """The run of a link, else the one chosen before, else the latest that is at work, else the latest.
+
+    The address names it and the hash of its data, since numbers of runs are each folder's own; a link to a run that
+    is not here, or that has other data here, gets a sentence.
+    """
     numbers = [row["id"] for row in rows]
-    asked = st.session_state.get("run", st.query_params.get("run"))
+    linked, made_with = state.incoming("run"), state.incoming("dataset")
+    if linked is not None:
+        st.session_state["run"] = linked
+    asked = st.session_state.get("run")
     active = [row["id"] for row in rows if row["state"] in ACTIVE and row["state"] != "queued"]
     latest: list[str | None] = [None, *numbers, *active]
-    chosen = asked if asked in numbers else latest[-1]
-    if chosen is not None:
-        st.query_params["run"] = chosen
+    st.session_state["run"] = chosen = asked if asked in numbers else latest[-1]
+    try:
+        dataset = store.get(chosen).read_spec().dataset_hash if chosen is not None else ""
+    except RecapError:  # a damaged run is described by the page
+        dataset = ""
+    state.write_param("run", chosen)
+    state.write_param("dataset", link_hashes(dataset, None).get("dataset"))
+    if linked is not None and linked != chosen:
+        st.session_state["run_note"] = chosen, "The run of this link is not among your runs."
+    elif linked is not None and made_with and compare_hashes({"dataset": made_with}, dataset, None).differing:
+        st.session_state["run_note"] = chosen, f"This link means another run {chosen}: its data are others than here."
+    of, note = st.session_state.get("run_note", (None, ""))
+    if note and of == chosen:
+        st.warning(note)
     return chosen
 
 

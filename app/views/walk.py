@@ -19,7 +19,7 @@ from app.cached import datasets, selections
 from app.cached.records import read_records
 from app.cached.removals import read_removals
 from app.cached.selections import Selection
-from app.components.empty import no_source
+from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.misses import ANY_REASON, chosen_reason, missed_because, why_control
 from app.components.text import quiet
@@ -32,14 +32,10 @@ from recap.errors import ConfigError
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
-    if source is None:
-        no_source()
+    there = source_with_cases("so there is nothing to walk through")
+    if there is None:
         return
-    opened = datasets.open_dataset(source)
-    if opened.cases.empty:
-        st.info("This dataset has no test case, so there is nothing to walk through.")
-        return
+    source, opened = there
     if "case" not in st.session_state and "case" not in st.query_params:
         filters_changed()  # a link that names filters and no case opens the first case that passes
     case = state.current_case(len(opened.cases))

@@ -23,14 +23,15 @@ from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
 from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
+from recap.memory import trim_heap
 from recap.scores import CaseBatch, Scores
 from recap.storage.tensors import load_tensors, save_tensors
 
 FORMAT_VERSION: Final = 3
 """Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""
 
-_CASES_PER_BLOCK: Final = 1024
-_SOURCES_PER_BLOCK: Final = 128
+_CASES_PER_BLOCK: Final = 256
+_SOURCES_PER_BLOCK: Final = 32
 
 
 class EvidenceRankerConfig(Config):
@@ -44,6 +45,11 @@ class EvidenceRankerConfig(Config):
         description="Share of the training cases to fit on, the latest: they are most like what comes.",
     )
     num_cases: int = Field(40_000, ge=1, description="Drawn at random from these; all where there are fewer.")
+    num_candidates: int = Field(
+        1_200_000,
+        ge=1,
+        description="Candidates that the drawn cases may have together, about: memory and time grow with them.",
+    )
     l2: float = Field(1e-5, ge=0, description="Penalty on squared weights, per standard deviation of their feature.")
     max_iterations: int = Field(150, ge=1, description="L-BFGS iterations at most.")
 
@@ -98,8 +104,10 @@ class EvidenceRanker:
         """
         config = EvidenceRankerConfig() if config is None else config
         features = EvidenceFeatures.from_dataset(dataset, graph, config.features)
+        checkins = CheckinTensors.from_dataset(dataset)
         rows = draw_cases(dataset, config, seed)
-        problem = build_problem(features, CheckinTensors.from_dataset(dataset), rows)
+        rows = within_budget(features, checkins, rows, config.num_candidates, seed)
+        problem = build_problem(features, checkins, rows)
         fit = fit_log_linear(problem, l2=config.l2, max_iterations=config.max_iterations)
         return cls(
             config=config,
@@ -195,6 +203,18 @@ def draw_cases(dataset: Dataset, config: EvidenceRankerConfig, seed: int) -> Ten
     return torch.from_numpy(np.sort(rows))
 
 
+def within_budget(
+    features: EvidenceFeatures, checkins: CheckinTensors, row_N: Tensor, num_candidates: int, seed: int
+) -> Tensor:
+    """As many of the cases as have about ``num_candidates`` candidates, drawn at random; all where these are fewer."""
+    sample = row_N[:: max(1, len(row_N) // _CASES_PER_BLOCK)]
+    per_case = len(features.of(CaseBatch(checkins, sample)).case_C) / len(sample)
+    allowed = max(1, int(num_candidates / max(per_case, 1.0)))
+    if len(row_N) <= allowed:
+        return row_N
+    return torch.from_numpy(np.sort(np.random.default_rng(seed).choice(row_N.numpy(), allowed, replace=False)))
+
+
 def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: Tensor) -> RankingProblem:
     """Evidence of training cases and of their targets, as `fit_log_linear` wants it."""
     case, packed, dense, packed_target, dense_target = [], [], [], [], []
@@ -211,16 +231,21 @@ def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: T
         hit_C = evidence.poi_C == target_B[evidence.case_C]
         target_BF = torch.zeros(len(batch), evidence.packed_CF.shape[1], dtype=torch.float64)
         packed_target.append(target_BF.index_add_(0, evidence.case_C[hit_C], packed[-1][hit_C]))
+        trim_heap()
     source_S, source_N = torch.unique(checkins.poi_T[row_N], return_inverse=True)
-    return RankingProblem(
-        case_C=torch.cat(case),
-        packed_CF=torch.cat(packed),
-        dense_CD=torch.cat(dense),
-        packed_NF=torch.cat(packed_target),
-        dense_ND=torch.cat(dense_target),
-        source_N=source_N,
-        dense_blocks=[
-            [values.float() for values in features.dense_of(sources).values()]
-            for sources in source_S.split(_SOURCES_PER_BLOCK)
-        ],
+    case_C, packed_CF, dense_CD, packed_NF, dense_ND = map(
+        _emptied_into_one, (case, packed, dense, packed_target, dense_target)
     )
+    dense_blocks = [
+        [values.float() for values in features.dense_of(sources).values()]
+        for sources in source_S.split(_SOURCES_PER_BLOCK)
+    ]
+    return RankingProblem(case_C, packed_CF, dense_CD, packed_NF, dense_ND, source_N, dense_blocks)
+
+
+def _emptied_into_one(pieces: list[Tensor]) -> Tensor:
+    """The pieces as one tensor; the list is emptied, so that both stand in memory for one of the tensors only."""
+    whole = torch.cat(pieces)
+    pieces.clear()
+    trim_heap()
+    return whole

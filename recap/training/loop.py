@@ -23,12 +23,12 @@ from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_b
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
+from recap.memory import trim_heap
 from recap.model.config import Stage, StageValues
 from recap.scores import Scorer
 from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
-from recap.training.memory import trim_heap
 from recap.training.metrics_file import EpochLine
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import AnyTraining

@@ -1,12 +1,14 @@
 """The view Cases: recipes and their counts, notes, tags, collections and their order, search, what cannot be read."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.recipes import LABELS
+from analysis.registers import Words
 from app.cached import cases as cached
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
@@ -26,6 +28,10 @@ def field(app: AppTest, kind: str, start: str) -> object:
     return next(widget for widget in app.get(kind) if str(widget.key).startswith(start))
 
 
+def _pills(app: AppTest) -> Any:
+    return next(group for group in app.get("button_group") if group.key == "recipe_pills")
+
+
 def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
     """Save the chosen case with what is written about it."""
     field(app, "text_area", "note-").set_value(note)  # type: ignore[attr-defined]
@@ -40,9 +46,8 @@ def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
     app = open_view("cases")
     check_calm(app)
     recipes = cached.recipes(source)
-    pills = app.get("button_group")[0]
-    assert [option.content for option in pills.proto.options] == [
-        f"{found.label} {found.count:,}" for found in recipes.values()
+    assert [option.content for option in _pills(app).proto.options] == [
+        Words("stakeholder").sentence(f"{found.label} {found.count:,}") for found in recipes.values()
     ]
     for name, found in recipes.items():
         app = open_view("cases", recipe=name)
@@ -147,7 +152,7 @@ def test_a_baseline_has_recipes_and_nothing_to_present(
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("cases")
     check_calm(app)
-    labels = [option.content for option in app.get("button_group")[0].proto.options]
+    labels = [option.content for option in _pills(app).proto.options]
     assert any(label.startswith("Coincides") for label in labels)
     assert not [button for button in app.button if button.key == "present"]
 

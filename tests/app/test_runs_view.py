@@ -94,6 +94,10 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     check_calm(failed)
     assert failed.title[0].value == "Run 1 failed after 0 of 4 epochs."
     assert {button.label: button.disabled for button in failed.button}["Resume"] is False
+    linked = open_view("runs", run="1", dataset=app.query_params["dataset"])
+    assert not any("run" in each.value for each in linked.warning) and linked.query_params["run"] == "1"
+    other, gone = (open_view("runs", **link) for link in ({"run": "1", "dataset": "0123456789ab"}, {"run": "77"}))
+    assert "another run 1" in other.warning[0].value and "not among your runs" in gone.warning[0].value
 
 
 def test_the_form_refuses_as_the_command_line_does(

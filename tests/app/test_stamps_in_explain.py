@@ -41,20 +41,21 @@ def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: 
     check_calm(app)
     lines = stamp_lines(told.checks, told.target_rank, [path.name for path in told.path_evidence])
     table = shown_table(app)
-    named = {label: Words("stakeholder").row(key, label) for key, label in ROW_LABELS.items()}
+    words = Words("stakeholder")
+    named = {label: words.row(key, label) for key, label in ROW_LABELS.items()}
     assert table["Row"].tolist() == [named.get(line.label, line.label) for line in lines]
     assert table["Points"].tolist() == [line.points for line in lines]
     assert table["Rank without"].tolist() == [line.rank for line in lines]
     chips = [list(chips) for chips in table["Does it hold?"]]
-    assert chips == [line.chips for line in lines]
-    assert stamp_finding(told.checks) in texts(app).replace("\\", "")
+    assert chips == [[words.sentence(chip) for chip in line.chips] for line in lines]
+    assert words.sentence(stamp_finding(told.checks)) in texts(app).replace("\\", "")
     chosen = app.selectbox(key="checked_row")
     assert chosen.value == shown_first(told.checks)
     for stamp in told.checks.stamps:
         app.selectbox(key="checked_row").select(stamp.row).run()
         check_calm(app)
         said = texts(app).replace("\\", "")
-        assert all(text in said for text in describe_checks(stamp))
+        assert all(words.sentence(text) in said for text in describe_checks(stamp))
     bars = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     assert any("Explained exactly" in note["text"] for bar in bars for note in bar["layout"].get("annotations", []))
     return chips
@@ -63,7 +64,7 @@ def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: 
 def test_stamps_without_siblings_say_so(predictor: Predictor) -> None:
     """No sibling was trained: nothing holds, and the finding says that seeds were not measured."""
     chips = check_table(predictor, {})
-    assert any("seeds not measured" in chip for row in chips for chip in row)
+    assert any("trainings not measured" in chip for row in chips for chip in row)
     assert not any("●" in chip for row in chips for chip in row)
 
 
@@ -74,7 +75,7 @@ def test_stamps_with_siblings_count_the_seeds(predictor: Predictor) -> None:
         key = seed_key(predictor.dataset.hash, predictor.checkpoint.hash, seed)
         write_records(table, key.cached(), key.metadata)
     chips = check_table(predictor, {1: table, 2: table})
-    assert any("3 of 3 seeds" in chip for row in chips for chip in row)
+    assert any("3 of 3 trainings" in chip for row in chips for chip in row)
 
 
 def test_an_edited_case_has_stamps_without_ranks(predictor: Predictor) -> None:

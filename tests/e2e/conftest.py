@@ -39,8 +39,13 @@ CHROMIUM_FLAGS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
+    # Nothing outside is reached. Not by intercepting requests: that switches the browser's cache off.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ]
 PATIENCE_MS = 60_000
+GROUNDS: dict[Literal["light", "dark"], str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 24, 29)"}
+"""The page's ground in each theme."""
+GROUND = "colour => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === colour"
 playwright_api.expect.set_options(timeout=PATIENCE_MS)  # a busy two-core machine is slow now and then
 
 
@@ -64,13 +69,22 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One browser for a module; every test opens its own window."""
+    """One browser for this folder."""
     with playwright_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="package")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """One window, whose tabs share what was loaded once; a session of the app belongs to its tab alone."""
+    opened = browser.new_context()
+    opened.set_default_timeout(PATIENCE_MS)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")
@@ -113,9 +127,10 @@ def running(command: Sequence[str | Path], environment: dict[str, str], folder: 
 
 
 @pytest.fixture
-def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    """Open a path of the app in a window of its own; outside requests are blocked and none may fail or be tried."""
-    windows: list[BrowserContext] = []
+def open_page(browser: Browser, window: BrowserContext, address: str) -> Iterator[Callable[..., Page]]:
+    """Open a path of the app in a tab of its own; nothing outside may be asked for, and no request may fail."""
+    tabs: list[Page] = []
+    others: list[BrowserContext] = []
     outside: list[str] = []
     failed: list[str] = []
 
@@ -125,13 +140,22 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
             failed.append(f"{request.url}: {request.failure}")
 
     def open_path(
-        path: str, *, theme: Literal["light", "dark"] = "light", width: int = 1440, at: str = address
+        path: str,
+        *,
+        theme: Literal["light", "dark"] = "light",
+        width: int = 1440,
+        height: int = 900,
+        at: str = address,
+        elsewhere: bool = False,
     ) -> Page:
-        window = browser.new_context(color_scheme=theme, viewport={"width": width, "height": 900})
-        windows.append(window)
-        window.set_default_timeout(PATIENCE_MS)
-        page = window.new_page()
-        page.route("**/*", lambda route: route.continue_() if _is_local(route.request.url) else route.abort())
+        """``elsewhere`` is another browser, which knows nothing of this one."""
+        if elsewhere:
+            others.append(browser.new_context())
+            others[-1].set_default_timeout(PATIENCE_MS)
+        page = (others[-1] if elsewhere else window).new_page()
+        tabs.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=theme)
         page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
         page.on("requestfailed", note_failure)
         page.goto(at + path)
@@ -140,10 +164,12 @@ def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         return page
 
     yield open_path
+    for tab in tabs:
+        tab.close()
+    for other in others:
+        other.close()
     assert outside == [], "the app asked for something outside"
     assert failed == [], "a request of the app failed"
-    for window in windows:
-        window.close()
 
 
 def wait_until_idle(page: Page) -> None:

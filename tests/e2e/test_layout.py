@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.e2e.conftest import Page, playwright_api, wait_until_idle
 
 expect = playwright_api.expect
@@ -18,53 +16,62 @@ def box(page: Page, selector: str) -> dict[str, Any]:
     return dict(found)
 
 
-def linked(page: Page, width: int, height: int) -> Page:
-    """The page again from its own, whole address, in a window of this size."""
+def side_by_side(page: Page, left: str, right: str) -> bool:
+    return box(page, right)["x"] > box(page, left)["x"] + 200
+
+
+def resized(page: Page, width: int, height: int = 900) -> Page:
+    """The same page in a window of another size, its figures drawn again."""
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(page.url)
-    page.wait_for_selector(".st-key-ledger-difference .js-plotly-plot")
-    wait_until_idle(page)
+    page.wait_for_function("width => document.querySelector('[data-testid=stMain]').clientWidth === width", arg=width)
     return page
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
-def test_explains_first_screen_holds_answer_sum_and_map(open_page: Open, width: int, height: int) -> None:
-    """The title, the whole ledger, and the map beside it, which begins with it; the truth is named in the title."""
-    page = linked(open_page("/explain?case=3"), width, height)
-    title, ledger, chart = (box(page, name) for name in ("h1", ".st-key-ledger", ".st-key-explain-map"))
-    assert title["y"] > 0 and ledger["y"] > title["y"] + title["height"]
-    assert ledger["y"] + ledger["height"] <= height
-    assert chart["x"] >= ledger["x"] + ledger["width"] and abs(chart["y"] - ledger["y"]) < 40
-    assert chart["y"] + 0.7 * chart["height"] <= height
+def overlaps(page: Page, names: list[str]) -> list[tuple[str, str]]:
+    """Pairs of elements that lie over one another."""
+    boxes = [(name, box(page, name)) for name in names]
+    return [
+        (first, second)
+        for at, (first, one) in enumerate(boxes)
+        for second, other in boxes[at + 1 :]
+        if not (
+            one["x"] + one["width"] <= other["x"] + 1
+            or other["x"] + other["width"] <= one["x"] + 1
+            or one["y"] + one["height"] <= other["y"] + 1
+            or other["y"] + other["height"] <= one["y"] + 1
+        )
+    ]
 
 
-@pytest.mark.parametrize("width", [960, 1100])
-def test_a_projector_keeps_two_columns(open_page: Open, width: int) -> None:
-    """Explain's sum and map, Overview's accuracies and long tail, Walk's map and list stand side by side."""
-    page = open_page("/explain?case=3", width=width)
-    assert box(page, ".st-key-explain-map")["x"] > box(page, ".st-key-ledger")["x"] + 200
-    page = open_page("/", width=width)
-    assert box(page, ".st-key-distribution")["x"] > box(page, ".st-key-lollipops-all")["x"] + 200
-    page = open_page("/walk?case=1", width=width)
-    assert box(page, ".st-key-list")["x"] > box(page, ".st-key-map")["x"] + 200
+def test_explain_at_every_width(open_page: Open) -> None:
+    """The first screen holds title, ledger and map, at a projector's width too; a phone stacks the panels."""
+    page = open_page("/explain?case=3")
+    page.wait_for_selector(".st-key-ledger-difference .js-plotly-plot")
+    for width, height in ((1440, 900), (1024, 768)):
+        resized(page, width, height)
+        title, ledger, chart = (box(page, name) for name in ("h1", ".st-key-ledger", ".st-key-explain-map"))
+        assert title["y"] > 0 and ledger["y"] > title["y"] + title["height"]
+        assert ledger["y"] + ledger["height"] <= height
+        assert chart["x"] >= ledger["x"] + ledger["width"] and abs(chart["y"] - ledger["y"]) < 40
+        assert chart["y"] + 0.7 * chart["height"] <= height
+    for width in (960, 1100):
+        assert side_by_side(resized(page, width), ".st-key-ledger", ".st-key-explain-map")
+    resized(page, 390)
+    assert overlaps(page, [f".st-key-ledger-{name}" for name in PANELS]) == []
 
 
-@pytest.mark.parametrize(("path", "panels"), [("/explain?case=3", "ledger"), ("/", "lollipops")])
-def test_a_phone_stacks_the_panels(open_page: Open, path: str, panels: str) -> None:
-    """At 390 pixels nothing is wider than the window and no panel lies over another."""
-    page = open_page(path, width=390)
-    names = PANELS if panels == "ledger" else ("all", "head", "tail")
-    page.wait_for_selector(f".st-key-{panels}-{names[-1]} .js-plotly-plot")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    boxes = [box(page, f".st-key-{panels}-{name}") for name in names]
-    for at, one in enumerate(boxes):
-        for other in boxes[at + 1 :]:
-            beside = one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
-            assert beside or one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
+def test_overview_at_every_width(open_page: Open) -> None:
+    """Accuracies and long tail stand side by side on a projector; a phone stacks the panels."""
+    page = open_page("/")
+    page.wait_for_selector(".st-key-lollipops-tail .js-plotly-plot")
+    for width in (960, 1100):
+        assert side_by_side(resized(page, width), ".st-key-lollipops-all", ".st-key-distribution")
+    resized(page, 390)
+    assert overlaps(page, [f".st-key-lollipops-{name}" for name in ("all", "head", "tail")]) == []
 
 
-def test_a_filter_moves_nothing(open_page: Open) -> None:
-    """Map and list stand where they stood, whatever is chosen above them."""
+def test_walk_at_every_width_and_under_a_filter(open_page: Open) -> None:
+    """Map and list stand where they stood, whatever is chosen; side by side on a projector, stacked below that."""
     page = open_page("/walk?case=1")
     page.locator(".st-key-list canvas").first.wait_for(state="attached")
     before = [box(page, name)["y"] for name in ("h1", ".st-key-map")]
@@ -72,6 +79,11 @@ def test_a_filter_moves_nothing(open_page: Open) -> None:
     page.wait_for_url("**show=Unseen**")
     wait_until_idle(page)
     assert [box(page, name)["y"] for name in ("h1", ".st-key-map")] == before
+    for width in (960, 1100):
+        assert side_by_side(resized(page, width), ".st-key-map", ".st-key-list")
+    resized(page, 800)
+    chart, listed = box(page, ".st-key-map"), box(page, ".st-key-list")
+    assert listed["y"] > chart["y"] + chart["height"] / 2
 
 
 def test_an_edit_answers_on_top_of_its_tray(open_page: Open) -> None:

@@ -88,7 +88,7 @@ def launch(page: Page, *, seed: str, epochs: int) -> None:
         expect(slider).not_to_have_value(str(now))
     wait_until_idle(page)
     if seed != "1":
-        seeds = page.get_by_role("toolbar", name="Seeds")
+        seeds = page.get_by_role("toolbar", name="Random starts")
         for name in (seed, "1"):
             seeds.get_by_role("button", name=name, exact=True).click()
             wait_until_idle(page)
@@ -148,3 +148,13 @@ def test_a_run_outlives_the_server(server: Server, page: Page, record_property: 
     print(json.dumps({"seconds_from_last_epoch_to_changed_cases": round(seconds, 1)}))
     right, wrong = (int(word) for word in (changes.text_content() or "").split() if word.isdecimal() and word != "1")
     assert right + wrong > 0
+
+    # A ticked row of the cases that changed sides opens its case.
+    table = page.locator("[class*=st-key-run_changes_]")
+    table.scroll_into_view_if_needed()
+    table.locator("canvas").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Space")
+    page.locator(".st-key-run_case_walk button").click()
+    page.wait_for_url("**/walk*")
+    expect(page.locator("h1")).to_contain_text("→")

@@ -1,6 +1,6 @@
 """The grid of cards in Cases: a drawn map, what kind of case it is, the two places, and a button that chooses it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,9 +71,10 @@ def show_cards(source: Source, tables: RecipeTables, entries: Sequence[Entry], c
     """As many cards as were asked for, six at first."""
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
+    pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
-            _card(source, tables, entry, f"{at + 1} of {len(entries):,}", entry == chosen)
+            pictures.append(_card(source, tables, entry, f"{at + 1} of {len(entries):,}", entry == chosen))
     if len(entries) > number:
         st.button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -81,22 +82,22 @@ def show_cards(source: Source, tables: RecipeTables, entries: Sequence[Entry], c
             icon=":material/expand_more:",
             on_click=lambda: st.session_state.update(cards_shown=number + PAGE),
         )
+    for draw in pictures:  # last: a picture that was never drawn takes a fifth of a second, and the words are there
+        draw()
 
 
-def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> None:
+def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
+    """The words of a card; returns what draws its picture above them."""
     kinds = kinds_of(entry.case, cached.recipes(source).values(), entry.found)
-    opened = datasets.open_dataset(source)
+    opened, words = datasets.open_dataset(source), state.words()
     card = describe_card(opened, tables, entry.case, model=datasets.model_label(source), found=entry.found)
     recipe = None if entry.found is None else entry.found.recipe
     paths = recipe in ("two_hops", "both")
-    st.image(
-        cached.thumbnail(source, entry.case, state.theme_palette().theme, paths=paths),
-        width="stretch",
-        alt=f"Map: from {card.source} to {card.target}",
-    )
+    slot = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         for found in kinds[:2]:
-            st.markdown(f":{COLOURS[found.recipe]}-badge[{markdown_text(found.label)}]", width="content")
+            label = markdown_text(words.sentence(found.label))
+            st.markdown(f":{COLOURS[found.recipe]}-badge[{label}]", width="content")
         for tag in entry.saved.value.tags[:3] if entry.saved else ():
             st.markdown(f":gray-badge[{markdown_text(tag)}]", width="content")
         st.space("stretch")
@@ -111,10 +112,16 @@ def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_cho
         )
     st.markdown(f"**{markdown_text(card.source)} → {markdown_text(card.target)}**")
     note = "" if entry.saved is None else entry.saved.value.note.splitlines()[0] if entry.saved.value.note else ""
-    told = card.sentence or note or (entry.saved.value.title if entry.saved else "")
+    told = words.sentence(card.sentence) or note or (entry.saved.value.title if entry.saved else "")
     st.markdown(markdown_text(told if len(told) <= 110 else told[:109] + "…"))
     ranks = " · ".join(f"{markdown_text(name)} {rank}" for name, rank in card.ranks[:-1])
     name, rank = card.ranks[-1]
     with st.container(gap=None):
         quiet(f"{ranks} · {markdown_text(name)} **{rank}**")
-        quiet(card.seen)
+        quiet(words.sentence(card.seen))
+
+    def draw() -> None:
+        picture = cached.thumbnail(source, entry.case, state.theme_palette().theme, paths=paths)
+        slot.image(picture, width="stretch", alt=f"Map: from {card.source} to {card.target}")
+
+    return draw

@@ -9,10 +9,11 @@ from analysis.cases.library import Library, LibraryConflictError, Shelf, Stored
 from analysis.cases.saved_case import MAX_NOTE, Collection, SavedCase, parse_tags
 from analysis.explain.links import CaseLink
 from analysis.formatting import day, user_name
+from app import state
 from app.cached import datasets
 from app.components.cases.card_grid import Entry
 from app.components.text import quiet, section
-from app.pages import EXPLAIN, PRESENT, WALK
+from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -34,6 +35,10 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
         _open_button("Walk", ":material/map:", WALK.path, entry)
         if source.checkpoint_hash is not None:
             _open_button("Explain", ":material/account_tree:", EXPLAIN.path, entry)
+            if st.button(
+                "Compare", icon=":material/compare_arrows:", key="compare_case", help="Two models side by side"
+            ):
+                st.switch_page(COMPARE.path, query_params=state.link_to(source, open=str(entry.case)))
             if source.has_parts and st.button(
                 "Present", icon=":material/slideshow:", key="present_case", help="This case alone"
             ):

@@ -1,22 +1,24 @@
 """The cases of one list: a cell of the 2x2, or the paper's Figure 1; a row opens the case for both sides."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from analysis.compare.cells import CELLS, FIGURE_1, HitSelection, cell_label
 from analysis.compare.comparison import Comparison
-from analysis.formatting import rank_word
+from analysis.glossary import tooltip
 from app import state
-from app.cached import comparisons, datasets
+from app.cached import comparisons
+from app.cached.case_tables import cases_of_any_model
 from app.cached.comparisons import Option
-from app.components.chart_table import ticked_row
+from app.components.case_table import show_case_table
 from app.components.text import quiet, section
-from app.pages import WALK
+from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
 
-CHIPS = {"Revisit": "violet", "2 hops": "green"}
-_LONGEST = 500
+RANK_A, EVIDENCE = "rank_a", "evidence"
 _ORDER = ("only_b", "only_a", FIGURE_1, "both", "neither")
 
 
@@ -58,51 +60,43 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         ):
             chosen = HitSelection(a.token, b.token, found.k, cell)
             model = b.source or a.source
-            params = {"cases": chosen.text, "case": str(table[c.CASE].iloc[0])}
-            st.switch_page(WALK.path, query_params=params | ({"source": model.token} if model else {}))
+            case = str(table[c.CASE].iloc[0])
+            st.switch_page(WALK.path, query_params=state.link_to(model or source, cases=chosen.text, case=case))
     if table.empty:
         return
-    shown = table.head(_LONGEST)
-    event = st.dataframe(
-        _shown(source, shown),
-        hide_index=True,
-        key=f"cell-list-{cell}",
-        height=min(36 * (len(shown) + 1) + 2, 330),
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            "Step": st.column_config.TextColumn(width="large"),
-            **{name: st.column_config.TextColumn(alignment="right") for name in ("Seen", "Rank, A → B")},
-            "Evidence": st.column_config.MultiselectColumn(options=list(CHIPS), color=list(CHIPS.values())),
+    quiet("Largest change of rank first. A ticked row opens the case with both side by side, below.", width="content")
+    show_case_table(
+        listed_table(source, table),
+        key=f"compared-{cell}",
+        open_case=partial(_open_case, source),
+        in_link=True,
+        k=found.k,
+        more={
+            RANK_A: st.column_config.NumberColumn("Rank, A", width=62, format="%g", help="Of the true place, by A."),
+            c.RANK: st.column_config.NumberColumn("Rank, B", width=62, format="%g", help="Of the true place, by B."),
+            EVIDENCE: st.column_config.TextColumn("Evidence", width=120, help=tooltip("revisit", c.WITHIN_TWO_HOPS)),
         },
-        alt=f"{label}: step, how often it was seen, rank by A and by B, evidence",
     )
-    more = f" The first {_LONGEST} are listed." if len(table) > _LONGEST else ""
-    quiet(f"Largest change of rank first. A ticked row opens the case with both side by side, below.{more}")
-    ticked = ticked_row(event, len(shown))
-    if ticked is not None:
-        picked = int(shown[c.CASE].iloc[ticked])
-        if st.session_state.get("_listed_case") != picked:
-            st.session_state["_listed_case"] = picked
-            st.session_state["open"] = picked
 
 
-def _shown(source: Source, table: pd.DataFrame) -> pd.DataFrame:
-    labels = datasets.open_dataset(source).labels
-    return pd.DataFrame(
-        {
-            "Step": [
-                f"{labels[source_]} → {labels[target]}"
-                for source_, target in zip(table[c.SOURCE], table[c.TARGET], strict=True)
-            ],
-            "Seen": table[c.TRANSITION_COUNT].map("{:,}".format),
-            "Rank, A → B": [
-                f"{rank_word(first)} → {rank_word(second)}"
-                for first, second in zip(table["rank_a"], table["rank_b"], strict=True)
-            ],
-            "Evidence": [
-                [name for name, there in zip(CHIPS, pair, strict=True) if there]
-                for pair in zip(table[c.IN_HISTORY], table[c.WITHIN_TWO_HOPS], strict=True)
-            ],
-        }
-    )
+def listed_table(source: Source, listed: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a list as the component of all lists takes them, with both ranks and the evidence in words."""
+    words = state.words()
+    evidence = [
+        ", ".join(word for word, there in zip(("Revisit", words.say("chip_two")), pair, strict=True) if there)
+        for pair in zip(listed[c.IN_HISTORY], listed[c.WITHIN_TWO_HOPS], strict=True)
+    ]
+    table = cases_of_any_model(source).iloc[listed[c.CASE].to_numpy()].copy()
+    table[RANK_A], table[c.RANK] = listed["rank_a"].to_numpy(), listed["rank_b"].to_numpy()
+    table[EVIDENCE] = evidence
+    return table
+
+
+def _open_case(source: Source, case: int) -> None:
+    """Both sides of the ticked case, once; and the ways to it elsewhere."""
+    if st.session_state.get("_listed_case") != case:
+        st.session_state["_listed_case"] = st.session_state["open"] = case
+        st.rerun()
+    for page in (WALK, EXPLAIN):
+        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"compared_to_{page.name}"):
+            st.switch_page(page.path, query_params=state.link_to(source, case=str(case)))

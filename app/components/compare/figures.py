@@ -63,14 +63,22 @@ def show_differences(source: Source, found: Comparison) -> None:
 
 
 def _cohorts(source: Source, found: Comparison) -> None:
+    words = state.words()
     event = st.plotly_chart(
-        drawn(plot_cohort_differences, found.cohorts, a=found.a, b=found.b),
+        drawn(
+            plot_cohort_differences,
+            found.cohorts,
+            within=words.say("inside_two_hops"),
+            beyond=words.say("beyond_two_hops"),
+        ),
         theme=None,
         config=PLOT_CONFIG,
         key="cohort-differences",
         on_select="rerun",
         selection_mode="points",
-        alt=f"{found.b} minus {found.a} over tail cases by own history and two hops, with 95 % intervals",
+        alt=words.sentence(
+            f"{found.b} minus {found.a} over tail cases by own history and two hops, with 95 % intervals"
+        ),
     )
     chosen = _clicked(event)
     if chosen is not None:
@@ -135,5 +143,5 @@ def _open(chosen: CaseSelection) -> None:
     cases = datasets.open_dataset(source).cases
     numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
     if len(numbers):
-        st.switch_page(WALK.path, query_params={"cases": chosen.text, "case": str(numbers[0])})
+        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))
     st.toast("There is no case in this bin.")

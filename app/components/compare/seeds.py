@@ -9,6 +9,7 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.compare import plot_seeds
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
+from app import state
 from app.cached import comparisons
 from app.cached.comparisons import Option
 from app.cached.figures import drawn
@@ -19,25 +20,20 @@ from app.sources import Source
 
 def show_seeds(found: Comparison) -> None:
     """The difference beside that of two seeds of one model."""
-    section("Difference against seeds")
+    words = state.words()
+    section(words.say("seeds_title"))
     if found.seeds is None:
-        if found.unmeasured_seeds:
-            quiet(
-                "Seeds are not measured: train the same configuration with other seeds (`recap train --seed`, or "
-                "`recap sanity --train-seeds`) and they stand here as one model with its spread."
-            )
-        else:
-            quiet("Neither side was trained with a seed, so there is no spread to hold the difference against.")
+        quiet(words.say("seeds_unmeasured" if found.unmeasured_seeds else "seeds_none"))
         return
     st.plotly_chart(
-        drawn(plot_seeds, found.seeds, metric=found.metric),
+        drawn(plot_seeds, found.seeds, metric=found.metric, each=words.say("each_seed")),
         theme=None,
         config=PLOT_CONFIG,
         key="seeds",
-        alt=headline.seeds_sentence(found),
+        alt=words.sentence(headline.seeds_sentence(found)),
     )
-    quiet("Grey: how far two seeds of the same model differ (95 %). Only what lies outside is a finding.")
-    chart_table({"Seeds": found.seeds.drop(columns="each")}, "seeds")
+    quiet(words.say("seeds_note"))
+    chart_table({words.say("form_seeds"): found.seeds.drop(columns="each")}, "seeds")
 
 
 @st.fragment
@@ -46,15 +42,16 @@ def show_swap(source: Source, a: Option, b: Option, metric: str) -> None:
     if a.source is None or b.source is None or a.token == b.token:
         return
     section("Parts exchanged")
-    quiet("One model's core score with the other's prior, correction and evidence, over all places.")
+    words = state.words()
+    quiet(words.say("swap_note"))
     if not st.toggle("Rank the cases with parts exchanged", key="swap", bind="query-params"):
         return
     table = comparisons.swapped(source, a, b, metric)
-    labels = {"A": a.label, "B": b.label}
+    labels = {"A": words.sentence(a.label), "B": words.sentence(b.label)}
     st.dataframe(
         pd.DataFrame(
             {
-                "Core of": table["core_of"].map(labels),
+                words.say("swap_core"): table["core_of"].map(labels),
                 "Rest of": table["rest_of"].map(labels),
                 METRIC_LABELS[metric]: table["value"].map("{:.3f}".format),
                 "Against A": table["against_a"].map(signed),
@@ -67,7 +64,7 @@ def show_swap(source: Source, a: Option, b: Option, metric: str) -> None:
         hide_index=True,
         key="swap-table",
         height="content",
-        alt="Accuracy of both models and of each one's core with the other's rest",
+        alt="Accuracy of both models and with their parts exchanged",
     )
     quiet(
         "The parts were trained together: an exchange shows where points come from, not what training alone would give."

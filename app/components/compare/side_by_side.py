@@ -14,7 +14,6 @@ from analysis.trajectories.trajectory import Trajectory, read_trajectory
 from app import state
 from app.cached import comparisons, datasets, explanations, maps
 from app.cached.comparisons import BY_OPTION, Option
-from app.components.compare.case_list import CHIPS
 from app.components.explain.score_panels import show_score_panels
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
@@ -63,9 +62,10 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
         with halves.cell():
             rank = comparisons.read_side(source, option).ranks()[case]
             several = len(option.checkpoints) > 1 or option.kept_seeds
-            of = " (the median over seeds; below, its first seed)" if several else ""
+            of = state.words().sentence(" (the median over seeds; below, its first seed)") if several else ""
             colour = "blue" if name == "b" else "gray"
-            st.markdown(f"**:{colour}[{markdown_text(option.label)}]** ranks it {rank_word(rank)}{of}.")
+            label = markdown_text(state.words().sentence(option.label))
+            st.markdown(f"**:{colour}[{label}]** ranks it {rank_word(rank)}{of}.")
             if shown == "Explain":
                 _explain(option, name, case)
             else:
@@ -80,7 +80,7 @@ def _close() -> None:
 def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case: int) -> None:
     image, prediction = _picture(source, a, b, option, case, state.theme_palette().theme)
     st.image(image, width="stretch")
-    table = prediction.candidates
+    table, chips = prediction.candidates, ("Revisit", state.words().say("chip_two"))
     listed = table.head(_LISTED)
     if not listed["truth"].any():
         listed = pd.concat([listed, table[table["truth"]]])
@@ -90,7 +90,7 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
                 "Rank": [ordinal(rank) if pd.notna(score) else "–" for rank, score in _ranks(listed)],
                 "Place": [f"{'◎ ' if truth else ''}{label}" for label, truth in _names(listed)],
                 "Evidence": [
-                    [chip for chip, there in zip(CHIPS, pair, strict=True) if there]
+                    [chip for chip, there in zip(chips, pair, strict=True) if there]
                     for pair in zip(listed["revisit"], listed[c.WITHIN_TWO_HOPS], strict=True)
                 ],
             }
@@ -100,7 +100,7 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
         height="content",
         column_config={
             "Rank": st.column_config.TextColumn(width=70),
-            "Evidence": st.column_config.MultiselectColumn(options=list(CHIPS), color=list(CHIPS.values())),
+            "Evidence": st.column_config.MultiselectColumn(options=list(chips), color=["violet", "green"]),
         },
         alt=f"The best predictions of {option.label}; ◎ is the true next place",
     )
@@ -122,7 +122,7 @@ def _open_button(label: str, path: str, option: Option, name: str, case: int) ->
     if option.source is not None and st.button(
         label, icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"beside-open-{name}"
     ):
-        st.switch_page(path, query_params={"source": option.source.token, "case": str(case)})
+        st.switch_page(path, query_params=state.link_to(option.source, case=str(case)))
 
 
 @st.cache_resource(

@@ -44,7 +44,7 @@ def _pick(name: str, label: str, options: dict[str, Option]) -> None:
         label,
         list(options),
         key=key,
-        format_func=lambda token: options[token].label if token in options else token,
+        format_func=lambda token: state.words().sentence(options[token].label) if token in options else token,
         label_visibility="collapsed",
         width=205,
         on_change=lambda: st.session_state.update({f"side_{name}": st.session_state[key]}),

@@ -17,18 +17,14 @@ from app import state
 from app.components.text import quiet, section
 from recap.printable import markdown_text
 
-HELP = (
-    "Measured for this case: whether a row's points have the same sign in models trained with other seeds, whether "
-    "they lie beyond 95 % of 200 placebos, and whose trips they rest on. A stamp tells of stability, not of truth or "
-    "cause."
-)
 _TABLE, _CHOSEN = "stamps", "checked_row"
 
 
 def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
     """The bar, the finding that the stamps hold, the table, and the checks of one row."""
-    section("Does it hold?", help=HELP)
-    share, words = percent(checks.exact_share), state.words()
+    words = state.words()
+    section("Does it hold?", help=words.say("holds_help"))
+    share = percent(checks.exact_share)
     renamed = {label: words.row(key, label) for key, label in ROW_LABELS.items()}
     finding = stamp_finding(checks)
     for label, name in renamed.items():
@@ -40,14 +36,17 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         key="exact-share",
         alt=f"Explained exactly: {share} of the margin; the rest is opaque network",
     )
-    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {finding}")
+    quiet(f"Of the margin to {markdown_text(shown.contrast.b.name)}, signs aside. {words.sentence(finding)}")
     names = [path.name for path in shown.path_evidence]
     lines = stamp_lines(checks, shown.target_rank, names)
     table = pd.DataFrame(
-        [(renamed.get(line.label, line.label), line.points, line.rank, line.chips) for line in lines],
+        [
+            (renamed.get(line.label, line.label), line.points, line.rank, [words.sentence(chip) for chip in line.chips])
+            for line in lines
+        ],
         columns=["Row", "Points", "Rank without", "Does it hold?"],
     )
-    options = sorted({chip for line in lines for chip in line.chips})
+    options = sorted({words.sentence(chip) for line in lines for chip in line.chips})
     rows = [stamp.row for stamp in checks.stamps]
     st.dataframe(
         table,
@@ -63,8 +62,9 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         },
     )
     quiet(
-        "● holds in all seeds, beyond the placebos, more than one person's trips. ◐ partly. ○ not. Points: less the "
-        "mean over all places. Ranks: with the row's evidence taken away for all places; own visits with their hours."
+        words.sentence("● holds in all seeds, beyond the placebos, more than one person's trips. ◐ partly. ○ not. ")
+        + "Points: less the mean over all places. Ranks: with the row's evidence taken away for all places; own visits "
+        "with their hours."
     )
     with st.container(border=True):
         _how_it_was_checked(checks, names)
@@ -105,26 +105,28 @@ def _how_it_was_checked(checks: CaseChecks, path_names: list[str]) -> None:
 
 
 def _seeds(stamp: RowStamp) -> None:
-    st.markdown("**Seeds** rank with → without")
+    words = state.words()
+    st.markdown(words.say("checked_seeds"))
     if stamp.seed_checks:
         st.plotly_chart(
             plot_seeds(stamp, state.theme_palette()),
             theme=None,
             config=PLOT_CONFIG,
             key="seed-checks",
-            alt=describe_seed_chart(stamp),
+            alt=words.sentence(describe_seed_chart(stamp)),
         )
-    quiet(describe_seeds(stamp))
+    quiet(words.sentence(describe_seeds(stamp)))
 
 
 def _placebos(stamp: RowStamp) -> None:
-    st.markdown("**Placebos** points by chance")
+    words = state.words()
+    st.markdown(words.say("checked_placebos"))
     if stamp.placebo is not None and stamp.verdict != "no_points":
         st.plotly_chart(
             plot_placebos(stamp, state.theme_palette()),
             theme=None,
             config=PLOT_CONFIG,
             key="placebo-checks",
-            alt=describe_placebos(stamp),
+            alt=words.sentence(describe_placebos(stamp)),
         )
-    quiet(describe_placebos(stamp))
+    quiet(words.sentence(describe_placebos(stamp)))

@@ -24,7 +24,7 @@ def show_beginning(store: RunStore) -> None:
         "A run trains one model in the background; it goes on when this page, or the whole app, is closed. "
         "Choose data and preset and press *Start*, or on the command line:"
     )
-    st.code("recap runs submit DATA --preset quick --seed 1\nrecap runs list", language="bash")
+    st.code("recap runs submit DATA --preset quick --seed 1\nrecap runs list", language=None)
     sources = run_store.datasets(store)
     if sources:
         _show_presets(store, sources[0])
@@ -47,7 +47,7 @@ def _show_presets(store: RunStore, source: Source) -> None:
             {
                 "Preset": preset,
                 "Epochs": f"{config.epochs}",
-                "Graph hops": f"{config.model.num_hops}",
+                state.words().say("form_hops"): f"{config.model.num_hops}",
                 "Time": duration(guess.seconds),
                 "Memory": byte_size(guess.bytes),
             }

@@ -6,6 +6,7 @@ from typing import TypedDict
 import streamlit as st
 
 from analysis.formatting import byte_size, duration
+from app import state
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
@@ -55,9 +56,9 @@ def show_form(store: RunStore) -> None:
     preset = st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
     config = train_preset(preset)
     epochs = st.slider("Epochs", 1, MAX_EPOCHS, config.epochs, key=f"run_epochs_{preset}")
-    hops = st.slider("Graph hops", 1, 5, config.model.num_hops, key=f"run_hops_{preset}")
+    hops = st.slider(state.words().say("form_hops"), 1, 5, config.model.num_hops, key=f"run_hops_{preset}")
     numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
-    seeds = st.pills("Seeds", numbers, selection_mode="multi", default=[1], key="run_seeds")
+    seeds = st.pills(state.words().say("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
         text = st.text_area("Fields", key="run_fields", placeholder="optimiser.learning_rate=0.001", height=80)

@@ -65,7 +65,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
         st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
     picked = state.current_place(case, opened.dataset.num_pois)
     with above:
-        _map(source, trajectory, prediction, show_truth)
+        _map(source, trajectory, prediction, show_truth, picked)
     with grid.cell(column_span=2):
         show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -97,11 +97,14 @@ def _shown(show_truth: bool) -> dict[str, bool]:
     return {"show_truth": show_truth, "show_paths": paths, "whole_walk": whole}
 
 
-def _map(source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool) -> None:
-    """The map; a click on a disc chooses its place."""
+def _map(
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool, picked: int | None
+) -> None:
+    """The map; a click on a disc chooses its place, as a row of the list does, and a ring marks it."""
     palette = state.theme_palette()
     online = bool(st.session_state.get("tiles"))
-    deck = maps.walk_map(source, trajectory, prediction, palette.theme, online=online, **_shown(show_truth))
+    marks = _shown(show_truth)
+    deck = maps.walk_map(source, trajectory, prediction, palette.theme, online=online, chosen=picked, **marks)
     names = ", ".join(prediction.candidates["name"].head(3))
     st.pydeck_chart(
         deck,
@@ -122,7 +125,7 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
     """Back, play, next, the slider over the trajectory's cases, and what the map shows; whether the truth is."""
     position = trajectory.cases.index(case)
     last = len(trajectory.cases) - 1
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
             "Back",
             icon=":material/skip_previous:",
@@ -162,7 +165,7 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
                 key="step",
                 format_func=labels.__getitem__,
                 label_visibility="collapsed",
-                width=190,
+                width=130,
                 on_change=lambda: state.set_case(st.session_state["step"]),
             )
         whole = bool(st.session_state.get("whole_walk"))

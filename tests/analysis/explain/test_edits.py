@@ -200,6 +200,7 @@ def test_random_edits_with_additive_evidence() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_thousand_random_edits_equal_an_edited_dataset() -> None:
     """The same for 1,000 sequences."""
     check_against_offline(small_predictor(), range(1000))

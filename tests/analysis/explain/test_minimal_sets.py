@@ -100,6 +100,7 @@ def test_sets_equal_brute_force(k: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_sets_equal_brute_force_over_a_hundred_cases() -> None:
     """Every set up to size 4 of a hundred cases of both models and several K; none is missed, none too large."""
     told, cases = set(), 0

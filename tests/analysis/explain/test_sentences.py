@@ -106,6 +106,7 @@ def test_a_number_never_follows_a_name() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_ten_thousand_cases_read_back_true() -> None:
     """10,000 cases from all splits of a larger world."""
     assert check_cases(untrained_predictor(num_users=80, num_walks=40), 10_000) == 10_000

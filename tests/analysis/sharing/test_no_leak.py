@@ -112,6 +112,7 @@ def test_two_exports_share_no_name() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_thousand_cases_leak_nothing() -> None:
     """Every fourth case of the city; some in full, some as slides, some with hidden places."""
     numbers = np.linspace(0, len(predictor().cases) - 1, 1000).astype(int).tolist()

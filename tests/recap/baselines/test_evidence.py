@@ -11,7 +11,7 @@ import torch
 from recap import columns as c
 from recap.baselines.building import build_baseline, cache_file, cached_evidence_ranker
 from recap.baselines.counting import VisitCount
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig, build_problem, draw_cases
+from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig, build_problem, draw_cases, within_budget
 from recap.baselines.log_linear import feature_scales, fit_log_linear
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DataError, FormatVersionError, MissingTensorError, RecapError
@@ -185,6 +185,22 @@ def test_fitted_on_the_latest_training_cases() -> None:
     assert draw_cases(dataset, EVERY, 0).tolist() == rows.tolist()
     few = draw_cases(dataset, EvidenceRankerConfig(latest_share=0.25, num_cases=10), 0).numpy()
     assert len(few) == 10 and np.isin(few, latest).all()
+
+
+def test_the_cases_stay_within_a_number_of_candidates() -> None:
+    """Half the candidates of all cases leave about half the cases, drawn at random; where all fit, all are used."""
+    dataset, graph = city()
+    checkins, rows = CheckinTensors.from_dataset(dataset), draw_cases(dataset, EVERY, 0)
+    features = EvidenceFeatures.from_dataset(dataset, graph, EVERY.features)
+    every = len(build_problem(features, checkins, rows).case_C)
+    assert within_budget(features, checkins, rows, 2 * every, 0).tolist() == rows.tolist()
+    half = within_budget(features, checkins, rows, every // 2, 0)
+    assert 0.4 * every < len(build_problem(features, checkins, half).case_C) < 0.6 * every
+    assert half.tolist() == sorted(set(half.tolist()) & set(rows.tolist()))
+    assert half.tolist() != within_budget(features, checkins, rows, every // 2, 1).tolist()
+    assert EvidenceRanker.fit(dataset, graph, EvidenceRankerConfig(latest_share=1.0, num_candidates=every // 2)).facts[
+        "cases"
+    ] == len(half)
 
 
 def test_same_seed_same_weights() -> None:

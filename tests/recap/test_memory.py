@@ -6,7 +6,7 @@ import numpy as np
 import psutil
 import pytest
 
-from recap.training.memory import _malloc_trim, trim_heap
+from recap.memory import _malloc_trim, trim_heap
 
 
 def test_holes_are_returned() -> None:

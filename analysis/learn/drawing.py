@@ -1,0 +1,255 @@
+"""A lesson's chart as a plotly figure."""
+
+import html
+import math
+
+import plotly.graph_objects as go
+
+from analysis.figures.charts import styled
+from analysis.figures.palette import Palette, mix, translucent
+from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, PlaceMap
+
+_BAR_PX = 46
+_LETTER_PX = 7
+_PANEL_PX = 110
+_MAP_PX = 480
+
+
+def draw(chart: Chart, palette: Palette) -> go.Figure:
+    """Draw any chart of a lesson."""
+    match chart:
+        case Bars():
+            return _draw_bars(chart, palette)
+        case Panels():
+            return _draw_panels(chart, palette)
+        case Lines():
+            return _draw_lines(chart, palette)
+        case PlaceMap():
+            return _draw_map(chart, palette)
+
+
+def _fill(meaning: Meaning, palette: Palette) -> str:
+    if meaning in ("baseline", "ink"):
+        return palette.baseline if meaning == "baseline" else palette.ink
+    fill: str = getattr(palette, meaning).fill
+    return fill
+
+
+def _word_colour(meaning: Meaning, palette: Palette) -> str:
+    if meaning in ("baseline", "ink"):
+        return palette.quiet if meaning == "baseline" else palette.ink
+    text: str = getattr(palette, meaning).text
+    return text
+
+
+def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
+    figure = go.Figure()
+    labels = [bar.label for bar in chart.bars]
+    figure.add_bar(
+        y=labels,
+        x=[bar.value for bar in chart.bars],
+        orientation="h",
+        marker_color=[_fill(bar.meaning, palette) for bar in chart.bars],
+        hoverinfo="skip",
+    )
+    known = [bar for bar in chart.bars if bar.low is not None and bar.high is not None]
+    for bar in known:
+        figure.add_scatter(
+            x=[bar.low, bar.high],
+            y=[bar.label, bar.label],
+            mode="lines",
+            line={"color": palette.ink, "width": 1.5},
+            hoverinfo="skip",
+        )
+    values = [v for bar in chart.bars for v in (bar.value, bar.low, bar.high) if v is not None]
+    low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
+    span = (high - low) or 1.0
+    for bar in chart.bars:
+        end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
+        figure.add_annotation(
+            x=end,
+            y=bar.label,
+            text=f"<b>{bar.text}</b>",
+            showarrow=False,
+            xanchor="left",
+            xshift=6,
+            font={"color": palette.ink, "size": 14},
+        )
+    styled(
+        figure,
+        palette,
+        height=_BAR_PX * len(labels) + 40,
+        margin={"b": 28, "l": _LETTER_PX * max(map(len, labels)) + 12},
+    )
+    figure.update_xaxes(
+        range=[low - 0.02 * span, high + 0.34 * span],
+        showticklabels=False,
+        title={"text": chart.axis, "standoff": 6},
+    )
+    figure.add_vline(x=0, line={"color": palette.grid, "width": 1})
+    figure.update_yaxes(
+        autorange="reversed", showgrid=False, tickfont={"color": palette.ink, "size": 14}, ticksuffix=" "
+    )
+    return figure
+
+
+def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
+    figure = go.Figure()
+    pale = mix(palette.paths.fill, palette.page, 0.35)
+    count, widest = len(chart.rows), max(len(row.label) for row in chart.rows)
+    for number, row in enumerate(chart.rows):
+        axis = "" if number == 0 else str(number + 1)
+        colours = [palette.paths.fill if column == chart.best else pale for column in range(len(chart.columns))]
+        figure.add_bar(
+            x=list(chart.columns),
+            y=list(row.values),
+            text=[f"<b>{text}</b>" if at in (chart.best, chart.chosen) else text for at, text in enumerate(row.texts)],
+            textposition="outside",
+            cliponaxis=False,
+            textfont={"color": palette.ink},
+            marker={"color": colours},
+            yaxis=f"y{axis}",
+            hoverinfo="skip",
+        )
+        top = 1 - number / count
+        figure.update_layout(
+            {
+                f"yaxis{axis}": {
+                    "domain": [top - 0.66 / count, top - 0.02],
+                    "range": [0, 1.25 * max(*row.values, 1e-9)],
+                    "showgrid": False,
+                    "showticklabels": False,
+                }
+            }
+        )
+        figure.add_annotation(
+            xref="paper", yref="paper", x=0, y=top - 0.66 / count, text=row.label, showarrow=False, xanchor="right"
+        )
+    styled(figure, palette, height=_PANEL_PX * count + 56, margin={"t": 8, "b": 36, "l": _LETTER_PX * widest + 8})
+    figure.update_yaxes(showticklabels=False, showgrid=False)
+    anchor = f"y{count}" if count > 1 else "y"
+    figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8}, anchor=anchor)
+    figure.add_shape(
+        type="rect",
+        xref="x",
+        yref="paper",
+        x0=chart.chosen - 0.42,
+        x1=chart.chosen + 0.42,
+        y0=-0.01,
+        y1=0.95,
+        line={"color": palette.ink, "width": 1.2, "dash": "dot"},
+    )
+    return figure
+
+
+def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
+    figure = go.Figure()
+    dashes = ("solid", "dash", "dot")
+    for line, dash in zip(chart.series, dashes, strict=False):
+        figure.add_scatter(
+            x=list(chart.columns),
+            y=list(line.values),
+            mode="lines",
+            line={"color": _fill(line.meaning, palette), "width": 2.5, "dash": dash},
+            hovertemplate=f"{line.label}: %{{text}}<extra></extra>",
+            text=[chart.text(value) for value in line.values],
+        )
+        figure.add_scatter(
+            x=[chart.columns[chart.at]],
+            y=[line.values[chart.at]],
+            mode="markers",
+            marker={"color": _fill(line.meaning, palette), "size": 10, "opacity": 1},
+            hoverinfo="skip",
+        )
+    last = [(line.values[-1], line) for line in chart.series]
+    values = [value for line in chart.series for value in line.values]
+    low, high = min(0.0, *values), max(1.0 if chart.percent else 0.0, *values)
+    span = (high - low) or 1.0
+    beneath = None
+    for value, line in sorted(last, key=lambda pair: pair[0]):
+        at = value if beneath is None else max(value, beneath + 0.11 * span)
+        beneath = at
+        figure.add_annotation(
+            x=chart.columns[-1],
+            y=at,
+            text=line.label,
+            showarrow=False,
+            xanchor="left",
+            xshift=10,
+            font={"color": _word_colour(line.meaning, palette), "size": 14},
+        )
+    styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
+    figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%" if chart.percent else None)
+    figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
+    if len(chart.columns) > 12:
+        figure.update_xaxes(tickvals=list(chart.columns[::4]))
+    figure.add_vline(x=chart.at, line={"color": palette.quiet, "width": 1, "dash": "dot"})
+    return figure
+
+
+def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
+    figure = go.Figure()
+    for way in chart.ways:
+        ends = [way.source, way.target]
+        figure.add_scatter(
+            x=chart.longitude[ends].tolist(),
+            y=chart.latitude[ends].tolist(),
+            mode="lines",
+            line={
+                "color": palette.paths.fill if way.taken else palette.quiet,
+                "width": way.width,
+                "dash": "solid" if way.taken else "dot",
+            },
+            hoverinfo="skip",
+        )
+    for dots in chart.dots:
+        figure.add_scatter(
+            x=chart.longitude[list(dots.places)].tolist(),
+            y=chart.latitude[list(dots.places)].tolist(),
+            mode="markers",
+            customdata=list(dots.places),
+            text=[chart.names.get(place, "") for place in dots.places],
+            hovertemplate="%{text}<extra></extra>" if chart.clickable else None,
+            hoverinfo=None if chart.clickable else "skip",
+            marker=_marker(dots, palette),
+            unselected={"marker": {"opacity": 1}},
+        )
+    for place, name in chart.names.items():
+        figure.add_annotation(
+            x=float(chart.longitude[place]),
+            y=float(chart.latitude[place]),
+            text=html.escape(name),
+            showarrow=False,
+            yshift=16,
+            bgcolor=translucent(palette.page, 0.75),
+            font={"color": palette.ink, "size": 12},
+        )
+    for way in chart.ways:
+        ends = [way.source, way.target]
+        if way.label:
+            # Nearer to the start: there is less to lie upon than in the middle of a town.
+            figure.add_annotation(
+                x=float(chart.longitude[ends] @ (0.6, 0.4)),
+                y=float(chart.latitude[ends] @ (0.6, 0.4)),
+                text=way.label,
+                showarrow=False,
+                bgcolor=palette.page,
+                font={"color": palette.paths.text if way.taken else palette.quiet, "size": 13},
+            )
+    styled(figure, palette, height=_MAP_PX)
+    for update in (figure.update_xaxes, figure.update_yaxes):
+        update(visible=False)
+    middle = float(chart.latitude.mean())
+    figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(_cos(middle))))
+    return figure
+
+
+def _marker(dots: Dots, palette: Palette) -> dict[str, object]:
+    colour = translucent(palette.quiet, 0.45) if dots.meaning == "faint" else _fill(dots.meaning, palette)
+    if dots.ring:
+        return {"size": dots.size, "symbol": "circle-open", "color": colour, "line": {"width": 3}, "opacity": 1}
+    return {"size": dots.size, "color": colour, "opacity": 1, "line": {"width": 0}}
+
+
+def _cos(degrees: float) -> float:
+    return math.cos(math.radians(degrees))

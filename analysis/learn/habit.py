@@ -1,0 +1,100 @@
+"""Habit alone: a walker's own places ranked by how often, how lately, and whether among the latest (Eq. 9).
+
+Shape suffixes: N cases, V pairs of a case and a place visited before it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from analysis.records.loaded_dataset import LoadedDataset
+from recap import columns as c
+
+MOST_CASES: Final = 1500
+
+
+@dataclass(frozen=True)
+class HabitWeights:
+    """Weights of the three statistics, and the two lengths they are measured with.
+
+    Attributes:
+        count, recency, window: points for log(1 + visits), exp(-check-ins since / recency_steps), being in the window.
+        recency_steps: tau, in check-ins.
+        recent_window: L, in check-ins.
+    """
+
+    count: float
+    recency: float
+    window: float
+    recency_steps: float
+    recent_window: int
+
+    def points(self, count: np.ndarray, since: np.ndarray) -> np.ndarray:
+        """Points of places visited ``count`` times, ``since`` check-ins ago.
+
+        >>> HabitWeights(1.0, 2.0, 0.5, 10.0, 3).points(np.array([1.0]), np.array([3.0])).round(3).tolist()
+        [2.675]
+        """
+        lately = self.recency * np.exp(-since / self.recency_steps)
+        return np.asarray(self.count * np.log1p(count) + lately + self.window * (since <= self.recent_window))
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """Every place that a walker visited before a case, for the cases whose true place is one of them.
+
+    Attributes:
+        case_N: number of each case; users_N: its walker.
+        start_N: where its pairs begin; the next case's start ends them.
+        poi_V, count_V, since_V: the place, its visits, and check-ins since the last of them.
+        truth_N: pair of the true place.
+    """
+
+    case_N: np.ndarray
+    users_N: np.ndarray
+    start_N: np.ndarray
+    poi_V: np.ndarray
+    count_V: np.ndarray
+    since_V: np.ndarray
+    truth_N: np.ndarray
+
+    @classmethod
+    def of(cls, opened: LoadedDataset, most: int = MOST_CASES) -> "Habits":
+        """The first ``most`` test cases, evenly spread, whose true place the walker knows."""
+        cases = opened.cases[opened.cases[c.IN_HISTORY].to_numpy(bool)]
+        if len(cases) > most:
+            cases = cases.iloc[np.linspace(0, len(cases) - 1, most).astype(int)]
+        starts, pois, counts, sinces, truths = [], [], [], [], []
+        size = 0
+        for row, target in zip(cases[c.ROW].to_numpy(), cases[c.TARGET].to_numpy(), strict=True):
+            first = int(opened.visits.first_T[row])
+            past = opened.visits.poi_T[first:row]
+            known, last, number = np.unique(past[::-1], return_index=True, return_counts=True)
+            starts.append(size)
+            truths.append(size + int(np.searchsorted(known, target)))
+            pois.append(known)
+            counts.append(number)
+            sinces.append(last + 1)
+            size += len(known)
+        none = np.zeros(0, dtype=np.int64)
+        return cls(
+            cases[c.CASE].to_numpy(),
+            cases[c.USER].to_numpy(),
+            np.array(starts, dtype=np.int64),
+            np.concatenate([none, *pois]),
+            np.concatenate([none, *counts]).astype(np.float64),
+            np.concatenate([none, *sinces]).astype(np.float64),
+            np.array(truths, dtype=np.int64),
+        )
+
+    def found(self, weights: HabitWeights) -> np.ndarray:
+        """Whether the true place stands first among the walker's own, (N,); a tie at the top is shared out."""
+        if not len(self.case_N):
+            return np.zeros(0)
+        points_V = weights.points(self.count_V, self.since_V)
+        case_V = np.repeat(np.arange(len(self.start_N)), np.diff([*self.start_N, len(points_V)]))
+        truth_V = points_V[self.truth_N][case_V]
+        better_N = np.add.reduceat(points_V > truth_V + 1e-12, self.start_N, dtype=np.int64)
+        tied_N = np.add.reduceat(np.abs(points_V - truth_V) <= 1e-12, self.start_N, dtype=np.int64)
+        return np.where(better_N == 0, 1 / tied_N, 0.0)

@@ -1,0 +1,134 @@
+"""A small RECAP that trains in the toy town while somebody watches, whole or without a part."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pandas as pd
+import torch
+
+from analysis.compare.paired import compare_records
+from analysis.learn.toy_town import ToyTown
+from recap import columns as c
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.scoring import rank_cases
+from recap.model.recap import RecapScorer
+from recap.training.trainer import Trainer
+from recap.training_config import TrainConfig
+
+Part = Literal["graph", "history", "holdout"]
+"""What a variant lacks: the graph token, all that rests on own visits, the warm-transition holdout loss."""
+
+EPOCHS: Final = 6
+HOLDOUT_WEIGHT: Final = 0.5
+"""lambda_warm of the holdout, as in the bundled models."""
+_SIZES: Final[dict[str, Any]] = {
+    "poi_dim": 16,
+    "category_dim": 2,
+    "hidden_dim": 32,
+    "num_layers": 1,
+    "num_heads": 2,
+    "feedforward_dim": 32,
+    "graph_dim": 32,
+    "calibration_dim": 8,
+    "suffix_length": 1,
+    "embedding_dropout": 0.8,
+    "output_dropout": 0.1,
+    "graph_dropout": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class LiveEpoch:
+    """An epoch that has just ended: its number, how many there are, and HR@1 over the town's test steps."""
+
+    epoch: int
+    epochs: int
+    hr1: float
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a part was worth in one training: HR@1 with it less HR@1 without it, over the same test steps.
+
+    Attributes:
+        with_part, without: HR@1 of the two models.
+        low, high: 95 % interval of the difference, people drawn again.
+        n: test steps.
+    """
+
+    with_part: float
+    without: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def difference(self) -> float:
+        """HR@1 that the part adds."""
+        return self.with_part - self.without
+
+    @property
+    def earns(self) -> bool:
+        """Whether the interval lies above 0."""
+        return self.low > 0
+
+
+def toy_config(*, lacks: Part | None = None, holdout: float = 0.0, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
+    """The configuration of a toy model.
+
+    All parts act from the first epoch. The first quarter of the training steps is read by the graph alone, so the model
+    cannot learn the closed houses by heart (see `analysis.learn.toy_town`).
+
+    Args:
+        lacks: the part that is left out.
+        holdout: lambda_warm; 0 trains without the holdout.
+    """
+    model = _SIZES | {"use_graph": lacks != "graph", "use_history": lacks != "history"}
+    return TrainConfig.parse(
+        {
+            "preset": "toy town",
+            "epochs": epochs,
+            "batch_size": 64,
+            "seed": seed,
+            "validate_every": epochs,
+            "latest_share": 0.75,
+            "model": model,
+            "curriculum": {"staged": False, "warm_weight": 0.0 if lacks in ("history", "holdout") else holdout},
+            "optimiser": {"learning_rate": 5e-3, "prior_learning_rate": 5e-2},
+        }
+    )
+
+
+def train_in_town(town: ToyTown, config: TrainConfig, told: Callable[[LiveEpoch], None] | None = None) -> pd.DataFrame:
+    """Train, and rank the town's test steps after the last epoch.
+
+    Args:
+        told: called after each epoch.
+
+    Returns:
+        The test cases with ``rank``, as `recap.evaluation.scoring.rank_cases` gives them.
+    """
+    with tempfile.TemporaryDirectory(prefix="recap-toy-") as folder:
+        trainer = Trainer(town.dataset, config, Path(folder), torch.device("cpu"))
+        cases = describe_cases(town.dataset, trainer.graph, c.TEST)
+        ranked = cases
+
+        def end_epoch(trainer: Trainer, epoch: int) -> None:
+            nonlocal ranked
+            scorer = RecapScorer(trainer.model, config.curriculum.at(epoch))
+            ranked = rank_cases(scorer, cases, trainer.checkins)
+            trainer.model.train()
+            if told is not None:
+                told(LiveEpoch(epoch, config.epochs, float((ranked[c.RANK] <= 1).mean())))
+
+        trainer.run(after_epoch=end_epoch)
+    return ranked
+
+
+def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> Worth:
+    """Compare two trainings over the same test steps."""
+    row = compare_records(whole, without, metrics=("hr1",), groups=("all",)).iloc[0]
+    return Worth(float(row["value"]), float(row["rival"]), float(row["low"]), float(row["high"]), int(row["n"]))

@@ -1,0 +1,74 @@
+"""Shares with intervals, and questions whose answer is a share."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from analysis.formatting import percent
+from analysis.learn.lesson import Choice, Question
+from analysis.records.bootstrap import UserBootstrap, interval
+
+QUARTERS: Final = ("Fewer than 1 in 4", "1 in 4 up to 1 in 2", "1 in 2 up to 3 in 4", "3 in 4 or more")
+QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A mean over ``n`` cases with its 95 % interval, walkers drawn again; NaN where there is no case."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def text(self) -> str:
+        """For a label beside a bar."""
+        return f"{percent(self.value)}, n = {self.n:,}" if self.n else "n = 0"
+
+
+def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
+    """How often something holds, over cases of these users.
+
+    >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
+    0.75
+    """
+    if not len(hits):
+        return Share(np.nan, np.nan, np.nan, 0)
+    values = np.asarray(hits, dtype=np.float64)
+    bootstrap = UserBootstrap(users, samples)
+    low, high = interval(bootstrap.means(values, np.zeros(len(values), dtype=np.int64), 1))
+    return Share(float(values.mean()), float(low[0]), float(high[0]), len(values))
+
+
+def share_question(
+    prompt: str,
+    share: float,
+    *,
+    fact: str,
+    too_low: str,
+    too_high: str,
+    labels: tuple[str, ...] = QUARTERS,
+    edges: tuple[float, ...] = QUARTER_EDGES,
+) -> Question:
+    """A question for a share; a share on an edge belongs to the answer above it.
+
+    Args:
+        fact: the numbers, told whatever the answer.
+        too_low, too_high: what whoever guessed so has not thought of.
+
+    >>> share_question("?", 0.5, fact="It is half.", too_low="More.", too_high="Fewer.").right
+    2
+    """
+    right = int(np.searchsorted(edges, share, side="right"))
+    replies = [
+        f"Right. {fact}" if at == right else f"{'It is more' if at < right else 'It is less'}. {fact} {hint}"
+        for at, hint in enumerate([too_low] * right + [""] + [too_high] * (len(labels) - right - 1))
+    ]
+    return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right)
+
+
+def choose(prompt: str, answers: tuple[tuple[str, str], ...], right: int) -> Question:
+    """A question from pairs (label, reply)."""
+    return Question(prompt, tuple(Choice(label, reply) for label, reply in answers), right)

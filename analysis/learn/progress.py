@@ -1,0 +1,66 @@
+"""How far a learner is, as two letters a lesson in the link: nothing is kept on a server.
+
+``ba--`` says: in the first lesson the second answer was predicted and the first one given to the check; the second
+lesson is not begun.
+"""
+
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Final, Self
+
+from analysis.learn.lesson import MOST_CHOICES
+
+_NONE: Final = "-"
+_LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Answers by lesson, as indices of choices; None where none was given.
+
+    Attributes:
+        guesses: predictions.
+        checks: last answers to the check questions.
+    """
+
+    guesses: tuple[int | None, ...]
+    checks: tuple[int | None, ...]
+
+    @classmethod
+    def none(cls, lessons: int) -> Self:
+        """Nothing answered yet."""
+        return cls((None,) * lessons, (None,) * lessons)
+
+    @classmethod
+    def parse(cls, text: str, lessons: int) -> Self:
+        """Read a link's text; what cannot be read counts as not answered.
+
+        >>> Progress.parse("ba-x", 2)
+        Progress(guesses=(1, None), checks=(0, None))
+        """
+        known = [_LETTERS.find(letter) if letter in _LETTERS else None for letter in text[: 2 * lessons]]
+        padded = [*known, *[None] * (2 * lessons - len(known))]
+        return cls(tuple(padded[0::2]), tuple(padded[1::2]))
+
+    @property
+    def text(self) -> str:
+        """For a link; empty before the first answer."""
+        answers = [answer for pair in zip(self.guesses, self.checks, strict=True) for answer in pair]
+        return "".join(_NONE if answer is None else _LETTERS[answer] for answer in answers).rstrip(_NONE)
+
+    def with_guess(self, lesson: int, choice: int) -> Self:
+        """After a prediction."""
+        return replace(self, guesses=(*self.guesses[:lesson], choice, *self.guesses[lesson + 1 :]))
+
+    def with_check(self, lesson: int, choice: int) -> Self:
+        """After an answer to the check."""
+        return replace(self, checks=(*self.checks[:lesson], choice, *self.checks[lesson + 1 :]))
+
+    def without(self, lesson: int) -> Self:
+        """One lesson begun anew."""
+        guesses = (*self.guesses[:lesson], None, *self.guesses[lesson + 1 :])
+        return type(self)(guesses, (*self.checks[:lesson], None, *self.checks[lesson + 1 :]))
+
+    def is_done(self, lesson: int) -> bool:
+        """Whether the prediction was made and the check answered."""
+        return self.guesses[lesson] is not None and self.checks[lesson] is not None

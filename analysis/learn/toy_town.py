@@ -1,0 +1,222 @@
+"""A town of thirty places whose truth is known, because we planted it.
+
+Twelve houses, each with a stop of its own, and six squares with two houses each. Who leaves a house goes to its stop,
+who leaves a stop goes to its square. Every outing is one such step. Two things can be mixed in:
+
+- **Two-hop steps**: straight from a house to its square. Half of the houses, the open ones, do so in training too; from
+  the other half nobody ever did before the test, so that only the path house -> stop -> square tells where such a step
+  ends.
+- **Returns**: to the place a person has taken to lately. Which one changes with every season, so that only the person's
+  own last visits tell.
+
+As an outing is a single step, the share of each kind of test step is what was asked for.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.data.cleaning import DataConfig
+from recap.data.dataset import Dataset
+from recap.data.preparation import prepare_dataset
+from recap.errors import ConfigError
+
+HOUSES: Final = 12
+SQUARES: Final = 6
+PLACES: Final = 2 * HOUSES + SQUARES
+MAX_SHARE: Final = 0.5
+"""Of each kind of planted step: at most half of all."""
+
+Kind = Literal["ordinary", "two_hop", "return"]
+
+_PEOPLE: Final = 60
+_STEPS: Final = {"train": 24, "val": 4, "test": 8}
+"""Outings of each person."""
+_SEASON: Final = 8
+"""Outings until a person takes to another place."""
+_START: Final = pd.Timestamp("2024-01-08 08:00", tz="UTC")
+EARLY_SHARE: Final = 0.25
+"""The first share of the training: only then does anybody leave a closed house. A model that trains on the rest knows
+the first leg of the path from the graph alone, and nothing by heart."""
+_FROM_CLOSED: Final = 0.3
+"""Share of the early ordinary steps that leave a closed house."""
+_BUSY: Final = (*range(SQUARES), *range(HOUSES, PLACES))
+"""Where returns set out from: anywhere but a closed house."""
+
+
+@dataclass(frozen=True)
+class ToyTown:
+    """A generated town.
+
+    Attributes:
+        dataset: prepared check-ins with the town's own split.
+        kinds: kind of every test case, in case order.
+        two_hop_share, return_share: what was asked for, 0 to `MAX_SHARE`.
+    """
+
+    dataset: Dataset
+    kinds: tuple[Kind, ...]
+    two_hop_share: float
+    return_share: float
+    seed: int
+
+    def measured_share(self, kind: Kind) -> float:
+        """Share of the test cases that are of a kind."""
+        return self.kinds.count(kind) / len(self.kinds)
+
+
+def stop_of(house: int) -> int:
+    """The stop of a house; houses are places 0 to 11, stops 12 to 23, squares 24 to 29.
+
+    >>> stop_of(0), square_of(0), square_of(6), square_of(7)
+    (12, 24, 24, 25)
+    """
+    return HOUSES + house
+
+
+def square_of(house: int) -> int:
+    """The square that a house's path leads to; an open and a closed house share one."""
+    return 2 * HOUSES + house % SQUARES
+
+
+def is_open(house: int) -> bool:
+    """Whether people went straight from this house to its square in training already.
+
+    >>> sum(is_open(house) for house in range(HOUSES))
+    6
+    """
+    return house < SQUARES
+
+
+def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> ToyTown:
+    """Let sixty people live in the town.
+
+    Args:
+        two_hop_share: share of the steps that go straight from a house to its square, 0 to `MAX_SHARE`.
+        return_share: share of the steps that return to a place of this season, 0 to `MAX_SHARE`.
+
+    Raises:
+        ConfigError: a share outside its range.
+    """
+    for name, share in (("two_hop_share", two_hop_share), ("return_share", return_share)):
+        if not 0 <= share <= MAX_SHARE:
+            raise ConfigError(f"{name} must lie between 0 and {MAX_SHARE:g}, not {share!r}")
+    generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
+    steps = [step for person in range(_PEOPLE) for step in _life(person, two_hop_share, return_share, generator)]
+    raw, kinds = _check_ins(steps, seed)
+    dataset = prepare_dataset(
+        raw,
+        DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_length=1),
+        name="Toy town",
+        source_format="synthetic",
+        synthetic=True,
+    )
+    rows = dataset.checkins[c.SOURCE_ROW].to_numpy()[dataset.cases(c.TEST)]
+    return ToyTown(dataset, tuple(kinds[row] for row in rows), two_hop_share, return_share, seed)
+
+
+@dataclass(frozen=True)
+class _Step:
+    person: int
+    number: int
+    split: str
+    kind: Kind
+    source: int
+    target: int
+
+
+def _life(person: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[_Step]:
+    """A person's outings, a day each; validation and test are one season, the last."""
+    steps: list[_Step] = []
+    favourite = 0
+    for split, count in _STEPS.items():
+        for index, kind in enumerate(_mix(count, two_hop, returns, generator)):
+            if split != "test" and index % _SEASON == 0:
+                favourite = int(generator.integers(PLACES))
+            is_early = split == "train" and index < EARLY_SHARE * count
+            source, target = _ends(kind, split, is_early, favourite, generator)
+            steps.append(_Step(person, len(steps), split, kind, source, target))
+    return steps
+
+
+def _mix(count: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[Kind]:
+    """Kinds of a person's steps: the asked shares, rounded at random so that they hold on average."""
+    numbers = [int(share * count + generator.random()) for share in (two_hop, returns)]
+    kinds: list[Kind] = ["two_hop"] * numbers[0] + ["return"] * numbers[1]
+    kinds = (kinds + ["ordinary"] * count)[:count]
+    return [kinds[at] for at in generator.permutation(count)]
+
+
+def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.random.Generator) -> tuple[int, int]:
+    if kind == "two_hop":
+        house = int(generator.integers(SQUARES)) + (0 if split == "train" else SQUARES)
+        return house, square_of(house)
+    while kind == "return":
+        source = int(generator.choice(_BUSY))
+        if source != favourite:
+            return source, favourite
+    if is_early and generator.random() < _FROM_CLOSED:
+        house = int(generator.integers(SQUARES, HOUSES))
+        return house, stop_of(house)
+    place = int(generator.choice([*range(SQUARES), *range(HOUSES, 2 * HOUSES)]))
+    return place, stop_of(place) if place < HOUSES else square_of(place - HOUSES)
+
+
+def _check_ins(steps: list[_Step], seed: int) -> tuple[pd.DataFrame, list[Kind]]:
+    """Two check-ins a step, a day apart from the next step; the kind of each row's step beside them."""
+    rows, kinds = [], []
+    for step in steps:
+        began = _START + pd.Timedelta(days=step.number, minutes=step.person)
+        for place, time in ((step.source, began), (step.target, began + pd.Timedelta(hours=2))):
+            rows.append(
+                {
+                    c.USER_ID: f"person {step.person + 1:02d}",
+                    c.POI_ID: f"place {place:02d}",
+                    c.POI_NAME: place_name(place),
+                    c.CATEGORY_ID: kind_of_place(place),
+                    c.CATEGORY: kind_of_place(place),
+                    c.LATITUDE: _at(place, seed)[0],
+                    c.LONGITUDE: _at(place, seed)[1],
+                    c.TZ_OFFSET_MINUTES: 0,
+                    c.TIME: time,
+                    c.TRAJECTORY_ID: f"{step.person}-{step.number}",
+                    c.SPLIT: c.SPLIT_NAMES.index(step.split),
+                }
+            )
+            kinds.append(step.kind)
+    table = pd.DataFrame(rows).astype({c.TZ_OFFSET_MINUTES: "int64", c.SPLIT: "int8"})
+    table[c.TIME] = table[c.TIME].dt.as_unit("s")
+    return table, kinds
+
+
+def kind_of_place(place: int) -> str:
+    """House, Stop or Square."""
+    return "House" if place < HOUSES else "Stop" if place < 2 * HOUSES else "Square"
+
+
+def place_name(place: int) -> str:
+    """The name on the lesson's map.
+
+    >>> place_name(0), place_name(12), place_name(29)
+    ('House 1', 'Stop 1', 'Square 6')
+    """
+    return f"{kind_of_place(place)} {_number_in_kind(place) + 1}"
+
+
+def _at(place: int, seed: int) -> tuple[float, float]:
+    """Squares in the middle, stops around them, houses far out; degrees in the open Atlantic.
+
+    Who lies beside whom is drawn, so that no position gives a path away.
+    """
+    rings = {"Square": (SQUARES, 0.011), "Stop": (HOUSES, 0.022), "House": (HOUSES, 0.032)}
+    number, radius = rings[kind_of_place(place)]
+    slots = np.random.default_rng([seed, number, int(1000 * radius)]).permutation(number)
+    angle = 2 * np.pi * slots[_number_in_kind(place)] / number
+    return round(45.0 + radius * float(np.sin(angle)), 5), round(-30.0 + 1.4 * radius * float(np.cos(angle)), 5)
+
+
+def _number_in_kind(place: int) -> int:
+    return place - {"House": 0, "Stop": HOUSES, "Square": 2 * HOUSES}[kind_of_place(place)]

@@ -1,0 +1,73 @@
+"""What lessons are computed from: one city, its records, and its model where there is one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.learn.lesson import LessonUnavailableError
+from analysis.records.loaded_dataset import LoadedDataset
+
+if TYPE_CHECKING:
+    from analysis.explain.check_tables import CheckTables
+    from recap.predictor import Predictor
+
+NO_MODEL = "This lesson needs a trained model, and none is open. Choose one in the list above."
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A city as lessons ask for it; what is costly is asked when it is needed, and kept by whoever made this.
+
+    Attributes:
+        opened: the dataset with its graph and test cases.
+        records: evaluation records by baseline.
+        hops: see `recap.dataset_statistics.hop_statistics`.
+        lift: by group, see `analysis.long_tail.lift.evidence_lift`.
+        ablations: by metric and group, see `analysis.long_tail.ablations`; None where nothing was trained again.
+        find_predictor: opens the model; None without one.
+        find_removals, find_tables: what was measured about the model, see `analysis.records.causes` and
+            `analysis.explain.check_tables`.
+    """
+
+    opened: LoadedDataset
+    records: Callable[[str], pd.DataFrame]
+    hops: Callable[[], pd.DataFrame]
+    lift: Callable[[str], pd.DataFrame]
+    ablations: Callable[[str, str], pd.DataFrame | None]
+    find_predictor: "Callable[[], Predictor] | None" = None
+    find_removals: Callable[[], pd.DataFrame] | None = None
+    find_tables: "Callable[[], CheckTables] | None" = None
+
+    @property
+    def city(self) -> str:
+        """The dataset's name."""
+        return self.opened.dataset.manifest.name
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a trained model is open."""
+        return self.find_predictor is not None
+
+    @property
+    def predictor(self) -> "Predictor":
+        """The model, ready for single cases.
+
+        Raises:
+            LessonUnavailableError: no model is open.
+        """
+        if self.find_predictor is None:
+            raise LessonUnavailableError(NO_MODEL)
+        return self.find_predictor()
+
+    @property
+    def removals(self) -> pd.DataFrame:
+        """Ranks of every test case without each source.
+
+        Raises:
+            LessonUnavailableError: no model is open.
+        """
+        if self.find_removals is None:
+            raise LessonUnavailableError(NO_MODEL)
+        return self.find_removals()

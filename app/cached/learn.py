@@ -1,0 +1,76 @@
+"""The city that lessons are computed from, and lessons as they were made for it."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.explain.check_tables import CheckTables
+from analysis.learn.course import COURSE
+from analysis.learn.lesson import Lesson, Scene
+from analysis.learn.vocabulary import Say
+from analysis.learn.world import World
+from analysis.registers import Register, Words
+from app.cached import datasets, tables
+from app.cached.keys import BY_MODEL
+from app.cached.records import read_records
+from app.cached.removals import read_removals
+from app.sources import Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recap.predictor import Predictor
+
+
+def open_world(source: Source) -> World:
+    """A source as lessons ask for it."""
+
+    def find_predictor() -> "Predictor":
+        from app.cached.explanations import open_predictor  # here: half of the lessons need no torch
+
+        return open_predictor(source)
+
+    def find_removals() -> "pd.DataFrame":
+        removals = read_removals(source)
+        assert removals is not None
+        return removals
+
+    def find_tables() -> CheckTables:
+        assert source.checkpoint_hash is not None
+        rows = len(datasets.open_dataset(source).cases)
+        return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+
+    has_model = source.checkpoint_hash is not None
+    return World(
+        opened=datasets.open_dataset(source),
+        records=lambda baseline: read_records(source, baseline),
+        hops=lambda: tables.hops(source),
+        lift=lambda group: tables.lift(source, group),
+        ablations=lambda metric, group: tables.ablations(source, metric, group),
+        find_predictor=find_predictor if has_model else None,
+        find_removals=find_removals if has_model else None,
+        find_tables=find_tables if has_model else None,
+    )
+
+
+def lesson(source: Source, number: int, register: Register) -> Lesson:
+    """A lesson of the course, made once for each reader.
+
+    Raises:
+        LessonUnavailableError: the city cannot show it.
+    """
+    world = open_world(source)
+    if world.find_removals is not None:
+        world.find_removals()  # here: what is drawn while a table is made must not be played back by the cache below
+    return _lesson(source, number, register)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Making the lesson", hash_funcs=BY_MODEL)
+def _lesson(source: Source, number: int, register: Register) -> Lesson:
+    return COURSE[number].build(open_world(source), Say(Words(register)))
+
+
+@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
+def scene(source: Source, number: int, register: Register, at: tuple[int, ...]) -> Scene:
+    """What positions of a lesson's handles show."""
+    return _lesson(source, number, register).scene(at)

@@ -1,0 +1,132 @@
+"""One lesson on its page: question, guess, reveal, handle, check, further."""
+
+from functools import partial
+
+import streamlit as st
+
+from analysis.glossary import TERMS
+from analysis.learn.course import COURSE
+from analysis.learn.lesson import Lesson, LessonUnavailableError
+from analysis.learn.progress import Progress
+from analysis.registers import Register
+from app import state
+from app.cached import learn as cached
+from app.components.learn import place
+from app.components.learn.questions import ask_check, ask_prediction
+from app.components.learn.scenes import move_handles, show_scene
+from app.components.learn.training import show_training
+from app.components.text import quiet
+from app.pages import PAGES
+from app.sources import Source
+from recap.printable import markdown_text
+
+
+def show_lesson(source: Source, number: int, progress: Progress, register: Register) -> None:
+    """The lesson as far as its reader has come."""
+    outline = COURSE[number].outline
+    st.title(outline.title, anchor=False)
+    try:
+        lesson = cached.lesson(source, number, register)
+    except LessonUnavailableError as error:
+        st.info(markdown_text(str(error)))
+        _go_on(number)
+        return
+    st.markdown(lesson.intro)
+    with st.popover("Words", icon=":material/menu_book:", type="tertiary", key="learn_words"):
+        for key in outline.terms:
+            term = TERMS[key]
+            said = term.plain if register != "researcher" else term.exact
+            st.markdown(f"**{term.plain_word if register != 'researcher' else term.word}**: {markdown_text(said)}")
+    _cards(lesson)
+    guess = progress.guesses[number]
+    guess = guess if guess is not None and guess < len(lesson.prediction.choices) else None
+    ask_prediction(lesson.prediction, f"learn_{outline.key}_guess", guess, partial(_commit, number))
+    if guess is None:
+        return
+    _reveal(source, lesson, number, register, guess)
+    _check(lesson, number, progress)
+    _further(source, lesson, number)
+
+
+def _cards(lesson: Lesson) -> None:
+    if lesson.cards:
+        cards = st.grid(len(lesson.cards), min_column_width=300, border=True)
+        for card in lesson.cards:
+            with cards.cell():
+                st.markdown(f"**{card.title}**")
+                st.markdown(card.words)
+
+
+def _reveal(source: Source, lesson: Lesson, number: int, register: Register, guess: int) -> None:
+    """The answer, the scene with its handles, the idea, and a training where there is one."""
+    is_right = guess == lesson.prediction.right
+    st.info(
+        lesson.prediction.choices[guess].reply, icon=":material/check_circle:" if is_right else ":material/lightbulb:"
+    )
+    at = move_handles(lesson)
+    show_scene(cached.scene(source, number, register, at), f"learn_{lesson.outline.key}", lesson)
+    st.markdown(lesson.lesson_learned)
+    quiet(f"For you as a {place.READERS[register].lower()}: {lesson.aside[register]}")
+    if lesson.training is not None:
+        with st.container(border=True):
+            show_training(lesson, lesson.training, register)
+    if lesson.contrast is not None:
+        show_scene(lesson.contrast, f"learn_{lesson.outline.key}_contrast")
+
+
+def _check(lesson: Lesson, number: int, progress: Progress) -> None:
+    st.header("Check yourself", anchor=False)
+    given = progress.checks[number]
+    given = given if given is not None and given < len(lesson.check.choices) else None
+    ask_check(lesson.check, f"learn_{lesson.outline.key}_check", given, partial(_answer, number))
+
+
+def _further(source: Source, lesson: Lesson, number: int) -> None:
+    """On to the next lesson, into the matching view, or once more."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _go_on(number)
+        if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
+            page = next(page for page in PAGES if page.name == lesson.deeper.view)
+            st.switch_page(page.path, query_params=state.link_to(source, **lesson.deeper.params))
+        st.space("stretch")
+        st.button(
+            "Try again",
+            icon=":material/replay:",
+            type="tertiary",
+            key="learn_again",
+            on_click=_again,
+            args=(lesson, number),
+        )
+
+
+def _go_on(number: int) -> None:
+    if number + 1 < len(COURSE):
+        title = COURSE[number + 1].outline.title
+        st.button(
+            f"Next: {title[0].lower()}{title[1:]}",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            key="learn_next",
+            on_click=place.go_to,
+            args=(number + 1,),
+        )
+    else:
+        quiet("This was the last lesson.", width="content")
+
+
+def _commit(number: int, choice: int | None) -> None:
+    if choice is not None:
+        place.keep(place.current_progress().with_guess(number, choice))
+
+
+def _answer(number: int, choice: int | None) -> None:
+    if choice is not None:
+        place.keep(place.current_progress().with_check(number, choice))
+
+
+def _again(lesson: Lesson, number: int) -> None:
+    place.keep(place.current_progress().without(number))
+    for name in list(st.session_state):
+        if str(name).startswith(f"learn_{lesson.outline.key}_"):
+            del st.session_state[name]
+    state.write_param("at", None)

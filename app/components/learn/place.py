@@ -1,0 +1,93 @@
+"""Where a learner stands: lesson, answers, handles and reader, in the session and in the link."""
+
+from typing import Final
+
+import streamlit as st
+
+from analysis.learn.course import COURSE
+from analysis.learn.lesson import Handle, Lesson
+from analysis.learn.progress import Progress
+from analysis.registers import Register
+from app import state
+
+READERS: Final[dict[Register, str]] = {
+    "student": "Student",
+    "stakeholder": "Stakeholder",
+    "researcher": "Researcher",
+}
+_KEYS: Final = tuple(entry.outline.key for entry in COURSE)
+
+
+def current_lesson() -> int:
+    """The lesson of the link, else the one last open, else the first."""
+    asked = state.incoming("lesson")
+    if asked in _KEYS:
+        st.session_state["learn_lesson"] = _KEYS.index(str(asked))
+    number = int(st.session_state.get("learn_lesson", 0))
+    state.write_param("lesson", _KEYS[number])
+    return number
+
+
+def go_to(number: int) -> None:
+    """Open a lesson; its handles start anew."""
+    st.session_state["learn_lesson"] = number
+    state.write_param("lesson", _KEYS[number])
+    state.write_param("at", None)
+
+
+def current_progress() -> Progress:
+    """All answers so far; the link's, where it brought some."""
+    asked = state.incoming("answers")
+    if asked is not None:
+        st.session_state["learn_answers"] = asked
+    progress = Progress.parse(st.session_state.get("learn_answers", ""), len(COURSE))
+    keep(progress)
+    return progress
+
+
+def keep(progress: Progress) -> None:
+    """Write the answers into the link."""
+    st.session_state["learn_answers"] = progress.text
+    state.write_param("answers", progress.text or None)
+
+
+def reader_control() -> Register:
+    """Who reads; the words and details of a lesson follow, its numbers do not."""
+    chosen = st.segmented_control(
+        "Reader",
+        list(READERS),
+        default="student",
+        required=True,
+        format_func=READERS.__getitem__,
+        key="reader",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+        help="Changes words and details, never a number.",
+    )
+    return chosen or "student"
+
+
+def handle_key(lesson: Lesson, handle: Handle) -> str:
+    """The key of a handle's widget."""
+    return f"learn_{lesson.outline.key}_{handle.name}"
+
+
+def start_handles(lesson: Lesson) -> None:
+    """Put handles where the link says, once; what does not fit is left at its start."""
+    asked = state.incoming("at")
+    positions = (asked or "").split(".")
+    fits = len(positions) == len(lesson.handles) and all(part.isascii() and part.isdigit() for part in positions)
+    for number, handle in enumerate(lesson.handles):
+        key = handle_key(lesson, handle)
+        if fits and len(positions[number]) < 4 and int(positions[number]) < len(handle.positions):
+            st.session_state[key] = int(positions[number])
+        elif not 0 <= st.session_state.get(key, -1) < len(handle.positions):
+            st.session_state[key] = handle.start
+
+
+def handle_positions(lesson: Lesson) -> tuple[int, ...]:
+    """Where the handles stand; written into the link where one was moved."""
+    at = tuple(int(st.session_state[handle_key(lesson, handle)]) for handle in lesson.handles)
+    state.write_param("at", None if at == lesson.start else ".".join(map(str, at)))
+    return at

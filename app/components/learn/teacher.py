@@ -1,0 +1,101 @@
+"""For teachers: order and timing, aims, questions to talk about, a handout to print, slides."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from analysis.learn.course import COURSE, MINUTES
+from analysis.learn.handout import handout_html
+from analysis.learn.lesson import Lesson, LessonUnavailableError
+from app import state
+from app.cached import datasets
+from app.cached import learn as cached
+from app.components.text import quiet, section
+from app.pages import PRESENT
+from app.sources import Source
+from recap.printable import markdown_text
+
+_SLIDES_OF = "popular"
+
+
+def show_teacher(source: Source) -> None:
+    """The page of whoever teaches the course."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
+        st.space("stretch")
+        st.download_button(
+            "Handout",
+            data=partial(_handout, source),
+            file_name="recap-handout.html",
+            mime="text/html",
+            on_click="ignore",
+            icon=":material/print:",
+            key="learn_handout",
+            help="One page file that prints: all questions, then the answers.",
+        )
+        if st.button(
+            "Slides",
+            icon=":material/slideshow:",
+            key="learn_slides",
+            disabled=source.checkpoint_folder is None,
+            help="The failed visit of lesson 1, in five screens.",
+        ):
+            _show_slides(source)
+    st.title(f"Ten lessons, {MINUTES} minutes", anchor=False)
+    st.markdown(
+        "Each lesson asks for a guess before it shows the answer. Let the class guess alone, talk in pairs, then "
+        "reveal. All numbers are computed from the open city; with another city the right answers may be others."
+    )
+    section("Plan")
+    st.dataframe(
+        _plan(), hide_index=True, key="learn_plan", column_config={"Aim": st.column_config.TextColumn(width="large")}
+    )
+    section("Questions to talk about")
+    for number, entry in enumerate(COURSE):
+        with st.expander(f"{number + 1}. {entry.outline.title}"):
+            st.markdown(f"{entry.outline.idea} Aim: {entry.outline.aim}")
+            st.markdown("\n".join(f"- {question}" for question in entry.outline.questions))
+    quiet("Answers stay in the address of each learner's page. Nothing is sent anywhere.")
+
+
+def _plan() -> pd.DataFrame:
+    start, rows = 0, []
+    for number, entry in enumerate(COURSE):
+        outline = entry.outline
+        rows.append(
+            {
+                "": number + 1,
+                "Lesson": outline.title,
+                "Minutes": f"{start} to {start + outline.minutes}",
+                "Aim": outline.aim,
+            }
+        )
+        start += outline.minutes
+    return pd.DataFrame(rows)
+
+
+def _handout(source: Source) -> bytes:
+    """Made when asked for. Questions of a real city name places of single people, so they stay out of its handout."""
+    dataset = datasets.open_dataset(source).dataset
+    lessons: list[Lesson | None] = []
+    for number in range(len(COURSE)):
+        try:
+            lessons.append(cached.lesson(source, number, "student") if dataset.manifest.synthetic else None)
+        except LessonUnavailableError:
+            lessons.append(None)
+    return handout_html(dataset.manifest.name, lessons).encode()
+
+
+def _show_slides(source: Source) -> None:
+    number = next(at for at, entry in enumerate(COURSE) if entry.outline.key == _SLIDES_OF)
+    try:
+        case = cached.lesson(source, number, "student").deeper.params["case"]
+    except LessonUnavailableError as error:
+        st.info(markdown_text(str(error)))
+        return
+    st.switch_page(PRESENT.path, query_params=state.link_to(source, case=case))
+
+
+def _back() -> None:
+    state.follow({"page": None})

@@ -1,0 +1,52 @@
+"""The toy town is what it is said to be: the shares that were asked for, and paths that nobody walked straight."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.learn.toy_town import MAX_SHARE, PLACES, build_toy_town, is_open, place_name, square_of, stop_of
+from recap import columns as c
+from recap.errors import ConfigError
+from recap.evaluation.cases import describe_cases
+from recap.graph import TransitionGraph
+
+SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5])
+
+
+@settings(max_examples=3, deadline=None, derandomize=True)
+@given(two_hop=SHARES, returns=SHARES, seed=st.integers(0, 99))
+def test_the_truth_is_the_planted_one(two_hop: float, returns: float, seed: int) -> None:
+    """For any shares: each kind has its share, a two-hop step was never taken and its path is the likeliest of all."""
+    town = build_toy_town(two_hop, returns, seed)
+    graph = TransitionGraph.from_dataset(town.dataset)
+    cases = describe_cases(town.dataset, graph, c.TEST)
+    kinds = np.array(town.kinds)
+    assert town.measured_share("two_hop") == pytest.approx(two_hop, abs=0.02)
+    assert town.measured_share("return") == pytest.approx(returns, abs=0.02)
+    planted = cases[kinds == "two_hop"]
+    assert (planted[c.TRANSITION_COUNT] == 0).all()
+    number = {place_name(place): place for place in range(PLACES)}
+    name = town.dataset.pois[c.POI_NAME].to_list()
+    for source, target in zip(planted[c.SOURCE], planted[c.TARGET], strict=True):
+        house, square = number[name[source]], number[name[target]]
+        assert not is_open(house) and square == square_of(house)
+        everywhere = graph.two_step_probability(np.full(len(name), source), np.arange(len(name)))
+        assert everywhere.argmax() == target
+        assert graph.count(np.array([source]), np.array([name.index(place_name(stop_of(house)))]))[0] > 0
+    if returns == 0:
+        assert (cases[kinds == "ordinary"][c.TRANSITION_COUNT] > 1).all()
+
+
+def test_a_town_comes_again() -> None:
+    """The same shares and seed make the same check-ins; another seed makes others."""
+    first, again, other = (build_toy_town(0.25, 0.25, seed).dataset.hash for seed in (3, 3, 4))
+    assert first == again != other
+
+
+@pytest.mark.parametrize("share", [-0.1, MAX_SHARE + 0.01, float("nan")])
+def test_shares_beyond_half_are_refused(share: float) -> None:
+    with pytest.raises(ConfigError, match=r"must lie between 0 and 0\.5"):
+        build_toy_town(share, 0.0)
+    with pytest.raises(ConfigError, match="return_share"):
+        build_toy_town(0.0, share)

@@ -1,0 +1,79 @@
+"""Cities as lessons ask for them, without the app: the bundled one, and any dataset with a checkpoint or without."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from analysis.explain.check_tables import CheckTables
+from analysis.learn.world import World
+from analysis.long_tail.ablations import ablation_table
+from analysis.long_tail.lift import evidence_lift
+from analysis.records.causes import removal_table
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
+from recap.checkpoint import Checkpoint
+from recap.dataset_statistics import hop_statistics
+from recap.evaluation.scoring import score_cases
+from recap.predictor import Predictor
+from recap.storage.installed import bundles_folder
+from recap.training.run import train
+from tests.worlds import small_city, small_training
+
+DEMO = bundles_folder() / "demo-city"
+
+
+@cache
+def demo_world() -> World:
+    """The bundled city with its model and all that came with it; lifts over few cases, since none of them is tested."""
+    return world_of(DEMO / "dataset", DEMO / "checkpoint", bundle=DEMO)
+
+
+def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = None) -> World:
+    """A city in folders."""
+    opened = LoadedDataset.load(dataset)
+    found = None if checkpoint is None else Checkpoint.load(checkpoint)
+
+    @cache
+    def records(name: str) -> pd.DataFrame:
+        return score_cases(NamedScorer.of_baseline(name, opened).scorer, opened.cases, opened.checkins)
+
+    def ablations(metric: str, group: str) -> pd.DataFrame | None:
+        path = None if bundle is None else bundle / "ablations.json"
+        return None if path is None else ablation_table(json.loads(path.read_text(encoding="utf-8")), metric, group)
+
+    @cache
+    def predictor() -> Predictor:
+        assert found is not None
+        return Predictor(found, opened.dataset)
+
+    @cache
+    def removals() -> pd.DataFrame:
+        assert found is not None
+        rows = len(opened.cases)
+        return removal_table(opened.dataset.hash, found.hash, predictor, rows=rows, keep=False, bundle=bundle)
+
+    def tables() -> CheckTables:
+        assert found is not None
+        return CheckTables.kept(opened.dataset.hash, found.hash, rows=len(opened.cases), bundle=bundle)
+
+    return World(
+        opened=opened,
+        records=records,
+        hops=cache(lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph))),
+        lift=cache(lambda group: evidence_lift(opened, group=group, max_cases=40, samples=20)),
+        ablations=ablations,
+        find_predictor=None if found is None else predictor,
+        find_removals=None if found is None else removals,
+        find_tables=None if found is None else tables,
+    )
+
+
+def trained_city(folder: Path, seed: int) -> tuple[Path, Path]:
+    """A small city and a checkpoint of every part, trained for a second: both folders."""
+    city = small_city(seed)
+    city.save(folder / "data")
+    assert train(city, small_training(epochs=6), folder / "checkpoint", device=torch.device("cpu")) is not None
+    return folder / "data", folder / "checkpoint"
