@@ -40,7 +40,7 @@ def open_world(source: Source) -> World:
         rows = len(datasets.open_dataset(source).cases)
         return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
 
-    has_model = source.checkpoint_hash is not None
+    has_model = source.has_parts
     return World(
         opened=datasets.open_dataset(source),
         records=lambda baseline: read_records(source, baseline),

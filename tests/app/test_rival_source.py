@@ -31,7 +31,7 @@ def app_at_rival(monkeypatch: pytest.MonkeyPatch, city_folder: Path, rival_check
     point_app_at(monkeypatch, city_folder, rival_checkpoint)
 
 
-@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "compare", "cases", "present", "explain"])
+@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "compare", "cases", "present", "learn"])
 def test_every_view_opens(view: str) -> None:
     """Calm, and nothing speaks of RECAP's parts as if they were there."""
     app = open_view(view)
