@@ -105,6 +105,12 @@ def test_the_commands_of_a_rival(tmp_path: Path, city_folder: Path) -> None:
     assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
     shown = recap_here("evaluate", out, "--data", city_folder)
     assert "target's time" in shown.stdout
+    explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
+    assert explained["model"] == "REPLAY, target's time given" and explained["what_if"]["edits"] == "hour:17:00"
+    told = recap_here("explain", out, "--data", city_folder, "--case", 3)
+    assert told.returncode == 0 and "no sum of parts" in " ".join(told.stdout.split())
+    refused = recap_here("explain", out, "--data", city_folder, "--case", 3, "--full")
+    assert refused.returncode == 2 and "no sum of parts to tell" in refused.stderr
     refused = recap_here("sanity", out, "--data", city_folder)
     assert refused.returncode == 2 and "no sum of parts" in refused.stderr
 
