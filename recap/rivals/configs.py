@@ -91,7 +91,7 @@ class MeltConfig(SelfAttentionConfig):
 
     title: ClassVar = "MELT"
     rival: Literal["melt"] = "melt"
-    epochs: int = Field(240, ge=2, description="Passes over the training check-ins, those of the backbone included.")
+    epochs: int = Field(240, ge=1, description="Passes over the training check-ins, those of the backbone included.")
     backbone_share: float = Field(0.83, gt=0, lt=1, description="Share of the epochs that train the backbone alone.")
     head_users: float = Field(0.8, gt=0, lt=1, description="Users with more check-ins than this quantile are head.")
     head_places: float = Field(0.78, gt=0, lt=1, description="Places with more visits than this quantile are head.")
