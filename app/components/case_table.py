@@ -28,7 +28,7 @@ from app.components.text import quiet
 from app.settings import AppSettings
 from recap import columns as c
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.printable import markdown_text, visible
 
 PARAM: Final = "filter"
 """The link's parameter."""
@@ -140,6 +140,7 @@ def _saved(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
         list(filters),
         index=None,
         key=f"{key}_saved",
+        format_func=visible,
         placeholder="Saved filters" if filters else "No saved filter",
         label_visibility="collapsed",
         width=180,
@@ -181,7 +182,7 @@ def _controls(
         if not show_truth:
             return
         words: dict[str, tuple[str, list[str], Callable[[str], str]]] = {
-            "categories": ("Category of the true place", sorted(set(table[c.CATEGORY])), str),
+            "categories": ("Category of the true place", sorted(set(table[c.CATEGORY])), visible),
             "reasons": (
                 "Missed because",
                 [name for name in MISS_LABELS if name in set(table[REASON])],

@@ -46,7 +46,7 @@ class EvidenceRankerConfig(Config):
     )
     num_cases: int = Field(40_000, ge=1, description="Drawn at random from these; all where there are fewer.")
     num_candidates: int = Field(
-        1_200_000,
+        1_000_000,
         ge=1,
         description="Candidates that the drawn cases may have together, about: memory and time grow with them.",
     )
@@ -236,11 +236,26 @@ def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: T
     case_C, packed_CF, dense_CD, packed_NF, dense_ND = map(
         _emptied_into_one, (case, packed, dense, packed_target, dense_target)
     )
-    dense_blocks = [
-        [values.float() for values in features.dense_of(sources).values()]
-        for sources in source_S.split(_SOURCES_PER_BLOCK)
-    ]
+    dense_blocks = _dense_blocks(features, source_S)
+    trim_heap()
     return RankingProblem(case_C, packed_CF, dense_CD, packed_NF, dense_ND, source_N, dense_blocks)
+
+
+def _dense_blocks(features: EvidenceFeatures, source_S: Tensor) -> list[list[Tensor]]:
+    """Dense features of every POI for blocks of sources, float32, each kept in one piece of memory."""
+    blocks: list[list[Tensor]] = []
+    whole: dict[str, Tensor] = {}
+    for start in range(0, len(source_S), _SOURCES_PER_BLOCK):
+        block = []
+        for name, value in features.dense_of(source_S[start : start + _SOURCES_PER_BLOCK]).items():
+            if value.dim() == 1:  # the same for every source
+                block.append(whole.setdefault(name, value.float()))
+                continue
+            room_SP = whole.setdefault(name, torch.empty(len(source_S), value.shape[1], dtype=torch.float32))
+            room_SP[start : start + len(value)] = value
+            block.append(room_SP[start : start + len(value)])
+        blocks.append(block)
+    return blocks
 
 
 def _emptied_into_one(pieces: list[Tensor]) -> Tensor:

@@ -88,6 +88,8 @@ def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp
     assert app.title or app.info
     shown = texts(app)
     assert "<script>" not in shown and "![x](" not in shown and "](javascript" not in shown
+    offered = [str(option) for element in (*app.selectbox, *app.multiselect) for option in element.options]
+    assert all(option == visible(option) for option in offered)
     if view in ("walk", "explain"):
         for chart in app.get("deck_gl_json_chart"):
             assert "NaN" not in chart.proto.json
