@@ -6,6 +6,7 @@ Nothing here calls `analysis.learn`; constants of lessons are written out.
 import math
 import random
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -204,7 +205,7 @@ class Answers:
         ]
         return self._alone(exact), self._alone(coarse)
 
-    def _alone(self, points: list[tuple[int, ...]]) -> int:
+    def _alone(self, points: Sequence[tuple[int, ...]]) -> int:
         """The answer for the share of people alone with four of their points, over twenty draws of other chance."""
         been: dict[int, set[tuple[int, ...]]] = defaultdict(set)
         for user, point in zip(self.user, points, strict=True):

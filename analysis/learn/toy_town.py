@@ -145,8 +145,10 @@ def _life(person: int, two_hop: float, returns: float, generator: np.random.Gene
 def _mix(count: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[Kind]:
     """Kinds of a person's steps: the asked shares, rounded at random so that they hold on average."""
     numbers = [int(share * count + generator.random()) for share in (two_hop, returns)]
-    kinds: list[Kind] = ["two_hop"] * numbers[0] + ["return"] * numbers[1]
-    kinds = (kinds + ["ordinary"] * count)[:count]
+    two_hop_steps: list[Kind] = ["two_hop"] * numbers[0]
+    return_steps: list[Kind] = ["return"] * numbers[1]
+    ordinary: list[Kind] = ["ordinary"] * count
+    kinds = [*two_hop_steps, *return_steps, *ordinary][:count]
     return [kinds[at] for at in generator.permutation(count)]
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from analysis.explain.check_tables import CheckTables
     from recap.predictor import Predictor
 
-NO_MODEL = "This lesson needs a trained model, and none is open. Choose one in the list above."
+NO_MODEL = "This lesson needs a trained RECAP, and none is open. Choose one in the list above."
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,15 +159,20 @@ def show_card(source: Source, notable: NotableCase) -> None:
     st.markdown(f"**{places[0]} → {places[1]}**")
     with st.container(horizontal=True):
         if notable.rank_without is None:
-            st.metric("Markov", ordinal(notable.markov_rank), width="content")
+            st.metric("Markov", _large(notable.markov_rank), width="content")
         else:
             st.metric(
                 REMOVED.get(notable.kind) or words.say("without_two_hops"),
-                ordinal(notable.rank_without),
+                _large(notable.rank_without),
                 width="content",
             )
-        st.metric(datasets.model_label(source), ordinal(notable.rank), width="content")
+        st.metric(datasets.model_label(source), _large(notable.rank), width="content")
     quiet(markdown_text(words.sentence(notable.reason)))
+
+
+def _large(rank: float) -> str:
+    """A rank in large letters, where a tie's two ranks say enough."""
+    return ordinal(rank).removeprefix("tied ")
 
 
 view()

@@ -88,7 +88,7 @@ def test_a_lesson_by_right_and_wrong_answers(city: dict[str, tuple[Lesson, int, 
 @pytest.mark.usefixtures("_app_on_city")
 def test_a_link_brings_everything_along(city: dict[str, tuple[Lesson, int, int]]) -> None:
     """Lesson, answers, handle and reader; a handle that is moved changes the finding and the link."""
-    app = open_view("learn", lesson="tails", answers="ab" * 10, at="3", reader="researcher")
+    app = open_view("learn", lesson="tails", answers="ab" * 10, at="3", reader="Researcher")
     check_calm(app)
     assert app.title[0].value == "Two long tails"
     scene = city["tails"][0].scene((3,))
@@ -146,7 +146,7 @@ def test_without_a_model_the_counting_lessons_work(
     point_app_at(monkeypatch, two_cities[0][0], None)
     app = open_view("learn", lesson="habit")
     check_calm(app)
-    assert "needs a trained model" in app.info[0].value
+    assert "needs a trained RECAP" in app.info[0].value
     app = open_view("learn", lesson="privacy")
     check_calm(app)
     assert not app.info

@@ -23,6 +23,7 @@ VIEWS = [
 ]
 WIDTHS = (1440, 800, 390)
 PRESSES = 80
+LOGO_CHANGED = "src => document.querySelector('[data-testid=stHeaderLogo]')?.getAttribute('src') !== src"
 STILL = "* {transition: none !important; animation: none !important}"
 FOCUS = """() => {
   const look = element => {
@@ -58,15 +59,25 @@ def test_a_view_is_whole(open_page: Open, path: str) -> None:
     expect(page.locator("h1").first).not_to_have_text("")
     assert page.get_by_text("Page not found").count() == 0
     tab_through(page)
-    for theme, ground in GROUNDS.items():
-        page.emulate_media(color_scheme=theme)
-        page.wait_for_function(GROUND, arg=ground)
-        wait_until_idle(page)
-        assert violations(page) == [], theme
+    assert violations(page) == []
+    switch_to_dark(page)
+    assert violations(page) == [], "in the dark theme"
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+def switch_to_dark(page: Page) -> None:
+    """As the system does; R runs the script again, which Streamlit does not do by itself, and figures follow."""
+    logo = page.get_by_test_id("stHeaderLogo")
+    light = logo.get_attribute("src") if logo.count() else None
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(GROUND, arg=GROUNDS["dark"])
+    page.keyboard.press("r")
+    if light is not None:
+        page.wait_for_function(LOGO_CHANGED, arg=light)
+    wait_until_idle(page)
 
 
 def tab_through(page: Page) -> None:
@@ -78,6 +89,7 @@ def tab_through(page: Page) -> None:
         page.keyboard.press("Tab")
         unseen += page.evaluate(FOCUS)
         assert page.url.split("?")[0] == address.split("?")[0]
+    page.evaluate("document.activeElement.blur()")  # a pill in focus has colours of Streamlit's own
     wait_until_idle(page)
     assert page.url == address
     assert page.locator("h1").inner_text() == heading

@@ -47,7 +47,7 @@ def trained_weights(predictor: "Predictor") -> HabitWeights:
         raise LessonUnavailableError("The open model gives no points for habit; choose another one.")
     weights = [0.0 if w is None else float(w) for w in (prior.count_weight, prior.recency_weight, prior.window_weight)]
     count, recency, window = (float(prior.scale) * weight for weight in weights)
-    config = predictor.checkpoint.recap_training.model
+    config = predictor.model.config
     return HabitWeights(count, recency, window, math.exp(float(prior.log_recency_steps)), config.recent_window)
 
 

@@ -196,7 +196,7 @@ def _training(say: Say) -> Training:
 _GROUPS: Final = (("head", "known {steps}"), ("unseen", "new {steps}"))
 
 
-def _moved(row: dict) -> str:  # type: ignore[type-arg]
+def _moved(row: dict) -> str:
     if row["low"] > 0:
         return "are found more often"
     return "are found less often" if row["high"] < 0 else "show no clear change"

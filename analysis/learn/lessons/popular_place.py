@@ -101,7 +101,8 @@ def build(world: World, say: Say) -> Lesson:
         OUTLINE,
         intro=say(
             "In {city} a simple model counts. From each {place} it knows where people went next. "
-            "It may name {k} {places}, and fills up with the most visited ones. If the true one is not among them, the visit is missed. "
+            "It may name {k} {places}, and fills up with the most visited ones. "
+            "If the true one is not among them, the visit is missed. "
             "Look at two real visits from the test weeks.",
             city=markdown_text(world.city),
             k=k,

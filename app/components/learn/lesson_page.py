@@ -45,7 +45,7 @@ def show_lesson(source: Source, number: int, progress: Progress, register: Regis
         return
     _reveal(source, lesson, number, register, guess)
     _check(lesson, number, progress)
-    _further(source, lesson, number)
+    _further(source, lesson, number, register)
 
 
 def _cards(lesson: Lesson) -> None:
@@ -81,13 +81,15 @@ def _check(lesson: Lesson, number: int, progress: Progress) -> None:
     ask_check(lesson.check, f"learn_{lesson.outline.key}_check", given, partial(_answer, number))
 
 
-def _further(source: Source, lesson: Lesson, number: int) -> None:
+def _further(source: Source, lesson: Lesson, number: int, register: Register) -> None:
     """On to the next lesson, into the matching view, or once more."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _go_on(number)
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
             page = next(page for page in PAGES if page.name == lesson.deeper.view)
-            st.switch_page(page.path, query_params=state.link_to(source, **lesson.deeper.params))
+            words = state.REGISTER_LABELS["researcher" if register == "researcher" else "stakeholder"]
+            params = {**lesson.deeper.params, "register": words}
+            st.switch_page(page.path, query_params=state.link_to(source, **params))
         st.space("stretch")
         st.button(
             "Try again",

@@ -27,14 +27,10 @@ def move_handles(lesson: Lesson) -> tuple[int, ...]:
 
 def one_handle(handle: Handle, key: str) -> int:
     """A slider over positions, or a list of them; its key is in the session already."""
-    show = st.selectbox if handle.kind == "list" else st.select_slider
-    chosen: int = show(
-        handle.label,
-        list(range(len(handle.positions))),
-        format_func=handle.positions.__getitem__,
-        key=key,
-        width=420,
-    )
+    options = list(range(len(handle.positions)))
+    if handle.kind == "list":
+        return st.selectbox(handle.label, options, format_func=handle.positions.__getitem__, key=key, width=420)
+    chosen: int = st.select_slider(handle.label, options, format_func=handle.positions.__getitem__, key=key, width=420)
     return chosen
 
 

@@ -26,9 +26,11 @@ def show_training(lesson: Lesson, training: Training, register: Register) -> Non
     if clicked and tuple(at) not in made:
         with place:
             bar = st.progress(0.0, "Starting")
-            made[tuple(at)] = training.run(
-                tuple(at), lambda done, total, words: bar.progress(min(done / total, 1.0), words) and None
-            )
+
+            def tell(done: int, total: int, words: str) -> None:
+                bar.progress(min(done / total, 1.0), words)
+
+            made[tuple(at)] = training.run(tuple(at), tell)
             bar.empty()
     with place:
         if tuple(at) in made:

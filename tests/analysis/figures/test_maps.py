@@ -64,7 +64,7 @@ def test_camera_shows_every_point() -> None:
     latitude, longitude = 46 + rng.random(50) / 5, 7 + rng.random(50) / 3
     camera = fit_camera(latitude, longitude, width_px=720, height_px=520, padding_px=60)
     x, y = screen_offsets(camera, latitude, longitude)
-    assert np.abs(x).max() <= 300.01 and np.abs(y).max() <= 200.01
+    assert np.abs(x).max() <= 215.01 and np.abs(y).max() <= 200.01
     assert max(np.abs(x).max() / 300, np.abs(y).max() / 200) == pytest.approx(1)
     assert fit_camera(latitude[:1], longitude[:1]).zoom == 15
 
@@ -218,6 +218,12 @@ def test_deck_and_picture_of_a_case() -> None:
         layers = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT).to_json())["layers"]
         assert ("truth" in [layer["id"] for layer in layers]) == shown
         assert all("pickable" in layer for layer in layers)
+        assert next(layer for layer in layers if layer["id"] == "chosen")["data"] == []
+        truth = int(prediction.case[c.TARGET])
+        for disc in rows(marks.discs):
+            deck = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT, chosen=disc["poi"]).to_json())
+            (ring,) = next(layer for layer in deck["layers"] if layer["id"] == "chosen")["data"]
+            assert ring["at"] == disc["at"] and ring["r"] == disc["r"] + (9 if shown and disc["poi"] == truth else 4)
         colours = colours_of(draw_walk_image(marks, Ground(opened, build_basemap()), palette=DARK))
         assert (ImageColor.getrgb(DARK.truth.fill) in colours) == shown
         assert ImageColor.getrgb(DARK.model.fill) in colours

@@ -3,7 +3,6 @@
 import math
 from statistics import mean, stdev
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -61,9 +60,7 @@ def test_worth_is_a_paired_difference() -> None:
     cases = pd.DataFrame(
         {c.USER: [0, 0, 1, 1], c.CASE: range(4), c.ROW: range(4), c.SOURCE: 1, c.TARGET: 0, c.TRANSITION_COUNT: 0}
     )
-    whole, without = (
-        cases.assign(**{c.NUM_BETTER: np.array(better), c.NUM_TIED: 1}) for better in ([0, 0, 0, 1], [0, 1, 1, 1])
-    )
+    whole, without = (cases.assign(num_better=better, num_tied=1) for better in ([0, 0, 0, 1], [0, 1, 1, 1]))
     worth = worth_of_part(whole, without)
     assert (worth.with_part, worth.without, worth.n) == (0.75, 0.25, 4)
     assert worth.difference == 0.5

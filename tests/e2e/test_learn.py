@@ -1,0 +1,61 @@
+"""The course by keyboard alone: all ten lessons, from the guess to the next one, without a mouse."""
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from analysis.learn.course import COURSE
+from app.settings import BUNDLES_VARIABLE
+from tests.e2e.conftest import Page, running, wait_until_idle
+from tests.shell import RECAP
+
+Open = Callable[..., Page]
+FOCUSED = "name => document.activeElement?.closest(`.st-key-${name}`) !== null"
+MOST_TABS = 40
+
+
+@pytest.fixture(scope="module")
+def address(chromium: str) -> Iterator[str]:
+    """A running `recap app` on the bundled city, whose every lesson works."""
+    with running([RECAP, "app", "--port"], os.environ | {BUNDLES_VARIABLE: ""}) as url:
+        yield url
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the focus is in an element with this key."""
+    for _ in range(MOST_TABS):
+        if page.evaluate(FOCUSED, name):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {name}")
+
+
+def press_button(page: Page, question: str, button: str) -> None:
+    """Choose the first answer of a question and press its button, which works from then on."""
+    tab_to(page, question)
+    page.keyboard.press("Space")
+    page.locator(f".st-key-{button} button:not([disabled])").wait_for()
+    wait_until_idle(page)
+    tab_to(page, button)
+    page.keyboard.press("Enter")
+
+
+def test_all_ten_lessons_by_keyboard(open_page: Open) -> None:
+    """Guess, commit, move what moves, answer the check, go on; at the end all ten are done, and the link says so."""
+    page = open_page("/learn")
+    for number, entry in enumerate(COURSE):
+        key = f"learn_{entry.outline.key}"
+        page.locator("h1", has_text=entry.outline.title).wait_for()
+        wait_until_idle(page)
+        assert page.locator(f".st-key-{key}_check").count() == 0  # nothing is told before the guess
+        press_button(page, f"{key}_guess", f"{key}_guess_commit")
+        page.locator(f".st-key-{key}_check").wait_for()
+        wait_until_idle(page)
+        press_button(page, f"{key}_check", f"{key}_check_answer")
+        page.get_by_text(f"{number + 1} of {len(COURSE)} done").wait_for()
+        wait_until_idle(page)
+        if number + 1 < len(COURSE):
+            tab_to(page, "learn_next")
+            page.keyboard.press("Enter")
+    assert "answers=aaaaaaaaaaaaaaaaaaaa" in page.url
