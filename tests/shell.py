@@ -1,4 +1,4 @@
-"""Run the real `recap` command as a shell does."""
+"""Run the `recap` command and look at it as a shell does."""
 
 import json
 import resource
@@ -8,11 +8,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.cli_runner import recap_here
+
 RECAP = Path(sys.executable).with_name("recap")
 
 
 def recap(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the real console script."""
+    """Run the command in this process, which spares the seconds that Python and torch take to start.
+
+    With options of `subprocess.run` (a folder, an environment, a limit) the real console script runs.
+    """
+    if not options:
+        return recap_here(*arguments)
     return subprocess.run([RECAP, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
 
 

@@ -64,7 +64,7 @@ def test_camera_shows_every_point() -> None:
     latitude, longitude = 46 + rng.random(50) / 5, 7 + rng.random(50) / 3
     camera = fit_camera(latitude, longitude, width_px=720, height_px=520, padding_px=60)
     x, y = screen_offsets(camera, latitude, longitude)
-    assert np.abs(x).max() <= 215.01 and np.abs(y).max() <= 200.01
+    assert np.abs(x).max() <= 300.01 and np.abs(y).max() <= 200.01
     assert max(np.abs(x).max() / 300, np.abs(y).max() / 200) == pytest.approx(1)
     assert fit_camera(latitude[:1], longitude[:1]).zoom == 15
 
