@@ -45,7 +45,9 @@ class Arm(Config):
     def _trains_or_counts(self) -> "Arm":
         given = self.preset or self.epochs or self.changes or self.seeds or self.not_run
         if not self.trains and (given or (self.baseline and self.imported)):
-            raise ValueError("a baseline or imported predictions have no preset, epochs, changes, seeds or not_run")
+            raise ValueError(
+                "a baseline has no preset, epochs, changes, seeds or not_run; imported predictions neither"
+            )
         return self
 
     @property

@@ -47,6 +47,7 @@ class RanksOnly(Config):
 
     model: str
     case: int
+    num_places: int = Field(description="Places that are ranked: all.")
     source: str
     about: RankedPlace
     truth: str | None = Field(description="The true next place; None where it is hidden.")
@@ -91,6 +92,7 @@ def explain_ranks(
     return RanksOnly(
         model=ranker.checkpoint.label,
         case=number,
+        num_places=len(total_P),
         source=labels[edited_case.source],
         about=ranked(edited_case.target),
         truth=None if edited_case.truth is None else labels[edited_case.truth],

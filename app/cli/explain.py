@@ -71,6 +71,12 @@ class _Asked:
     edits: "tuple[Edit, ...]"
     split: int
 
+    def named(self) -> list[int]:
+        """The cases; raises CaseError where none is named."""
+        if not self.numbers:
+            raise CaseError("which case? give --case N, or --link")
+        return self.numbers
+
 
 @commands.command()
 def explain(
@@ -96,15 +102,26 @@ def explain(
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
     from analysis.explain.edits import parse_edit
-    from recap.predictor import Predictor
+    from app.cli.explain_ranks import explain_by_ranks
+    from recap.checkpoint import Checkpoint
+    from recap.data.dataset import Dataset
+    from recap.predictor import Predictor, open_ranker
 
     edits = tuple(parse_edit(text) for text in edit or [])
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
-    predictor = Predictor.load(checkpoint, data)
+    predictor = open_ranker(Checkpoint.load(checkpoint), Dataset.load(data))
+    if not isinstance(predictor, Predictor):
+        if link is not None or full or html is not None or slides is not None:
+            raise ConfigError(
+                f"{predictor.checkpoint.label} has no sum of parts to tell or share; --case, --about and --edit work"
+            )
+        explain_by_ranks(
+            predictor, asked.named(), about=about, edits=edits, top=top, split=asked.split, as_json=as_json
+        )
+        return
     if link is not None:
         asked = _follow(link, predictor, asked)
-    if not asked.numbers:
-        raise CaseError("which case? give --case N, or --link")
+    asked.named()
     writes = html is not None or slides is not None
     if (exact or hide_places or title) and not writes:
         raise ConfigError(

@@ -3,27 +3,12 @@
 Shape suffixes: P POIs, E features of a POI embedding, B cases, D hidden features.
 """
 
-import warnings
-from typing import Any
-
 import torch
 from scipy import sparse
 from torch import Tensor, nn
 
 from recap.model.config import ModelConfig
-
-
-class _Propagate(torch.autograd.Function):
-    """A X with the transpose at hand, so that the backward pass is one sparse product too."""
-
-    @staticmethod
-    def forward(ctx: Any, adjacency: Tensor, transposed: Tensor, features: Tensor) -> Tensor:
-        ctx.transposed = transposed
-        return adjacency @ features
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, ctx.transposed @ grads[0]
+from recap.propagation import multiply, to_torch_csr
 
 
 class GraphToken(nn.Module):
@@ -53,24 +38,9 @@ class GraphToken(nn.Module):
         """G^(N) (Eq. 7), shape (P, E)."""
         with torch.autocast(embedding_PE.device.type, enabled=False):  # sparse products know no bfloat16
             for _ in range(self.num_hops):
-                embedding_PE = _Propagate.apply(self.adjacency, self.transposed, embedding_PE)
+                embedding_PE = multiply(self.adjacency, self.transposed, embedding_PE)
         return embedding_PE
 
     def forward(self, propagated_BE: Tensor) -> Tensor:
         """Graph tokens g_BD from the sources' rows of G^(N) (Eq. 8)."""
         return self.norm(self.mlp(propagated_BE))
-
-
-def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
-    """A float64 torch CSR tensor of a scipy one."""
-    matrix = sparse.csr_array(matrix)
-    matrix.sort_indices()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)  # torch says it once
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(matrix.indptr.astype("int64")),
-            torch.from_numpy(matrix.indices.astype("int64")),
-            torch.from_numpy(matrix.data.astype("float64")),
-            size=matrix.shape,
-            check_invariants=False,
-        )

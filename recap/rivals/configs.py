@@ -58,11 +58,9 @@ class LotnextConfig(RivalConfig):
     as_published: bool = Field(True, description="Keep what we hold for mistakes of the public code.")
 
 
-class SasrecConfig(RivalConfig):
-    """SASRec with MELT's published values, learned against one random place a step."""
+class SelfAttentionConfig(RivalConfig):
+    """What SASRec and MELT have in common; MELT's published values."""
 
-    title: ClassVar = "SASRec"
-    rival: Literal["sasrec"] = "sasrec"
     epochs: int = Field(200, ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(128, ge=1, description="Windows in a step.")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
@@ -79,6 +77,26 @@ class SasrecConfig(RivalConfig):
     @property
     def is_probabilistic(self) -> bool:
         return self.objective == "softmax"
+
+
+class SasrecConfig(SelfAttentionConfig):
+    """SASRec, learned against one random place a step."""
+
+    title: ClassVar = "SASRec"
+    rival: Literal["sasrec"] = "sasrec"
+
+
+class MeltConfig(SelfAttentionConfig):
+    """MELT on SASRec: the backbone alone for its published 200 epochs, then both branches."""
+
+    title: ClassVar = "MELT"
+    rival: Literal["melt"] = "melt"
+    epochs: int = Field(240, ge=1, description="Passes over the training check-ins, those of the backbone included.")
+    backbone_share: float = Field(0.83, gt=0, lt=1, description="Share of the epochs that train the backbone alone.")
+    head_users: float = Field(0.8, gt=0, lt=1, description="Users with more check-ins than this quantile are head.")
+    head_places: float = Field(0.78, gt=0, lt=1, description="Places with more visits than this quantile are head.")
+    user_weight: float = Field(0.1, ge=0, description="lambda_u, weight of the users' branch.")
+    place_weight: float = Field(0.3, ge=0, description="lambda_i, weight of the places' branch.")
 
 
 class GetnextConfig(RivalConfig):
@@ -139,7 +157,14 @@ class DeepmoveConfig(RivalConfig):
 
 
 AnyRival = Annotated[
-    FlashbackConfig | ReplayConfig | LotnextConfig | SasrecConfig | GetnextConfig | DchlConfig | DeepmoveConfig,
+    FlashbackConfig
+    | ReplayConfig
+    | LotnextConfig
+    | SasrecConfig
+    | MeltConfig
+    | GetnextConfig
+    | DchlConfig
+    | DeepmoveConfig,
     Field(discriminator="rival"),
 ]
 _KINDS: Final[tuple[type[RivalConfig], ...]] = (
@@ -147,6 +172,7 @@ _KINDS: Final[tuple[type[RivalConfig], ...]] = (
     ReplayConfig,
     LotnextConfig,
     SasrecConfig,
+    MeltConfig,
     GetnextConfig,
     DchlConfig,
     DeepmoveConfig,

@@ -23,9 +23,9 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.history import CheckinTensors
+from recap.propagation import Propagation, row_normalised
 from recap.rivals.city import City
 from recap.rivals.configs import DchlConfig
-from recap.rivals.propagation import Propagation, row_normalised
 from recap.rivals.rival import Examples, Rival
 from recap.rivals.translation import places_near
 from recap.scores import CaseBatch, past_rows

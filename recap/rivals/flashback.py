@@ -36,7 +36,7 @@ class FlashbackAverages(SequenceRival):
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
         self.recurrent = nn.RNN(token_dim, config.dim, batch_first=True)
-        self.register_buffer("start_D", torch.randn(config.dim) * config.dim**-0.5)
+        self.register_buffer("start_D", torch.randn(config.dim) / config.dim)
         self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     def tokens(self, windows: Windows) -> Tensor:

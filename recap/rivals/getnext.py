@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history import CheckinTensors, local_hour_fraction
+from recap.propagation import Propagation, row_normalised
 from recap.ragged import expand_ranges
 from recap.rivals.city import City
 from recap.rivals.configs import GetnextConfig
 from recap.rivals.positions import sinusoids
-from recap.rivals.propagation import Propagation, row_normalised
 from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.time2vec import Time2Vec
 from recap.rivals.windows import Windows

@@ -12,6 +12,7 @@ from recap.rivals.configs import (
     FlashbackConfig,
     GetnextConfig,
     LotnextConfig,
+    MeltConfig,
     ReplayConfig,
     SasrecConfig,
 )
@@ -20,6 +21,7 @@ from recap.rivals.deepmove import Deepmove
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
 from recap.rivals.lotnext import Lotnext
+from recap.rivals.melt import Melt
 from recap.rivals.replay import Replay
 from recap.rivals.rival import Rival
 from recap.rivals.sasrec import Sasrec
@@ -29,6 +31,7 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     ReplayConfig: Replay,
     LotnextConfig: Lotnext,
     SasrecConfig: Sasrec,
+    MeltConfig: Melt,
     GetnextConfig: Getnext,
     DchlConfig: Dchl,
     DeepmoveConfig: Deepmove,

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from recap.history import CheckinTensors
 from recap.rivals.city import City
-from recap.rivals.configs import SasrecConfig
+from recap.rivals.configs import SelfAttentionConfig
 from recap.rivals.negatives import UnvisitedSampler
 from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.windows import Windows
@@ -40,9 +40,9 @@ class Block(nn.Module):
 class Sasrec(SequenceRival):
     """f = LN(blocks(E[p] sqrt(d) + position)); the score of d is <f, E[d]>."""
 
-    def __init__(self, config: SasrecConfig, city: City) -> None:
+    def __init__(self, config: SelfAttentionConfig, city: City) -> None:
         super().__init__()
-        self.config: SasrecConfig = config
+        self.config: SelfAttentionConfig = config
         self.window = config.window
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.position_embedding = nn.Embedding(config.window, config.dim)

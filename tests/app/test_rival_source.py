@@ -31,7 +31,7 @@ def app_at_rival(monkeypatch: pytest.MonkeyPatch, city_folder: Path, rival_check
     point_app_at(monkeypatch, city_folder, rival_checkpoint)
 
 
-@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "compare", "cases", "present", "explain"])
+@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "compare", "cases", "present", "learn"])
 def test_every_view_opens(view: str) -> None:
     """Calm, and nothing speaks of RECAP's parts as if they were there."""
     app = open_view(view)
@@ -49,7 +49,7 @@ def test_explain_ranks_and_leaves_visits_out(city_folder: Path, rival_checkpoint
     ranker = open_ranker(Checkpoint.load(rival_checkpoint), Dataset.load(city_folder))
     app, known = open_view("explain", case="3"), explain_ranks(ranker, 3)
     check_calm(app)
-    assert app.title[0].value == f"{known.about.name} is {ordinal(known.about.rank)}"
+    assert app.title[0].value == f"{known.about.name} is {ordinal(known.about.rank)} of {known.num_places}"
     assert "no sum of parts" in texts(app)
     left_out = app.dataframe[1].value
     assert left_out["Visit"].tolist() == [entry.visit for entry in known.left_out]

@@ -56,7 +56,8 @@ def show_ranks_only(source: Source) -> None:
     halves = st.grid(2, min_column_width=_SIDE)
     with halves.cell():
         section("Best places")
-        st.dataframe(tables["Best places"], hide_index=True, key="ranks-best")
+        score = st.column_config.NumberColumn(format="%.3f")
+        st.dataframe(tables["Best places"], hide_index=True, key="ranks-best", column_config={"Score": score})
     with halves.cell(), st.container(border=True):
         _tray(source, case, before, shown, sequence)
     section(
@@ -75,7 +76,7 @@ def show_ranks_only(source: Source) -> None:
 
 def _answer(shown: RanksOnly) -> None:
     about, best = shown.about, shown.best[0]
-    st.title(f"{markdown_text(about.name)} is {ordinal(about.rank)}", anchor=False)
+    st.title(f"{markdown_text(about.name)} is {ordinal(about.rank)} of {shown.num_places:,}", anchor=False)
     first = "" if best.poi == about.poi else f" First is {markdown_text(best.name)}."
     truth = "" if shown.truth is None else f" The true next place is {markdown_text(shown.truth)}."
     st.markdown(f"From {markdown_text(shown.source)}, by {markdown_text(shown.model)}.{first}{truth}")
@@ -91,7 +92,7 @@ def _best(shown: RanksOnly) -> pd.DataFrame:
         {
             "Rank": [ordinal(place.rank) for place in shown.best],
             "Place": [place.name for place in shown.best],
-            "Score": [round(place.score, 3) for place in shown.best],
+            "Score": [place.score for place in shown.best],
         }
     )
     if changed:

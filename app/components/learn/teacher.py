@@ -38,7 +38,7 @@ def show_teacher(source: Source) -> None:
             "Slides",
             icon=":material/slideshow:",
             key="learn_slides",
-            disabled=source.checkpoint_folder is None,
+            disabled=not source.has_parts,
             help="The failed visit of lesson 1, in five screens.",
         ):
             _show_slides(source)

@@ -11,13 +11,14 @@ from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
-from recap.presets import train_preset
+from recap.presets import training_preset
 from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES, Backend, DeviceRequest, RunSpec, RunSpecValues
 from recap.runs.store.submission import build_specs
+from recap.training_config import TrainConfig
 
 PRESETS = ("tiny", "quick", "nyc")
 SEEDS = (1, 2, 3, 4)
@@ -54,16 +55,19 @@ def show_form(store: RunStore) -> None:
     )
     presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or "tiny"]))
     preset = st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
-    config = train_preset(preset)
+    config = training_preset(preset)
     epochs = st.slider("Epochs", 1, MAX_EPOCHS, config.epochs, key=f"run_epochs_{preset}")
-    hops = st.slider(state.words().say("form_hops"), 1, 5, config.model.num_hops, key=f"run_hops_{preset}")
+    own_hops = config.model.num_hops if isinstance(config, TrainConfig) else None  # a rival has none
+    hops = own_hops
+    if own_hops is not None:
+        hops = st.slider(state.words().say("form_hops"), 1, 5, own_hops, key=f"run_hops_{preset}")
     numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
     seeds = st.pills(state.words().say("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
         text = st.text_area("Fields", key="run_fields", placeholder="optimiser.learning_rate=0.001", height=80)
         grid = st.text_area("Grid", key="run_grid", placeholder="model.num_hops=1,2,3", height=68)
-        snapshots = st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
+        snapshots = own_hops is not None and st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
         slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
     notes = st.text_input("Note", key="run_notes", max_chars=MAX_NOTES)
@@ -72,7 +76,7 @@ def show_form(store: RunStore) -> None:
         "preset": preset,
         "epochs": epochs if epochs != config.epochs else None,
         "seeds": sorted(seeds),
-        "overrides": [*([f"model.num_hops={hops}"] if hops != config.model.num_hops else []), *_lines(text)],
+        "overrides": [*([f"model.num_hops={hops}"] if hops != own_hops else []), *_lines(text)],
         "grid": _lines(grid),
         "snapshots": snapshots,
         "device": device,
@@ -133,7 +137,7 @@ def _take_over_duplicate(sources: list[Source]) -> None:
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
         st.session_state["run_data"] = spec["dataset_hash"]
     preset = st.session_state["run_preset"] = spec["preset"]
-    config = train_preset(preset)
+    config = training_preset(preset)
     st.session_state[f"run_epochs_{preset}"] = min(MAX_EPOCHS, spec["epochs"] or config.epochs)
     st.session_state["run_seeds"] = [spec["seed"]]
     st.session_state["run_snapshots"], st.session_state["run_device"] = spec["snapshots"], spec["device"]

@@ -16,6 +16,7 @@ from recap.rivals.deepmove import Deepmove
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext, flow_map, place_features
 from recap.rivals.lotnext import Lotnext
+from recap.rivals.melt import Melt
 from recap.rivals.negatives import UnvisitedSampler
 from recap.rivals.registry import build_rival
 from recap.rivals.replay import SLOTS, Replay
@@ -220,6 +221,40 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
     weight = math.exp(state * first) / (math.exp(state * first) + math.exp(state * second))
     assert float(states[3, 1]) == pytest.approx(weight * first + (1 - weight) * second)
     assert states[:3, 1].tolist() == [0.0, 0.0, 0.0], "a first trajectory has no past"
+
+
+def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
+    """With W_U the identity a tail user's scores double; a tail place becomes W_I of the mean of its contexts."""
+    dataset = split_dataset(
+        [(0, [(0, c.TRAIN), (1, c.TRAIN), (0, c.TRAIN), (2, c.TRAIN)]), (1, [(0, c.TRAIN), (3, c.TRAIN)])], 4
+    )
+    checkins, city = CheckinTensors.from_dataset(dataset), City.of(dataset)
+    model = build_rival(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
+    assert isinstance(model, Melt)
+    assert model.is_head_U.tolist() == [True, False], "4 and 2 check-ins; the .8 quantile is 3.6"
+    assert model.is_head_P.tolist() == [True, False, False, False], "3, 1, 1 and 1 visits"
+    model.eval()
+    with torch.no_grad():
+        model.user_branch.weight.copy_(torch.eye(2))
+        model.user_branch.bias.zero_()
+        model.place_branch.weight.copy_(2 * torch.eye(2))
+        model.place_branch.bias.fill_(1.0)
+    batch = CaseBatch(checkins, torch.tensor([0, 4]))
+    model.begin_epoch(1, fresh=True)
+    backbone = model.logits(batch)
+    model.progress = 1.0
+    model.acting.fill_(1.0)
+    both = model.logits(batch)
+    assert both[0].tolist() == approx(backbone[0].tolist()) and both[1].tolist() == approx((2 * backbone[1]).tolist())
+
+    before = model.poi_embedding.weight.detach().clone()
+    windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
+    context = model.states(windows)[0, 1].detach()  # the second step stands at place 1, nobody else does
+    model.begin_epoch(2, fresh=True)
+    after = model.poi_embedding.weight.detach()
+    assert after[1].tolist() == approx((2 * context + 1).tolist())
+    assert torch.equal(after[0], before[0]), "a head place keeps its own"
+    assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
 
 
 def test_a_window_is_left_aligned() -> None:

@@ -10,13 +10,14 @@ from recap.checkpoint import MANIFEST, Checkpoint
 from recap.errors import CheckpointError, ConfigError
 from recap.graph import TransitionGraph
 from recap.presets import training_preset
+from recap.rivals.city import City
 from recap.rivals.config import RivalConfig
 from recap.rivals.configs import RIVALS, rival_config
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
 from recap.training.run import train
 from tests.cli_runner import recap_here, recap_json_here
-from tests.recap.rivals.variants import shaken, small_config, variant_id, variants
+from tests.recap.rivals.variants import shaken, shaken_in, small_config, variant_id, variants
 from tests.worlds import batch_of, small_city
 
 CPU = torch.device("cpu")
@@ -51,7 +52,8 @@ def test_a_cut_training_ends_in_the_same_bits(config: RivalConfig, tmp_path: Pat
 @pytest.mark.parametrize("config", variants(), ids=variant_id)
 def test_every_weight_learns(config: RivalConfig) -> None:
     """One loss reaches every parameter that is not held fixed, and is a number."""
-    model, city = shaken(config), small_city()
+    city = small_city()
+    model = shaken_in(City.of(city), config)
     model.train()
     examples = model.examples(city, batch_of(city).checkins)
     model.zero_grad()
@@ -60,8 +62,6 @@ def test_every_weight_learns(config: RivalConfig) -> None:
     assert loss.isfinite()
     stuck = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.any())]
     assert stuck == []
-    model.zero_grad()
-    model.eval()
 
 
 def test_the_learning_rate_waits_for_validation(tmp_path: Path) -> None:
@@ -105,6 +105,12 @@ def test_the_commands_of_a_rival(tmp_path: Path, city_folder: Path) -> None:
     assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
     shown = recap_here("evaluate", out, "--data", city_folder)
     assert "target's time" in shown.stdout
+    explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
+    assert explained["model"] == "REPLAY, target's time given" and explained["what_if"]["edits"] == "hour:17:00"
+    told = recap_here("explain", out, "--data", city_folder, "--case", 3)
+    assert told.returncode == 0 and "no sum of parts" in " ".join(told.stdout.split())
+    refused = recap_here("explain", out, "--data", city_folder, "--case", 3, "--full")
+    assert refused.returncode == 2 and "no sum of parts to tell" in refused.stderr
     refused = recap_here("sanity", out, "--data", city_folder)
     assert refused.returncode == 2 and "no sum of parts" in refused.stderr
 

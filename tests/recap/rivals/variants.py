@@ -19,6 +19,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "replay": {"dim": 6, "window": 12},
     "lotnext": {"dim": 6, "window": 12},
     "sasrec": {"dim": 6, "window": 12, "blocks": 2},
+    "melt": {"dim": 6, "window": 12, "blocks": 2},
     "getnext": {"dim": 6, "side_dim": 4, "feedforward_dim": 10, "window": 12},
     "deepmove": {"dim": 6, "slot_dim": 4, "user_dim": 5, "hidden_dim": 7, "window": 12},
     "dchl": {"dim": 6, "near_places": 40, "contrast_places": 5, "radius_km": 5.0},
@@ -57,6 +58,7 @@ def shaken_in(city: City, config: RivalConfig, seed: int = 0) -> Rival:
     torch.manual_seed(seed)
     model = build_rival(config, city, torch.float64)
     model.prepare(city)
+    model.begin_epoch(config.epochs, fresh=True)  # every part acts
     shake(model, seed)
     return model.eval()
 

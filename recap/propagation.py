@@ -1,4 +1,4 @@
-"""A fixed sparse matrix that multiplies node features, forwards and backwards by one sparse product each."""
+"""Fixed sparse matrices that multiply node features, forwards and backwards by one sparse product each."""
 
 import warnings
 from typing import Any
@@ -20,6 +20,12 @@ class _Multiply(torch.autograd.Function):
         return None, None, ctx.transposed @ grads[0].contiguous()
 
 
+def multiply(matrix: Tensor, transposed: Tensor, features: Tensor) -> Tensor:
+    """The matrix times features; its transpose at hand makes the backward pass one sparse product too."""
+    product: Tensor = _Multiply.apply(matrix, transposed, features)
+    return product
+
+
 class Propagation(nn.Module):
     """``forward(X)`` is the matrix times X; not part of the weights, since the training split gives it."""
 
@@ -28,12 +34,11 @@ class Propagation(nn.Module):
 
     def __init__(self, matrix: sparse.csr_array) -> None:
         super().__init__()
-        self.register_buffer("matrix", _to_torch(matrix), persistent=False)
-        self.register_buffer("transposed", _to_torch(sparse.csr_array(matrix.T)), persistent=False)
+        self.register_buffer("matrix", to_torch_csr(matrix), persistent=False)
+        self.register_buffer("transposed", to_torch_csr(sparse.csr_array(matrix.T)), persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        product: Tensor = _Multiply.apply(self.matrix, self.transposed, features)
-        return product
+        return multiply(self.matrix, self.transposed, features)
 
 
 def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -43,7 +48,8 @@ def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(scale) @ matrix)
 
 
-def _to_torch(matrix: sparse.csr_array) -> Tensor:
+def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
+    """A float64 torch CSR tensor of a scipy one."""
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     with warnings.catch_warnings():
