@@ -200,7 +200,7 @@ def test_camera_fits_what_comes_next() -> None:
         shown = [int(prediction.case[c.SOURCE]), *poi, int(prediction.case[c.TARGET])]
         camera = fit_prediction(opened, prediction, show_truth=True)
         x, y = screen_offsets(camera, opened.latitude[shown], opened.longitude[shown])
-        assert np.abs(x).max() <= 300.01 and np.abs(y).max() <= 210.01
+        assert np.abs(x).max() <= 215.01 and np.abs(y).max() <= 210.01
         assert fit_walk(opened, walk, prediction, show_truth=True).zoom <= camera.zoom
         other = replace(prediction, case=prediction.case.where(prediction.case.index != c.TARGET, 0))
         hidden = [fit_prediction(opened, case, show_truth=False) for case in (prediction, other)]
