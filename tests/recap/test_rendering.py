@@ -17,8 +17,8 @@ DEMO = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
 def test_a_missing_value_is_an_error() -> None:
     """A page with a hole in it is not written."""
-    with pytest.raises(UndefinedError, match="manifest"):
-        render("model_card.md.j2", summary={})
+    with pytest.raises(UndefinedError, match="title"):
+        render("model_card.md.j2", manifest={}, summary={})
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "without-holdout"])

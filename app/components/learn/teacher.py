@@ -14,6 +14,7 @@ from app.cached import learn as cached
 from app.components.text import quiet, section
 from app.pages import PRESENT
 from app.sources import Source
+from recap import columns as c
 from recap.printable import markdown_text
 
 _SLIDES_OF = "popular"
@@ -93,7 +94,7 @@ def _handout(source: Source) -> bytes:
 def _show_slides(source: Source) -> None:
     number = next(at for at, entry in enumerate(COURSE) if entry.outline.key == _SLIDES_OF)
     try:
-        case = cached.lesson(source, number, "student").deeper.params["case"]
+        case = cached.lesson(source, number, "student").deeper.params[c.CASE]
     except LessonUnavailableError as error:
         st.info(markdown_text(str(error)))
         return
