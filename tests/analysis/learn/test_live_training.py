@@ -37,6 +37,7 @@ def test_a_part_earns_its_keep_where_it_is_needed(two_hop: float, returns: float
 
 
 @pytest.mark.slow  # ten trainings
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", ["graph", "history"])
 def test_a_part_earns_nothing_where_nothing_was_planted(part: Part) -> None:
     """Over five seeds the interval of what its removal costs holds 0, and lies within one step in a hundred."""
