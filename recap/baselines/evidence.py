@@ -109,6 +109,8 @@ class EvidenceRanker:
         rows = within_budget(features, checkins, rows, config.num_candidates, seed)
         problem = build_problem(features, checkins, rows)
         fit = fit_log_linear(problem, l2=config.l2, max_iterations=config.max_iterations)
+        del problem
+        trim_heap()
         return cls(
             config=config,
             features=features,
