@@ -221,7 +221,9 @@ class Checkpoint:
         if dataset.hash == self.manifest.dataset_hash:
             return
         try:
-            vocabulary = pq.read_table(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
+            table = pq.read_table(self.folder / VOCABULARY, columns=[c.POI_ID])
+            table.validate(full=True)
+            vocabulary = table.to_pandas()
         except (OSError, KeyError, pa.ArrowException) as error:
             raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
         if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:

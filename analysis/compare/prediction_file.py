@@ -66,7 +66,9 @@ def _read(path: Path) -> pd.DataFrame:
         with path.open("rb") as file:
             is_parquet = file.read(4) == _MAGIC
         if is_parquet:
-            return pq.read_table(path).to_pandas()
+            table = pq.read_table(path)
+            table.validate(full=True)  # an index beyond its dictionary would read foreign memory
+            return table.to_pandas()
         # Ids stay text, whatever they look like: 007 is not 7.
         options = pa_csv.ConvertOptions(column_types={c.POI_ID: pa.string()}, strings_can_be_null=False)
         return pa_csv.read_csv(path, convert_options=options).to_pandas()

@@ -77,6 +77,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
         if strange is not None:
             raise DatasetError(f"{path}: column {strange.name!r} is of type {strange.type}; run `recap prepare` again")
         table = file.read()
+        table.validate(full=True)  # an index beyond its dictionary would read foreign memory
     gaps = next((column for column in table.column_names if table[column].null_count), None)
     if gaps is not None:
         raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")

@@ -41,6 +41,7 @@ def read_records(path: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     """
     try:
         table = pq.read_table(path)
+        table.validate(full=True)
     except (OSError, pa.ArrowException) as error:
         raise RecapError(f"{path} is not a records file ({error}); write it with `recap evaluate --records`") from error
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}

@@ -131,6 +131,7 @@ def _first_texts(table: TextTable) -> dict[str, list[str]]:
 
 def _first_texts_of(file: pq.ParquetFile, names: list[str]) -> dict[str, list[str]]:
     for batch in file.iter_batches(_ADVICE_ROWS, use_threads=False):
+        batch.validate(full=True)  # an index beyond its dictionary would read foreign memory
         return {name: [str(value) for value in batch.column(name).to_pylist()] for name in names}
     return {}
 
