@@ -28,9 +28,12 @@ CHOSEN_PX = 4.0
 """How far the ring of the chosen place lies outside the disc, or outside the truth's ring."""
 LONE_RING_PX = 12.0
 NAMED_CANDIDATES = 3
-HALF_SIZE = (356.0, 266.0)
-ZOOM_BUTTONS = (338.0, -230.0, 42.0)
-"""Pixels of the map within which marks and names stay, and where the browser's map has its buttons (x, y, radius)."""
+NARROW = (186.0, 244.0)
+"""Half the width and height in pixels within which marks stay, and names that find room there: a projector's map."""
+WIDE = (308.0, 244.0)
+"""The same of a map at 1440 pixels, where further names stay."""
+ZOOM_BUTTONS = np.array([[273.0, -210.0, 42.0], [153.0, -210.0, 42.0]])
+"""Where the browser's map has its buttons at either width: x, y, radius."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +176,7 @@ def _discs_and_ring(
     true_x, true_y = (pd.concat([discs[name], ring[name]] if lone else [discs[name]]).to_numpy(float) for name in "xy")
     radius = np.concatenate([whole, ring["r"]]) if lone else whole
     fixed = source[["x", "y", "r"]].to_numpy(float)
-    x, y = spread_discs(true_x, true_y, radius, fixed=fixed, half_size=HALF_SIZE)
+    x, y = spread_discs(true_x, true_y, radius, fixed=fixed, half_size=NARROW)
     discs = _moved(discs, x[: len(discs)], y[: len(discs)], camera)
     ring = _moved(ring, x[-1:], y[-1:], camera) if lone else _moved(ring, x[truth], y[truth], camera)
     return discs, ring
@@ -252,7 +255,8 @@ def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks) 
         wanted["y"].to_numpy(float),
         wanted["r"].to_numpy(float) + 1,
         obstacles=np.vstack([marks.round_marks, ZOOM_BUTTONS]),
-        half_size=HALF_SIZE,
+        half_size=WIDE,
+        narrowest=NARROW,
     )
     names = wanted.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
     names["text"] = [label.text for label in placed]

@@ -10,8 +10,10 @@ from recap import columns as c
 
 FITTED_PREDICTIONS = 5
 CLOSEST_ZOOM = 16.0
-NARROWEST_PX = 550
+NARROWEST_PX = 380
 """Width of the map where it stands beside the list on a projector of 960 pixels; wider maps show more at the sides."""
+MAP_HEIGHT_PX = 500
+MARGIN_PX = 46
 
 
 def fit_prediction(opened: LoadedDataset, prediction: CasePrediction, *, show_truth: bool) -> Camera:
@@ -46,5 +48,10 @@ def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
 
 def _fit(opened: LoadedDataset, poi: np.ndarray) -> Camera:
     return fit_camera(
-        opened.latitude[poi], opened.longitude[poi], width_px=NARROWEST_PX, height_px=540, max_zoom=CLOSEST_ZOOM
+        opened.latitude[poi],
+        opened.longitude[poi],
+        width_px=NARROWEST_PX,
+        height_px=MAP_HEIGHT_PX,
+        padding_px=MARGIN_PX,
+        max_zoom=CLOSEST_ZOOM,
     )

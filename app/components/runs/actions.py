@@ -35,7 +35,7 @@ def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
             if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", disabled=source is None):
                 assert source is not None
                 state.choose_source(source.token)
-                st.switch_page(page.path)
+                st.switch_page(page.path, query_params=state.link_to(source))
     if not store.read_only:
         notes = st.text_input("Note of this run", value=row["notes"], max_chars=MAX_NOTES, key=f"notes_{run.id}")
         if notes != row["notes"]:

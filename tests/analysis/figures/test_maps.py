@@ -117,6 +117,19 @@ def test_names_cover_nothing() -> None:
     assert place_labels(["no room"], here[:1], here[:1], here[:1] + 9, obstacles=wall) == []
 
 
+def test_a_name_is_cut_off_in_no_window() -> None:
+    """At the right rim of a narrow map a name goes to the left; where it fits nowhere, it is shortened."""
+    rim, zero = np.array([90.0]), np.zeros(1)
+    options = {"obstacles": np.empty((0, 3)), "half_size": (300.0, 100.0)}
+    wide = place_labels(["Rosewarne's"], rim, zero, zero + 9, **options)
+    assert [label.anchor for label in wide] == ["start"]  # to the right: 90 + 14 + 90 is within 300
+    narrow = place_labels(["Rosewarne's"], rim, zero, zero + 9, narrowest=(100.0, 100.0), **options)
+    assert [(label.anchor, label.text) for label in narrow] == [("end", "Rosewarne's")]
+    name = "Quennell Underwriters of Saltmere"  # 30 characters take 226 pixels, 18 take 140
+    (short,) = place_labels([name], zero, zero, zero + 9, narrowest=(75.0, 100.0), **options)
+    assert (short.text, short.anchor) == ("Quennell Underwri…", "middle")
+
+
 def test_discs_at_one_place_are_spread() -> None:
     """Three discs of radius 10 at one point: the first stays, centres are at least 20 pixels apart, always the same."""
     zero, radius = np.zeros(3), np.full(3, 10.0)
