@@ -127,6 +127,18 @@ def test_rows_that_no_case_touched_stand_still(tmp_path: Path) -> None:
     assert changed <= touched and 0 < len(changed) < len(before)
 
 
+def test_a_part_that_is_left_out_begins_from_its_defaults() -> None:
+    """``--set sampled_softmax.popular=4`` switches it on; ``none`` switches it off again; others stay refused."""
+    config = small_training()
+    assert config.sampled_softmax is None
+    given = config.override(["sampled_softmax.popular=4"]).sampled_softmax
+    assert given == SampledSoftmax(popular=4)
+    assert SAMPLED.override(["sampled_softmax=none"]).sampled_softmax is None
+    for wrong in ("sampled_softmax.many=4", "seed.more=1", "nothing.more=1"):
+        with pytest.raises(ConfigError, match=f"unknown field '{wrong[:-2]}'"):
+            config.override([wrong])
+
+
 def test_what_it_does_not_go_with() -> None:
     """Smoothing and evidence need every place: refused with both names."""
     values = SAMPLED.model_dump()
