@@ -81,6 +81,7 @@ class RevisitCalibration(nn.Module):
         The first layer of MLP_g is linear in q, in v and, for one q, in v again: each is multiplied once.
         """
         first, activation, last = self.gate
+        assert isinstance(first, nn.Linear)
         query_HD, value_HD, both_HD = first.weight.split(query_MD.shape[1], dim=1)
         hidden_MCH = candidate_CD @ (query_MD[:, None] * both_HD).mT
         hidden_MCH += (query_MD @ query_HD.T + first.bias)[:, None]
