@@ -222,9 +222,12 @@ def test_a_run_on_data_elsewhere_opens(
     assert run_store.source_of(run) is None
 
 
-def test_a_duplicate_asks_for_the_same(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seed, preset, length, fields and snapshots come back, whatever the form usually offers; its parent is the run."""
-    fields = {"preset": "demo", "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"], "snapshots": True}
+@pytest.mark.parametrize(("preset", "snapshots"), [("demo", True), ("melt", False)])
+def test_a_duplicate_asks_for_the_same(
+    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str, snapshots: bool
+) -> None:
+    """Seed, model, length, fields and snapshots come back, whatever the form usually offers; its parent is the run."""
+    fields = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"], "snapshots": snapshots}
     (run,) = store.add([tiny_spec(data, **fields)])
     run.end("stopped")
     point_app_at(monkeypatch, None, None, read_only=False)
