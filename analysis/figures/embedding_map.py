@@ -34,7 +34,7 @@ def plot_embedding(table: pd.DataFrame, palette: Palette) -> go.Figure:
             y=rows["y"],
             mode="markers",
             name=name,
-            customdata=rows[[c.POI]].to_numpy(),
+            customdata=[[int(poi)] for poi in rows[c.POI]],  # lists: an array is sent packed, and clicks lose it
             text=rows["name"] + "<br>" + rows[c.CATEGORY].astype(str),
             hoverinfo="text",
             marker={

@@ -72,7 +72,10 @@ def test_figure_names_frequent_categories() -> None:
         }
     )
     for palette in (LIGHT, DARK):
-        traces = plot_embedding(table, palette).data
+        figure = plot_embedding(table, palette)
+        traces = figure.data
+        # Plain lists: a packed array comes back from a click without its first element.
+        assert all(isinstance(row, list) for trace in figure.to_dict()["data"] for row in trace["customdata"])
         assert [trace.name for trace in traces] == [OTHER, *(f"Kind {number}" for number in range(8))]
         assert len(traces[0].x) == 1
         assert sorted(int(poi) for trace in traces for poi in np.ravel(trace.customdata)) == list(range(45))
