@@ -135,7 +135,7 @@ def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
         yref="paper",
         x0=chart.chosen - 0.42,
         x1=chart.chosen + 0.42,
-        y0=-0.01,
+        y0=0.34 / count,  # the foot of the last row
         y1=0.95,
         line={"color": palette.ink, "width": 1.2, "dash": "dot"},
     )

@@ -38,10 +38,22 @@ def test_the_truth_is_the_planted_one(two_hop: float, returns: float, seed: int)
         assert (cases[kinds == "ordinary"][c.TRANSITION_COUNT] > 1).all()
 
 
+@pytest.mark.parametrize("layout", [0, 1])
+def test_positions_tell_no_house_from_another(layout: int) -> None:
+    """A position tells the kind: twelve houses 8 m apart, the others kilometres apart, squares south of all stops."""
+    town = build_toy_town(0.5, 0.0, 0, layout).dataset
+    spread = town.pois.groupby(c.CATEGORY)[[c.LATITUDE, c.LONGITUDE]].agg(lambda degrees: degrees.max() - degrees.min())
+    assert spread.loc["House"].tolist() == pytest.approx([0.0, 11 * 1e-4])
+    assert (spread.loc[["Stop", "Square"]] > 0.005).all(axis=None)
+    north = town.pois.groupby(c.CATEGORY)[c.LATITUDE].agg(["min", "max"])
+    assert north.loc["Square", "max"] < north.loc["Stop", "min"] < north.loc["Stop", "max"] < north.loc["House", "min"]
+
+
 def test_a_town_comes_again() -> None:
     """The same shares and seed make the same check-ins; another seed makes others."""
     first, again, other = (build_toy_town(0.25, 0.25, seed).dataset.hash for seed in (3, 3, 4))
     assert first == again != other
+    assert build_toy_town(0.25, 0.25, 3, layout=1).dataset.hash not in (first, other)
 
 
 @pytest.mark.parametrize("share", [-0.1, MAX_SHARE + 0.01, float("nan")])
