@@ -1,6 +1,7 @@
 """One lesson on its page: question, guess, reveal, handle, check, further."""
 
 from functools import partial
+from typing import Final
 
 import streamlit as st
 
@@ -19,6 +20,11 @@ from app.components.text import quiet
 from app.pages import PAGES
 from app.sources import Source
 from recap.printable import markdown_text
+
+LAST_WORDS: Final = (
+    "That was the course. Say it to somebody in three sentences: why rare steps, and not rare places, are the long tail; "
+    "what RECAP does about it; where it cannot help."
+)
 
 
 def show_lesson(source: Source, number: int, progress: Progress, register: Register) -> None:
@@ -46,6 +52,8 @@ def show_lesson(source: Source, number: int, progress: Progress, register: Regis
     at = _reveal(source, lesson, number, register, guess)
     _check(lesson, number, progress)
     _further(source, lesson, number, register, at)
+    if number + 1 == len(COURSE) and progress.is_done(number):
+        st.markdown(LAST_WORDS)
 
 
 def _cards(lesson: Lesson) -> None:
