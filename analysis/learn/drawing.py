@@ -82,7 +82,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         margin={"b": 28, "l": _LETTER_PX * max(map(len, labels)) + 12},
     )
     figure.update_xaxes(
-        range=[low - 0.02 * span, high + 0.34 * span],
+        range=[low - 0.02 * span, high + (0.12 + 0.022 * max(len(bar.text) for bar in chart.bars)) * span],
         showticklabels=False,
         title={"text": chart.axis, "standoff": 6},
     )

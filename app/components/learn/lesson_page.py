@@ -22,8 +22,8 @@ from app.sources import Source
 from recap.printable import markdown_text
 
 LAST_WORDS: Final = (
-    "That was the course. Say it to somebody in three sentences: why rare steps, and not rare places, are the long tail; "
-    "what RECAP does about it; where it cannot help."
+    "That was the course. Say it to somebody in three sentences: why rare steps, and not rare places, are the long "
+    "tail; what RECAP does about it; where it cannot help."
 )
 
 

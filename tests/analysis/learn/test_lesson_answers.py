@@ -29,6 +29,8 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
     right = {key: (lesson.prediction.right, lesson.check.right) for key, lesson in lessons.items()}
     for key in ("popular", "tails", "compose", "hops", "habit", "holdout", "privacy"):
         assert right[key] == getattr(answers, key)(), key
+    told = lessons["habit"].prediction.choices[0].reply
+    assert all(f"{share:.1%}".replace("%", " %") in told for share in answers.alone), (told, answers.alone)
     assert right["cause"] == answers.cause(int(lessons["cause"].deeper.params["case"]))
     case = int(lessons["context"].deeper.params["case"])
     assert right["context"] == answers.context(case, answers.habit_without_time(case))

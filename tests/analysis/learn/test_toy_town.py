@@ -41,12 +41,16 @@ def test_the_truth_is_the_planted_one(two_hop: float, returns: float, seed: int)
 @pytest.mark.parametrize("layout", [0, 1])
 def test_positions_tell_no_house_from_another(layout: int) -> None:
     """A position tells the kind: twelve houses 8 m apart, the others kilometres apart, squares south of all stops."""
-    town = build_toy_town(0.5, 0.0, 0, layout).dataset
-    spread = town.pois.groupby(c.CATEGORY)[[c.LATITUDE, c.LONGITUDE]].agg(lambda degrees: degrees.max() - degrees.min())
-    assert spread.loc["House"].tolist() == pytest.approx([0.0, 11 * 1e-4])
-    assert (spread.loc[["Stop", "Square"]] > 0.005).all(axis=None)
-    north = town.pois.groupby(c.CATEGORY)[c.LATITUDE].agg(["min", "max"])
-    assert north.loc["Square", "max"] < north.loc["Stop", "min"] < north.loc["Stop", "max"] < north.loc["House", "min"]
+    pois = build_toy_town(0.5, 0.0, 0, layout).dataset.pois
+    kind = pois[c.CATEGORY].to_numpy()
+    latitude, longitude = (
+        {name: np.sort(pois[degrees].to_numpy(np.float64)[kind == name]) for name in ("House", "Stop", "Square")}
+        for degrees in (c.LATITUDE, c.LONGITUDE)
+    )
+    assert np.ptp(latitude["House"]) == 0
+    assert np.ptp(longitude["House"]) == pytest.approx(11 * 1e-4)
+    assert min(np.ptp(latitude["Stop"]), np.ptp(longitude["Stop"]), np.ptp(longitude["Square"])) > 0.01
+    assert latitude["Square"][-1] < latitude["Stop"][0] < latitude["Stop"][-1] < latitude["House"][0]
 
 
 def test_a_town_comes_again() -> None:
