@@ -145,7 +145,7 @@ def test_the_teachers_page() -> None:
     """Order, timing, aims and questions of all ten."""
     app = open_view("learn", page="teacher")
     check_calm(app)
-    assert list(app.dataframe[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
+    assert list(app.table[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
     assert [expander.label for expander in app.expander] == [
         f"{number + 1}. {entry.outline.title}" for number, entry in enumerate(COURSE)
     ]
