@@ -60,8 +60,13 @@ def move_handle(page: Page, lesson: str) -> None:
     """One position on by keys, a slider at once, a list opened and chosen from; the link and the scene follow."""
     told = page.evaluate(SHOWN)
     tab_to(page, f"learn_{lesson}_{HANDLES[lesson]}")
-    for press in ("ArrowDown", "ArrowDown", "Enter") if lesson == "compose" else ("ArrowRight",):
-        page.keyboard.press(press)
+    if lesson == "compose":
+        page.keyboard.press("ArrowDown")
+        page.get_by_role("option").first.wait_for()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.press("ArrowRight")
     page.wait_for_function(f"told => location.search.includes('at=') && {SHOWN} !== told", arg=told)
 
 
