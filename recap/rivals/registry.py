@@ -9,21 +9,25 @@ from recap.rivals.config import RivalConfig
 from recap.rivals.configs import (
     DchlConfig,
     DeepmoveConfig,
+    DprlConfig,
     FlashbackConfig,
     GetnextConfig,
     LotnextConfig,
     MeltConfig,
     ReplayConfig,
+    RotanConfig,
     SasrecConfig,
 )
 from recap.rivals.dchl import Dchl
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.dprl import Dprl
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.replay import Replay
 from recap.rivals.rival import Rival
+from recap.rivals.rotan import Rotan
 from recap.rivals.sasrec import Sasrec
 
 _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
@@ -35,6 +39,8 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     GetnextConfig: Getnext,
     DchlConfig: Dchl,
     DeepmoveConfig: Deepmove,
+    DprlConfig: Dprl,
+    RotanConfig: Rotan,
 }
 
 

@@ -1,6 +1,7 @@
 """Intermediate values of each rival against arithmetic that a reader can redo on paper."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,13 +14,18 @@ from recap.rivals.city import City
 from recap.rivals.dchl import Dchl, comes_later
 from recap.rivals.decay import average_past, degrees_apart, time_weights
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.dprl import Dprl, regions_of
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext, flow_map, place_features
+from recap.rivals.lengths import by_length
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.negatives import UnvisitedSampler
+from recap.rivals.quadkey import quadkey_runs
 from recap.rivals.registry import build_rival
 from recap.rivals.replay import SLOTS, Replay
+from recap.rivals.rotan import Rotan, TimeTurn
+from recap.rivals.rotation import rotate
 from recap.rivals.sasrec import Sasrec
 from recap.rivals.translation import closest_pois
 from recap.rivals.windows import Windows
@@ -223,6 +229,82 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
     assert states[:3, 1].tolist() == [0.0, 0.0, 0.0], "a first trajectory has no past"
 
 
+def test_a_rotation_turns_halves_as_complex_numbers() -> None:
+    """(3 + 4i) by a quarter is -4 + 3i, (1 + 2i) by a half is -1 - 2i; scale 2 makes a phase of 26 / 4 a quarter."""
+    value = torch.tensor([3.0, 1.0, 4.0, 2.0], dtype=torch.float64)
+    assert rotate(value, torch.tensor([26 / 4, 26 / 2], dtype=torch.float64), 2).tolist() == approx(
+        [-4.0, -1.0, 3.0, -2.0]
+    )
+
+
+def test_dprl_averages_by_what_the_user_likes() -> None:
+    """Two check-ins an hour apart at one spot: time weighs (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_rival(small_config("dprl", dim=2, regions=2), city, torch.float64)
+    assert isinstance(model, Dprl)
+    model.eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()  # phases of 0 turn nothing
+        model.start_UD.zero_()
+        model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
+        model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
+        model.place_recurrent.all_weights[0][0][0, 1] = 0.1  # the first state is tanh(.1 of y)
+        state = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([1])), 12))[0, 1]
+    past = (1 + math.cos(2 * math.pi / 24)) / 2 * math.exp(-0.1 / 24) * math.exp(-3)
+    now = math.exp(-2)
+    assert float(state[0]) == pytest.approx((past * math.tanh(0.4) + now * math.tanh(0.2)) / (past + now), abs=1e-7)
+    assert state[8:10].tolist() == [3.0, 4.0], "after two averages of width 4: what the user likes at that hour"
+
+
+def test_dprl_regions_are_clusters_of_spots() -> None:
+    """Two places side by side and one far away; where all places share a spot there is one region."""
+    city, _ = city_of([[0, 1, 2]], 3)
+    assert regions_of(city, 2, 0).tolist() == [0, 0, 0]
+    spots = torch.tensor([[40.0, -74.0], [41.0, -73.0], [40.001, -74.0]], dtype=torch.float64)
+    first, second, third = regions_of(replace(city, coordinates_P2=spots), 2, 0).tolist()
+    assert first == third != second
+
+
+def test_rotan_reads_cells_of_the_quadtree() -> None:
+    """The first digit halves the world: 0 north-west, 1 north-east; at the edges all digits are the same."""
+    corners = torch.tensor([[89.0, -180.0], [89.0, 180.0], [-89.0, -180.0]], dtype=torch.float64)
+    found = quadkey_runs(corners)
+    assert found.shape == (3, 20)
+    assert found.tolist() == [[0] * 20, [1365] * 20, [2730] * 20], "1 + 4 + 16 + ... + 1024 and twice that"
+    # 1/8 of the world east of the middle, at the equator: x = 101, y = 100 in binary, 3, 0, 1 and zeros.
+    assert quadkey_runs(torch.tensor([[0.0, 45.0]]))[0, :4].tolist() == [3 * 1024 + 64, 256, 1024, 0]
+
+
+def test_rotan_turns_by_hour_and_weekday() -> None:
+    """Hours turn the second complex number by a quarter, days nothing: .7 of (1, -4, 3, 2) and .3 of (1, 2, 3, 4)."""
+    turn = TimeTurn(2).double()
+    with torch.no_grad():
+        for parameter in turn.parameters():
+            parameter.zero_()
+        turn.hour.line.bias[1] = 26 / 4
+        value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+        assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+        turn.hour.line.bias.zero_()
+        turn.hour.line.weight[1] = 26.0  # a quarter of a day is a quarter of a turn; 14 minutes later still the same
+        quarter_day = turn(value, torch.tensor(6 * HOUR + 14 * 60))
+    assert quarter_day.tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+
+
+def test_rotan_adds_seven_tenths_of_the_user() -> None:
+    """With outputs that say 1 and 11 whatever comes in, the logits are .7 and 3.3 together."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_rival(small_config("rotan"), city, torch.float64)
+    assert isinstance(model, Rotan)
+    model.eval()
+    with torch.no_grad():
+        for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
+            output.weight.zero_()
+            output.bias.fill_(says)
+        logits = model.logits(CaseBatch(checkins, torch.tensor([1])))
+    assert logits[0].tolist() == approx([4.0, 4.0, 4.0])
+
+
 def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     """With W_U the identity a tail user's scores double; a tail place becomes W_I of the mean of its contexts."""
     dataset = split_dataset(
@@ -255,6 +337,20 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     assert after[1].tolist() == approx((2 * context + 1).tolist())
     assert torch.equal(after[0], before[0]), "a head place keeps its own"
     assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
+
+
+def test_windows_by_length_say_what_they_say_together() -> None:
+    """Lengths 3, 1 and 2 in two groups: each position's number stands where it belongs, and 0 behind an end."""
+    _, checkins = city_of([[0, 1, 2]], 3)
+    windows = Windows.of(checkins, torch.tensor([0, 1, 1]), torch.tensor([3, 1, 2]))
+    asked: list[tuple[int, ...]] = []
+
+    def rows(group: Windows) -> torch.Tensor:
+        asked.append(tuple(group.row_BK.shape))
+        return group.row_BK[:, :, None] + 1.0
+
+    assert by_length(windows, rows)[:, :, 0].tolist() == [[1.0, 2.0, 3.0], [2.0, 2.0, 0.0], [2.0, 3.0, 0.0]]
+    assert asked == [(2, 2), (1, 3)], "the short ones do not pay for the long one"
 
 
 def test_a_window_is_left_aligned() -> None:
