@@ -79,6 +79,11 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Click a middle place, or tick its row, to cut it.",
     ),
     "in_token": ("The model reads them.", "They are in the token."),
+    "only_addends": (
+        "They act through their points alone.",
+        "They act through their addends alone: the token does not hold them.",
+    ),
+    "path_addend": ("Adds to the score", "Addend"),
     "not_in_token": ("This model does not read them.", "The token does not hold them at this checkpoint."),
     "rank_frozen": ("Rank without it", "Rank if cut, frozen"),
     "rank_recounted": ("Without its first step", "Recounted"),

@@ -184,7 +184,7 @@ def _controls(
         words: dict[str, tuple[str, list[str], Callable[[str], str]]] = {
             "categories": ("Category of the true place", sorted(set(table[c.CATEGORY])), visible),
             "reasons": (
-                "Missed because",
+                "Kind of miss",
                 [name for name in MISS_LABELS if name in set(table[REASON])],
                 state.words().term,
             ),
@@ -322,7 +322,7 @@ def _columns() -> dict[str, Any]:
         c.DESTINATION_COUNT: number("Place visited", width=92, help="In training."),
         c.CATEGORY: text("Category", width=140, help="Of the true place."),
         HOUR: number("Hour", width=52, help="Local hour of the check-in before."),
-        REASON: text("Missed because", width=160),
+        REASON: text("Kind of miss", width=160),
         CAUSES: text("Found with, lost without", width=170, help="Ranked within K with it, below K without it."),
         FROM: text("From", width=150),
         TO: text("To", width=150),

@@ -56,9 +56,11 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         on_select=lambda: _choose(rows),
         selection_mode="single-row",
         column_config={
-            "Points": st.column_config.TextColumn(width=70, alignment="right"),
-            "Rank without": st.column_config.TextColumn(width=130, alignment="right"),
-            "Does it hold?": st.column_config.MultiselectColumn(options=options, color="gray"),
+            "Row": st.column_config.TextColumn(width=195),
+            "Points": st.column_config.TextColumn(width=60, alignment="right"),
+            "Rank without": st.column_config.TextColumn(width=110, alignment="right"),
+            # Wide enough for a verdict and its reason: a cut chip would hide the low half of a mixed result.
+            "Does it hold?": st.column_config.MultiselectColumn(width=390, options=options, color="gray"),
         },
     )
     quiet(

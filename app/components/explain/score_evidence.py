@@ -67,7 +67,8 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         quiet(words.say("no_path"))
         return
     in_token = shown.num_hops == 2 and "graph_token" not in shown.inactive_terms
-    badge = words.say("in_token" if in_token else "not_in_token")
+    has_addends = shown.path_evidence[0].addend is not None
+    badge = words.say("in_token" if in_token else "only_addends" if has_addends else "not_in_token")
     quiet(words.say("paths_note", share=share(shown.a2_source_target), badge=badge))
     event = st.plotly_chart(
         plot_paths(shown, state.theme_palette()),
@@ -92,6 +93,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
             "Through": path.name,
             "Steps": f"{path.count_in:,} and {path.count_out:,}",
             "Share": share(path.share),
+            **({} if path.addend is None else {words.say("path_addend"): signed_points(path.addend)}),
             words.say("rank_frozen"): _moved(shown, path.frozen.rank if path.frozen else None),
             words.say("rank_recounted"): _moved(shown, path.recounted_in.rank if path.recounted_in else None),
         }
