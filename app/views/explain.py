@@ -33,7 +33,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
-NARROW: Final = 250  # three columns from 830 px on: a projector of 960 keeps sum and map side by side
+NARROW: Final = 234  # three columns from a window of 768 px on: sum and map stay side by side
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 

@@ -15,6 +15,7 @@ from recap.rivals.configs import (
     LotnextConfig,
     MeltConfig,
     ReplayConfig,
+    RotanConfig,
     SasrecConfig,
 )
 from recap.rivals.dchl import Dchl
@@ -26,6 +27,7 @@ from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.replay import Replay
 from recap.rivals.rival import Rival
+from recap.rivals.rotan import Rotan
 from recap.rivals.sasrec import Sasrec
 
 _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
@@ -38,6 +40,7 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     DchlConfig: Dchl,
     DeepmoveConfig: Deepmove,
     DprlConfig: Dprl,
+    RotanConfig: Rotan,
 }
 
 

@@ -94,6 +94,7 @@ def test_walk_at_every_width_and_under_a_filter(open_page: Open) -> None:
     resized(page, 800)
     chart, listed = box(page, ".st-key-map"), box(page, ".st-key-list")
     assert listed["y"] > chart["y"] + chart["height"] / 2
+    assert chart["width"] > 760, "the map has the whole width"
 
 
 def test_an_edit_answers_on_top_of_its_tray(open_page: Open) -> None:

@@ -7,7 +7,7 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.score_parts import describe_score_parts, score_panels
 from app import state
 
-_NARROWEST = 165
+_NARROWEST = 150
 
 
 def show_score_panels(shown: FullExplanation, key: str) -> None:

@@ -21,8 +21,10 @@ from recap.rivals.lengths import by_length
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.negatives import UnvisitedSampler
+from recap.rivals.quadkey import quadkey_runs
 from recap.rivals.registry import build_rival
 from recap.rivals.replay import SLOTS, Replay
+from recap.rivals.rotan import Rotan, TimeTurn
 from recap.rivals.rotation import rotate
 from recap.rivals.sasrec import Sasrec
 from recap.rivals.translation import closest_pois
@@ -262,6 +264,45 @@ def test_dprl_regions_are_clusters_of_spots() -> None:
     spots = torch.tensor([[40.0, -74.0], [41.0, -73.0], [40.001, -74.0]], dtype=torch.float64)
     first, second, third = regions_of(replace(city, coordinates_P2=spots), 2, 0).tolist()
     assert first == third != second
+
+
+def test_rotan_reads_cells_of_the_quadtree() -> None:
+    """The first digit halves the world: 0 north-west, 1 north-east; at the edges all digits are the same."""
+    corners = torch.tensor([[89.0, -180.0], [89.0, 180.0], [-89.0, -180.0]], dtype=torch.float64)
+    found = quadkey_runs(corners)
+    assert found.shape == (3, 20)
+    assert found.tolist() == [[0] * 20, [1365] * 20, [2730] * 20], "1 + 4 + 16 + ... + 1024 and twice that"
+    # 1/8 of the world east of the middle, at the equator: x = 101, y = 100 in binary, 3, 0, 1 and zeros.
+    assert quadkey_runs(torch.tensor([[0.0, 45.0]]))[0, :4].tolist() == [3 * 1024 + 64, 256, 1024, 0]
+
+
+def test_rotan_turns_by_hour_and_weekday() -> None:
+    """Hours turn the second complex number by a quarter, days nothing: .7 of (1, -4, 3, 2) and .3 of (1, 2, 3, 4)."""
+    turn = TimeTurn(2).double()
+    with torch.no_grad():
+        for parameter in turn.parameters():
+            parameter.zero_()
+        turn.hour.line.bias[1] = 26 / 4
+        value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+        assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+        turn.hour.line.bias.zero_()
+        turn.hour.line.weight[1] = 26.0  # a quarter of a day is a quarter of a turn; 14 minutes later still the same
+        quarter_day = turn(value, torch.tensor(6 * HOUR + 14 * 60))
+    assert quarter_day.tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+
+
+def test_rotan_adds_seven_tenths_of_the_user() -> None:
+    """With outputs that say 1 and 11 whatever comes in, the logits are .7 and 3.3 together."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_rival(small_config("rotan"), city, torch.float64)
+    assert isinstance(model, Rotan)
+    model.eval()
+    with torch.no_grad():
+        for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
+            output.weight.zero_()
+            output.bias.fill_(says)
+        logits = model.logits(CaseBatch(checkins, torch.tensor([1])))
+    assert logits[0].tolist() == approx([4.0, 4.0, 4.0])
 
 
 def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
