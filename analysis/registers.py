@@ -193,6 +193,7 @@ _PLAIN: Final = tuple(
         (r"\bPlacebos:", "Chance draws:"),
         (r", seed 0\b", ""),
         (r"\bseed(s?)\b", r"training\1"),
+        (r"\bSeeds(:? not measured)\b", r"Trainings\1"),
     )
 )
 """Words of sentences made elsewhere, and plain ones; counted hops only and no capitals, so that names come through."""
@@ -244,6 +245,8 @@ class Words:
         'Food Shop links the two. Without two steps it would rank 41st.'
         >>> Words("student").sentence("None of 200 placebos reaches it; it holds in 5 of 5 seeds.")
         'None of 200 chance draws reaches it; it holds in 5 of 5 trainings.'
+        >>> Words("student").sentence("Seeds not measured; Apple Seeds is near.")
+        'Trainings not measured; Apple Seeds is near.'
         """
         for pattern, plain in _PLAIN if self.is_plain else ():
             text = pattern.sub(plain, text)

@@ -178,7 +178,7 @@ def _margin(told: SentenceInput) -> list[Sentence]:
 
 
 def _speaks(told: SentenceInput) -> list[Sentence]:
-    """What speaks most for the place and what most against it, held against the rival."""
+    """What speaks most for the place and what most against it, held against the rival; "only" where one row differs."""
     rows = net_differences(told.target, told.rival)
     helps = next((row for row, value in rows.items() if value > 0), None)
     hurts = next((row for row, value in rows.items() if value < 0), None)
@@ -194,12 +194,15 @@ def _speaks(told: SentenceInput) -> list[Sentence]:
                 f", {PLAIN_ROWS[hurts]} most against it.",
             )
         ]
-    if helps or hurts:
-        row = helps or hurts or ""
-        side = "for" if helps else "against"
+    row = helps or hurts
+    if row is None:
+        return []
+    side, other = ("for", "against") if helps else ("against", "for")
+    if len(rows) == 1:
         only = f", only {PLAIN_ROWS[row]} speak{_verb(row)} {side} "
         return [_sentence("rival", "Held", *against, only, told.target_name, ".")]
-    return []
+    most = f", {PLAIN_ROWS[row]} speak{_verb(row)} most {side} "
+    return [_sentence("rival", "Held", *against, most, told.target_name, f", nothing {other} it.")]
 
 
 def _verb(row: str) -> str:

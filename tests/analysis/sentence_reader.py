@@ -32,6 +32,8 @@ FORMS = {
     "speaks": r"Held against RIVAL, (?P<helps>[^,]+?) speaks? most for TARGET, (?P<hurts>[^,]+?) most against it\.",
     "only_helps": r"Held against RIVAL, only (?P<only_helps>[^,]+?) speaks? for TARGET\.",
     "only_hurts": r"Held against RIVAL, only (?P<only_hurts>[^,]+?) speaks? against TARGET\.",
+    "all_help": r"Held against RIVAL, (?P<all_help>[^,]+?) speaks? most for TARGET, nothing against it\.",
+    "all_hurt": r"Held against RIVAL, (?P<all_hurt>[^,]+?) speaks? most against TARGET, nothing for it\.",
     "no_visit": r"Before this check-in the walker had never been to TARGET, so the prior is 0\.00\.",
     "too_old": r"Before this check-in the walker had made (?P<visits>[\d,]+) visits? to TARGET, the last "
     r"(?P<steps>[\d,]+) check-ins? ago, beyond the kept candidates, so the prior is 0\.00\.",
@@ -167,7 +169,7 @@ def _check_claim(e: FullExplanation, form: str, name: str, value: str, text: str
             assert abs(number(value) - a.prior - a.correction) <= 0.005 * (1 + 1e-9), text
         case "differences":
             _check_differences(e, value, text)
-        case "helps" | "hurts" | "only_helps" | "only_hurts":
+        case "helps" | "hurts" | "only_helps" | "only_hurts" | "all_help" | "all_hurt":
             _check_side(e, name, value, text)
         case "trips":
             _check_trips(value, e.trips, e.transition_count, text)
@@ -256,16 +258,17 @@ def _check_differences(e: FullExplanation, value: str, text: str) -> None:
 
 
 def _check_side(e: FullExplanation, name: str, value: str, text: str) -> None:
-    """The row that helps (or hurts) most by the numbers; "only" where no row does the other."""
+    """The row that helps (or hurts) most by the numbers; "only" and "nothing" where no row does the other."""
     mine, theirs = net_rows(e.contrast.a), net_rows(e.contrast.b)
     differences = {row: mine[row] - theirs[row] for row in PLAIN_ROWS}
-    pick = max if "helps" in name else min
+    pick = max if "help" in name else min
     extreme = pick(differences.values())
     told = next(row for row, word in PLAIN_ROWS.items() if word == value)
     assert differences[told] == extreme and abs(extreme) >= 0.005, text
-    if name.startswith("only"):
-        other = min(differences.values()) if "helps" in name else -max(differences.values())
+    if name.startswith(("only", "all")):
+        other = min(differences.values()) if "help" in name else -max(differences.values())
         assert other > -0.005, text
+        assert (sum(abs(value) >= 0.005 for value in differences.values()) == 1) == name.startswith("only"), text
 
 
 def _check_evidence(e: FullExplanation, value: str, text: str) -> None:
