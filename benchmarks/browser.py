@@ -30,7 +30,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT: Final = Path(__file__).parents[1]
 ARGUMENTS: Final = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader"]
 STARTED: Final = "from app.cli.main import run; run()"
-IDLE: Final = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 CLICK_AND_WATCH: Final = """
 async ([click, watched, number]) => {
@@ -62,6 +61,20 @@ async ([click, watched, number]) => {
 """
 """Clicks an element (or types a number into it), watches another; three quick frames without a script are the end."""
 
+SETTLED: Final = """
+async () => {
+  const idle = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning';
+  const whole = () => !document.querySelector('[data-testid=stSkeleton]');
+  for (let quiet = 0, last = performance.now(); quiet < 20;) {
+    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    const now = performance.now();
+    quiet = idle() && whole() && now - last < 100 ? quiet + 1 : 0;
+    last = now;
+  }
+}
+"""
+"""Waits until a page that was opened is painted with its maps: the next click must not pay for them."""
+
 Target = tuple[str, str]
 """A CSS selector, and a pattern that the element's words match."""
 COUNT: Final[Target] = ("[data-testid=stMarkdownContainer]", "of [0-9,]+ cases$")
@@ -89,7 +102,7 @@ class Visit:
         self.page.goto(self.url + path, wait_until="commit")
         self.page.wait_for_selector(watched)
         answer = time.perf_counter() - started
-        self.page.wait_for_function(IDLE)
+        self.page.evaluate(SETTLED)
         return self._row(answer, time.perf_counter() - started, before)
 
     def act(self, click: Target, watched: Target, number: int | None = None) -> dict[str, float]:

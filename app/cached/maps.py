@@ -29,6 +29,7 @@ from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_predicti
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app.cached import datasets, models
+from app.cached.figures import BY_CONTENT
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.fonts import slide_font
 from app.sources import Source
@@ -112,7 +113,11 @@ def _walk_marks(
 
 def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
     """The map of an explanation."""
-    ground = ground_address(source, theme, online=online)
+    return _draw_explain_map(source, explanation, ground_address(source, theme, online=online), theme)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
+def _draw_explain_map(source: Source, explanation: FullExplanation, ground: str, theme: Theme) -> DrawnDeck:
     opened = datasets.open_dataset(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 

@@ -75,13 +75,13 @@ def view() -> None:
         shown = explanations.explain(
             source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
         )
-    with exports:
+    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
+        _answer(shown, state.words())
+    with exports:  # after the answer, which does not wait for it
         if not hide_truth:  # Present tells the truth
             present_button(case, edits=edits)
         save_control(source, shown, about, against, state.words().sentences)
         _export(source, shown)
-    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
-        _answer(shown, state.words())
     top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
     with top.cell(column_span=2):
         show_score_parts(shown)

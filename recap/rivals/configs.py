@@ -215,6 +215,26 @@ class RotanConfig(RivalConfig):
         return self.parse(super().with_epochs(epochs).model_dump() | {"warm_epochs": min(warm, epochs - 1)})
 
 
+class DepoiConfig(RivalConfig):
+    """DePOI with the published values and larger batches."""
+
+    title: ClassVar = "DePOI"
+    rival: Literal["depoi"] = "depoi"
+    epochs: int = Field(300, ge=1, description="Passes over the training check-ins.")
+    batch_size: int = Field(16, ge=1, description="Windows in a step; published: 8 users.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    second_moment: float = Field(0.98, gt=0, lt=1, description="Adam's beta_2.")
+    weight_decay: float = Field(1e-4, ge=0, description="L2 penalty.")
+    dim: int = Field(64, ge=1, le=1024, description="Width d of a place in either graph.")
+    window: int = Field(100, ge=1, le=400, description="Check-ins of a window, across trajectories.")
+    anchors: int = Field(1000, ge=1, description="Places drawn in an epoch that all are compared with.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout of the encoder.")
+    apart_weight: float = Field(0.01, ge=0, description="Weight of the loss that tells causal from bias vectors.")
+    contrast_weight: float = Field(0.01, ge=0, description="Weight of the contrast between both graphs.")
+    bias_weight: float = Field(1.0, ge=0, description="Weight of the loss that ties the bias scores to popularity.")
+    as_published: bool = Field(True, description="The bias learns a softmax over raw counts, not shares of visits.")
+
+
 AnyRival = Annotated[
     FlashbackConfig
     | ReplayConfig
@@ -225,7 +245,8 @@ AnyRival = Annotated[
     | DchlConfig
     | DeepmoveConfig
     | DprlConfig
-    | RotanConfig,
+    | RotanConfig
+    | DepoiConfig,
     Field(discriminator="rival"),
 ]
 _KINDS: Final[tuple[type[RivalConfig], ...]] = (
@@ -239,6 +260,7 @@ _KINDS: Final[tuple[type[RivalConfig], ...]] = (
     DeepmoveConfig,
     DprlConfig,
     RotanConfig,
+    DepoiConfig,
 )
 RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _KINDS}
 """Name -> class of configuration, in the order of docs/rivals.md."""

@@ -9,6 +9,7 @@ from recap.rivals.config import RivalConfig
 from recap.rivals.configs import (
     DchlConfig,
     DeepmoveConfig,
+    DepoiConfig,
     DprlConfig,
     FlashbackConfig,
     GetnextConfig,
@@ -20,6 +21,7 @@ from recap.rivals.configs import (
 )
 from recap.rivals.dchl import Dchl
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.depoi import Depoi
 from recap.rivals.dprl import Dprl
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
@@ -41,6 +43,7 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     DeepmoveConfig: Deepmove,
     DprlConfig: Dprl,
     RotanConfig: Rotan,
+    DepoiConfig: Depoi,
 }
 
 

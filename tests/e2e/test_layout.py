@@ -30,6 +30,13 @@ SETTLED = """width => {
 """Whether the page has that width, and everything stands where it stood at the look before."""
 
 
+STACKED = """() => {
+  const [map, list] = ['.st-key-map', '.st-key-list'].map(name => document.querySelector(name).getBoundingClientRect());
+  return list.top > map.top + map.height / 2 && map.width > 760;
+}"""
+"""Whether the list stands below the map, which has the whole width of 800 pixels less the page's margins."""
+
+
 def resized(page: Page, width: int, height: int = 900) -> Page:
     """The same page in a window of another size, when its layout has come to rest."""
     page.set_viewport_size({"width": width, "height": height})
@@ -92,9 +99,7 @@ def test_walk_at_every_width_and_under_a_filter(open_page: Open) -> None:
     for width in (960, 1100):
         assert side_by_side(resized(page, width), ".st-key-map", ".st-key-list")
     resized(page, 800)
-    chart, listed = box(page, ".st-key-map"), box(page, ".st-key-list")
-    assert listed["y"] > chart["y"] + chart["height"] / 2
-    assert chart["width"] > 760, "the map has the whole width"
+    page.wait_for_function(STACKED)
 
 
 def test_an_edit_answers_on_top_of_its_tray(open_page: Open) -> None:

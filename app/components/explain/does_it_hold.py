@@ -14,6 +14,7 @@ from analysis.figures.row_checks import describe_seed_chart, plot_placebos, plot
 from analysis.formatting import percent
 from analysis.records.score_rows import ROW_LABELS
 from app import state
+from app.cached.figures import drawn
 from app.components.text import quiet, section
 from recap.printable import markdown_text
 
@@ -30,7 +31,7 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
     for label, name in renamed.items():
         finding = finding.replace(f"hold: {label},", f"hold: {name},")
     st.plotly_chart(
-        plot_exact_share(checks.exact_share, state.theme_palette()),
+        drawn(plot_exact_share, checks.exact_share),
         theme=None,
         config=PLOT_CONFIG,
         key="exact-share",
@@ -111,7 +112,7 @@ def _seeds(stamp: RowStamp) -> None:
     st.markdown(words.say("checked_seeds"))
     if stamp.seed_checks:
         st.plotly_chart(
-            plot_seeds(stamp, state.theme_palette()),
+            drawn(plot_seeds, stamp),
             theme=None,
             config=PLOT_CONFIG,
             key="seed-checks",
@@ -125,7 +126,7 @@ def _placebos(stamp: RowStamp) -> None:
     st.markdown(words.say("checked_placebos"))
     if stamp.placebo is not None and stamp.verdict != "no_points":
         st.plotly_chart(
-            plot_placebos(stamp, state.theme_palette()),
+            drawn(plot_placebos, stamp),
             theme=None,
             config=PLOT_CONFIG,
             key="placebo-checks",

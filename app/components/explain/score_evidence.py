@@ -12,6 +12,7 @@ from analysis.formatting import MINUS, chance, ordinal, share, signed_points, ti
 from analysis.registers import Words
 from app import state
 from app.cached import maps
+from app.cached.figures import drawn
 from app.components.chart_table import ticked_row
 from app.components.explain.more_edits import pick_place
 from app.components.explain.score_panels import show_score_panels
@@ -71,7 +72,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
     badge = words.say("in_token" if in_token else "only_addends" if has_addends else "not_in_token")
     quiet(words.say("paths_note", share=share(shown.a2_source_target), badge=badge))
     event = st.plotly_chart(
-        plot_paths(shown, state.theme_palette()),
+        drawn(plot_paths, shown),
         theme=None,
         config=PLOT_CONFIG,
         key="paths-graph",
@@ -140,7 +141,7 @@ def show_visits(shown: FullExplanation) -> None:
     section("Visits before this moment")
     quiet(words.say("prior_off" if "prior" in shown.inactive_terms else "visits_note"))
     st.plotly_chart(
-        plot_visits(shown, state.theme_palette()),
+        drawn(plot_visits, shown),
         theme=None,
         config=PLOT_CONFIG,
         key="visits",
