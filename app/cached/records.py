@@ -24,7 +24,7 @@ _evaluating = threading.Lock()
 def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     """The model's records over all test cases; scored once, with a message, and kept in the user's cache."""
     if baseline is None and source.checkpoint_hash is None:
-        baseline = datasets.DEFAULT_BASELINE
+        baseline = source.imported or datasets.DEFAULT_BASELINE
     # A baseline's records are the same beside every checkpoint of the dataset: they are kept once.
     records = _records(source if baseline is None else source.without_checkpoint, baseline)
     if not datasets.is_frozen():

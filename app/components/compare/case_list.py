@@ -61,7 +61,7 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
             "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
         ):
             chosen = HitSelection(a.token, b.token, found.k, cell)
-            model = b.source or a.source
+            model = b.shown or a.shown
             case = str(table[c.CASE].iloc[0])
             st.switch_page(WALK.path, query_params=state.link_to(model or source, cases=chosen.text, case=case))
     if table.empty:

@@ -15,6 +15,7 @@ from app import state
 from app.cached import comparisons, datasets, explanations, maps
 from app.cached.comparisons import BY_OPTION, Option
 from app.components.explain.score_panels import show_score_panels
+from app.components.imported import imported_sentence
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -67,7 +68,7 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
             label = markdown_text(state.words().sentence(option.label))
             st.markdown(f"**:{colour}[{label}]** ranks it {rank_word(rank)}{of}.")
             if shown == "Explain":
-                _explain(option, name, case)
+                _explain(source, option, name, case)
             else:
                 _walk(source, a, b, option, name, case)
 
@@ -107,22 +108,25 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
     _open_button("Open in Walk", WALK.path, option, name, case)
 
 
-def _explain(option: Option, name: str, case: int) -> None:
+def _explain(source: Source, option: Option, name: str, case: int) -> None:
     if option.source is None or not option.source.has_parts:
-        quiet("Nothing to take apart: only RECAP's scores are sums of parts.")
-        return
-    shown = explanations.explain(option.source, case)
-    st.markdown(markdown_text(headline(shown).text))
-    show_score_panels(shown, f"beside-parts-{name}")
+        if option.imported is not None:
+            quiet(imported_sentence(source.ranked_by(option.imported.key), case))
+        else:
+            quiet("Nothing to take apart: only RECAP's scores are sums of parts.")
+    else:
+        shown = explanations.explain(option.source, case)
+        st.markdown(markdown_text(headline(shown).text))
+        show_score_panels(shown, f"beside-parts-{name}")
     _open_button("Open in Explain", EXPLAIN.path, option, name, case)
 
 
 def _open_button(label: str, path: str, option: Option, name: str, case: int) -> None:
-    """To the view of the side's model; a side without one has only what is shown here."""
-    if option.source is not None and st.button(
+    """To the view of the side's model or list; a counter has only what is shown here."""
+    if option.shown is not None and st.button(
         label, icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"beside-open-{name}"
     ):
-        st.switch_page(path, query_params=state.link_to(option.source, case=str(case)))
+        st.switch_page(path, query_params=state.link_to(option.shown, case=str(case)))
 
 
 @st.cache_resource(
