@@ -82,6 +82,13 @@ def draw_thumbnail(
     return _cut(image, top, SCALE)
 
 
+def blank_thumbnail(palette: Palette) -> bytes:
+    """What keeps a thumbnail's place until it is drawn: land alone, of the same shape."""
+    buffer = io.BytesIO()
+    Image.new("RGB", THUMBNAIL_PX, palette.land).save(buffer, format="PNG")
+    return buffer.getvalue()
+
+
 def draw_for_room(
     opened: LoadedDataset,
     marks: Marks,

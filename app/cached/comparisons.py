@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
-from analysis.compare.side import SEEDS_MARK, Side, table_of_ranks
+from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ranks
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.loaded_dataset import MODEL_LABELS
@@ -69,12 +69,12 @@ def side_options(source: Source) -> dict[str, Option]:
         label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
         options.append(Option(item.token, label, (item,), shown=item))
         if _kept_seeds(item):
-            several = f"{label} ({len(_kept_seeds(item)) + 1} seeds)"
+            several = label_of_seeds(label, len(_kept_seeds(item)) + 1)
             options.append(Option(f"{item.token}{SEEDS_MARK}", several, (item,), kept_seeds=True, shown=item))
     for group in _siblings(mine):
         token = ".".join(item.token for item in group)
         options.append(
-            Option(token, f"{datasets.folder_label(group[0])} ({len(group)} seeds)", tuple(group), shown=group[0])
+            Option(token, label_of_seeds(datasets.folder_label(group[0]), len(group)), tuple(group), shown=group[0])
         )
     options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
     options += [
@@ -102,9 +102,20 @@ def default_pair(source: Source, options: dict[str, Option]) -> tuple[str, str]:
     return DEFAULT_A, with_seeds(b)
 
 
-@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
 def read_side(source: Source, option: Option) -> Side:
-    """A side with its records; they are made where they are not there yet, with a message."""
+    """A side with its records; they are made where they are not there yet, with a message.
+
+    Made here and in no cached function, which would play back the message's empty place at every later run.
+    """
+    if option.baseline is not None:
+        read_records(source.without_checkpoint, option.baseline)
+    for item in option.checkpoints:
+        read_records(item)
+    return _side(source, option)
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
+def _side(source: Source, option: Option) -> Side:
     return Side(option.token, option.label, tuple(_tables(source, option)), trained=bool(option.checkpoints))
 
 
@@ -114,16 +125,26 @@ def paired_cases(source: Source) -> PairedCases:
     return PairedCases(datasets.open_dataset(source).cases)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_OPTION)
 def compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
     """See `analysis.compare.comparison.compare`."""
-    return compare(paired_cases(source), read_side(source, a), read_side(source, b), metric, k)
+    read_side(source, a), read_side(source, b)
+    return _compared(source, a, b, metric, k)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_OPTION)
+def _compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
+    return compare(paired_cases(source), _side(source, a), _side(source, b), metric, k)
+
+
+def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
+    """The cases of one list, largest change of rank first, see `analysis.compare.cells.listed_cases`."""
+    read_side(source, a), read_side(source, b)
+    return _cell_cases(source, a, b, k, cell)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_OPTION)
-def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
-    """The cases of one list, largest change of rank first, see `analysis.compare.cells.listed_cases`."""
-    side_a, side_b = read_side(source, a), read_side(source, b)
+def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
+    side_a, side_b = _side(source, a), _side(source, b)
     return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import evaluation_records
+from analysis.records.evaluation_records import evaluation_records, records_key
 from analysis.records.imported import PREFIX
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
@@ -50,7 +50,9 @@ def _records(source: Source, baseline: str | None) -> pd.DataFrame:
                 progress=show,
             )
 
-    return _records_once(source, baseline).get("Ranking the test cases, once for each model", make)
+    key = datasets.model_key(source, baseline)
+    at_once = key.startswith(PREFIX) or records_key(source.dataset_hash, key).is_kept(source.bundle)
+    return _records_once(source, baseline).get("Ranking the test cases, once for each model", make, at_once=at_once)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
