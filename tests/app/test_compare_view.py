@@ -179,10 +179,13 @@ def imported_predictions_open_in_walk_and_explain(city: LoadedDataset, key: str)
     check_calm(explain)
     assert f"{ordinal(records[c.RANK].iloc[inside])} in the list of theirs" in explain.title[0].value
     assert "Not known: the ranks of other places" in texts(explain)
-    assert table_of(explain, "Visited before")["Rank"].tolist() == list("123456")
+    assert [rank.split("–")[0] for rank in table_of(explain, "Score")["Rank"]] == [  # tied ones share the first's
+        str(1 + sum(other > score for other in records[c.TOP_SCORES].iloc[inside]))
+        for score in records[c.TOP_SCORES].iloc[inside]
+    ]
     hidden = open_view("explain", case=str(outside), predictions=key, truth="false")
     truth = city.labels[city.cases[c.TARGET].iloc[outside]]
-    assert truth not in texts(hidden) and not any("◎" in place for place in table_of(hidden, "Visited before")["Place"])
+    assert truth not in texts(hidden) and not any("◎" in place for place in table_of(hidden, "Score")["Place"])
     gone = open_view("walk", predictions="imported-000000000000")
     assert "are not here" in gone.warning[0].value and "predictions" not in gone.query_params
 

@@ -11,6 +11,7 @@ from analysis.cases.library import Stored
 from analysis.cases.picture import blank_thumbnail
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables
 from analysis.cases.saved_case import SavedCase
+from analysis.registers import Words
 from app import state
 from app.cached import cases as cached
 from app.cached import datasets
@@ -20,6 +21,7 @@ from recap.printable import markdown_text
 
 PAGE: Final = 6
 _CHOSEN: Final = "chosen_card"
+_ROW_LETTERS: Final = 36
 Recipes = Mapping[RecipeName, FoundCases]
 COLOURS: Final = {
     "popular": "gray",
@@ -106,7 +108,7 @@ def _card(
     if not cached.is_drawn(source, entry.case, palette.theme, paths=paths):
         slot.image(blank_thumbnail(palette), width="stretch")
     with st.container(horizontal=True, vertical_alignment="center"):
-        for found in kinds[:2]:
+        for found in _fitting(kinds, words):
             label = markdown_text(words.sentence(found.label))
             st.markdown(f":{COLOURS[found.recipe]}-badge[{label}]", width="content")
         for tag in entry.saved.value.tags[:3] if entry.saved else ():
@@ -136,3 +138,8 @@ def _card(
         slot.image(picture, width="stretch", alt=f"Map: from {card.source} to {card.target}")
 
     return draw
+
+
+def _fitting(kinds: Sequence[FoundCases], words: Words) -> Sequence[FoundCases]:
+    """The first kind, and a second one where both fit into the row."""
+    return kinds[: 1 + (sum(len(words.sentence(found.label)) for found in kinds[:2]) <= _ROW_LETTERS)]

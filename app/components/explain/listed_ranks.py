@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import ordinal, points, rank_number
+from analysis.formatting import ordinal, points
+from analysis.glossary import tooltip
 from app import state
 from app.cached import datasets
 from app.cached.models import predict
@@ -51,27 +53,48 @@ def show_listed_ranks(source: Source) -> None:
     st.markdown(f"From {here}.{first}")
     quiet(imported_sentence(source, case))
     section("Best places")
+    words = state.words()
+    chips = ("Revisit", words.say("chip_two"))
     st.dataframe(
         pd.DataFrame(
             {
-                "Rank": best[c.RANK].map(rank_number),
+                "Rank": _ranks(best[c.SCORE].to_numpy(float)),
                 "Place": [
                     f"{'◎ ' if truth else ''}{place}" for truth, place in zip(best["truth"], best["name"], strict=True)
                 ],
                 "Score": best[c.SCORE].map(points),
-                "Visited before": ["yes" if revisit else "" for revisit in best["revisit"]],
-                state.words().say("chip_two"): ["yes" if near else "" for near in best["in_token"]],
+                "Evidence": [
+                    [chip for chip, there in zip(chips, pair, strict=True) if there]
+                    for pair in zip(best["revisit"], best["in_token"], strict=True)
+                ],
                 "km": best["distance_km"],
             }
         ),
         hide_index=True,
         key="listed-best",
+        width="content",
         height="content",
         column_config={
-            "Rank": st.column_config.TextColumn(width=60, alignment="right"),
-            "Score": st.column_config.TextColumn(alignment="right"),
+            "Rank": st.column_config.TextColumn(width=70, alignment="right"),
+            "Place": st.column_config.TextColumn(width=300),
+            "Score": st.column_config.TextColumn(width=90, alignment="right"),
+            "Evidence": st.column_config.MultiselectColumn(
+                width=150, options=list(chips), color=["violet", "green"], help=tooltip("revisit", "in_token")
+            ),
             "km": st.column_config.NumberColumn(format="%.1f", width=60, help="From the current place."),
         },
         alt="The places of the imported list; ◎ is the true next place",
     )
-    quiet("Ranks and scores are the list's; visits, paths and distances are counted here, from the dataset.")
+    tied = "Equal scores share their ranks; the heading gives their mean. " if best[c.SCORE].duplicated().any() else ""
+    quiet(f"{tied}Ranks and scores are the list's; visits, paths and distances are counted here, from the dataset.")
+
+
+def _ranks(scores: np.ndarray) -> list[str]:
+    """The rank of each place of a list, or the ranks that it shares with others of the same score.
+
+    >>> _ranks(np.array([9.0, 3.0, 3.0, 1.0]))
+    ['1', '2–3', '2–3', '4']
+    """
+    first = [1 + int((scores > score).sum()) for score in scores]
+    last = [int((scores >= score).sum()) for score in scores]
+    return [str(low) if low == high else f"{low}–{high}" for low, high in zip(first, last, strict=True)]
