@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.cases.recipes import RECIPES
 from analysis.explain.siblings import seed_key
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
@@ -38,6 +39,7 @@ from tests.app.app_driver import open_view
 from tests.untrained import write_untrained_checkpoint
 
 LISTED = 20
+IMPORTED = f"imported-{0:012x}"
 HOME_VARIABLE = "RECAP_HOME"
 
 
@@ -84,17 +86,16 @@ def drawn_records(opened: LoadedDataset, number: int) -> pd.DataFrame:
     inside = np.flatnonzero(better < LISTED)
     lists[inside, better[inside]] = cases[c.TARGET].to_numpy()[inside]
     scores = np.sort(rng.normal(0, 3, lists.shape))[:, ::-1]
-    return cases.assign(
-        **{
-            c.NUM_BETTER: better,
-            c.NUM_TIED: 1,
-            c.RANK: better + 1.0,
-            c.RECIPROCAL_RANK: reciprocal_rank(better, np.ones_like(better)),
-            c.SCORE: rng.normal(0, 3, len(cases)),
-            c.TOP_POIS: pd.Series(list(lists), dtype=object),
-            c.TOP_SCORES: pd.Series(list(scores), dtype=object),
-        }
-    )
+    drawn: dict[str, Any] = {
+        c.NUM_BETTER: better,
+        c.NUM_TIED: 1,
+        c.RANK: better + 1.0,
+        c.RECIPROCAL_RANK: reciprocal_rank(better, np.ones_like(better)),
+        c.SCORE: rng.normal(0, 3, len(cases)),
+        c.TOP_POIS: pd.Series(list(lists), dtype=object),
+        c.TOP_SCORES: pd.Series(list(scores), dtype=object),
+    }
+    return cases.assign(**drawn)
 
 
 def drawn_removals(records: pd.DataFrame, number: int) -> pd.DataFrame:
@@ -106,12 +107,12 @@ def drawn_removals(records: pd.DataFrame, number: int) -> pd.DataFrame:
     return pd.DataFrame(table | whole | {c.CASE: records[c.CASE].to_numpy(), c.RANK: rank})
 
 
-def timed(what: str, act: Callable[[], Any]) -> Any:
+def timed(what: str, act: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Act twice; one JSON line."""
     spent, result = [], None
     for _ in range(2):
         wall, processor = time.perf_counter(), time.process_time()
-        result = act()
+        result = act(*arguments, **named)
         spent.append((round(time.perf_counter() - wall, 2), round(time.process_time() - processor, 2)))
         if result.exception or result.error:
             raise RuntimeError(f"{what}: {[item.value for item in [*result.exception, *result.error]]}")
@@ -121,42 +122,48 @@ def timed(what: str, act: Callable[[], Any]) -> Any:
     return result
 
 
+def choose(widget: Any, value: Any) -> Any:
+    """Give a control a value and run the script."""
+    return widget.set_value(value).run()
+
+
+def press(app: Any, key: str) -> Any:
+    """Press a button and run the script."""
+    return app.button(key=key).click().run()
+
+
 def compare() -> None:
     """Every control of Compare."""
     open_view("compare")  # the server's first page: opening the dataset is no interaction
-    app = timed("compare: open", lambda: open_view("compare"))
-    for name in ("hr1", "ndcg20", "mrr", "hr20"):
-        control = app.segmented_control(key="compared_metric")
-        timed(f"compare: metric {name}", lambda control=control, name=name: control.set_value(name).run())
-    sides = list(app.selectbox(key="pick_a").options)
-    for at in range(len(sides)):
-        timed(f"compare: A {sides[at]}", lambda at=at: app.selectbox(key="pick_a").select_index(at).run())
-    timed("compare: exchange", lambda: app.button(key="exchange").click().run())
+    app = timed("compare: open", open_view, "compare")
+    for metric in ("hr1", "ndcg20", "mrr", "hr20"):
+        timed(f"compare: metric {metric}", choose, app.segmented_control(key="compared_metric"), metric)
+    sides = app.selectbox(key="pick_a")
+    for at, side in enumerate(list(sides.options)):
+        timed(f"compare: A {side}", lambda at: app.selectbox(key="pick_a").select_index(at).run(), at)
+    timed("compare: exchange", press, app, "exchange")
     for cell in ("both", "neither", "only_a", "figure_1", "only_b"):
-        control = app.segmented_control(key="cell_control")
-        timed(f"compare: list {cell}", lambda control=control, cell=cell: control.set_value(cell).run())
-    timed("compare: Figure 7", lambda: app.segmented_control(key="figure").set_value("evidence").run())
-    for case in (5, 12_345):
-        timed(f"compare: case {case} side by side", lambda case=case: open_view("compare", open=str(case)))
-    timed("compare: one side's Walk", lambda: open_view("walk", case="12345"))
-    timed("compare: an import's Explain", lambda: open_view("explain", case="5", predictions=IMPORTED))
-
-
-IMPORTED = f"imported-{0:012x}"
+        timed(f"compare: list {cell}", choose, app.segmented_control(key="cell_control"), cell)
+    timed("compare: Figure 7", choose, app.segmented_control(key="figure"), "evidence")
+    for case in ("5", "12345"):
+        timed(f"compare: case {case} side by side", open_view, "compare", open=case)
+    timed("compare: one side's Walk", open_view, "walk", case="12345")
+    timed("compare: an import's Walk", open_view, "walk", case="5", predictions=IMPORTED)
+    timed("compare: an import's Explain", open_view, "explain", case="5", predictions=IMPORTED)
 
 
 def cases() -> None:
     """Every control of Cases."""
-    app = timed("cases: open", lambda: open_view("cases"))
-    for recipe in ("popular", "own_visits", "two_hops", "both", "wrong", "flipped", "nothing"):
-        timed(f"cases: {recipe}", lambda recipe=recipe: open_view("cases", recipe=recipe))
+    app = timed("cases: open", open_view, "cases")
+    for recipe in RECIPES:
+        timed(f"cases: {recipe}", open_view, "cases", recipe=recipe)
     app = open_view("cases", recipe="own_visits")
     second = next(str(button.key) for button in app.button if button.label.startswith("2 of"))
-    timed("cases: choose a card", lambda: app.button(key=second).click().run())
-    timed("cases: six more", lambda: app.button(key="more_cards").click().run())
-    timed("cases: as a list", lambda: app.segmented_control(key="cases_as").set_value("List").run())
-    timed("cases: save", lambda: app.button(key="save_case").click().run())
-    timed("cases: search", lambda: app.text_input(key="search_cases").set_value("a").run())
+    timed("cases: choose a card", press, app, second)
+    timed("cases: six more", press, app, "more_cards")
+    timed("cases: as a list", choose, app.segmented_control(key="cases_as"), "List")
+    timed("cases: save", press, app, "save_case")
+    timed("cases: search", choose, app.text_input(key="search_cases"), "a")
 
 
 def main() -> None:

@@ -172,7 +172,7 @@ def imported_predictions_open_in_walk_and_explain(city: LoadedDataset, key: str)
     listed = table_of(walk, "evidence")
     assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
     assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
-    assert "Walk as GIF" not in [button.label for button in walk.get("download_button")]
+    assert "Walk as GIF" not in [str(button.proto.label) for button in walk.get("download_button")]
     short = open_view("walk", predictions=key, show="Missed")
     assert "not known within 20: the shortest imported list holds 6 places" in short.warning[0].value
     explain = open_view("explain", case=str(inside), predictions=key)
