@@ -29,6 +29,7 @@ from recap.rivals.rival import Rival, RivalScorer
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
+from recap.storage.parquet import read_parquet
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig
 
@@ -198,8 +199,9 @@ class Checkpoint:
     @property
     def stage(self) -> Stage:
         """The curriculum's stage at RECAP's kept epoch; raises CheckpointError for a rival."""
-        stage = self.manifest.best.stage
-        return stage if stage is not None and self.recap_training else Stage()
+        train, stage = self.recap_training, self.manifest.best.stage
+        assert stage is not None, train  # the manifest was checked
+        return stage
 
     @property
     def inactive_parts(self) -> list[str]:
@@ -221,9 +223,7 @@ class Checkpoint:
         if dataset.hash == self.manifest.dataset_hash:
             return
         try:
-            table = pq.read_table(self.folder / VOCABULARY, columns=[c.POI_ID])
-            table.validate(full=True)
-            vocabulary = table.to_pandas()
+            vocabulary = read_parquet(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
         except (OSError, KeyError, pa.ArrowException) as error:
             raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
         if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:

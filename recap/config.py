@@ -1,6 +1,6 @@
 """Base of all typed configuration: frozen, unknown keys refused, one clear line for a bad value."""
 
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -30,6 +30,8 @@ class Config(BaseModel):
     def override(self, assignments: list[str]) -> Self:
         """Return a copy with ``dotted.field=value`` assignments applied and everything validated again.
 
+        A part that is left out (none) and is given a field begins from its defaults.
+
         Raises:
             ConfigError: an assignment without ``=``, an unknown field, or a refused value.
         """
@@ -40,14 +42,27 @@ class Config(BaseModel):
                 raise ConfigError(f"--set expects field=value, got {assignment!r}")
             *parents, leaf = path.strip().split(".")
             level = values
+            kind: type[Config] = type(self)
             for parent in parents:
+                part = _part_of(kind, parent)
+                if part is not None and level.get(parent) is None:
+                    level[parent] = part().model_dump(mode="json")
                 if not isinstance(level.get(parent), dict):
                     raise ConfigError(f"unknown field {path!r}; this level has: {', '.join(level)}")
-                level = level[parent]
+                level, kind = level[parent], part or Config
             if leaf not in level:
                 raise ConfigError(f"unknown field {path!r}; this level has: {', '.join(level)}")
             level[leaf] = None if text.strip() == "none" else text.strip()
         return self.parse(values)
+
+
+def _part_of(kind: type[Config], name: str) -> type[Config] | None:
+    """The configuration that a field holds, or may hold."""
+    if name not in kind.model_fields:
+        return None
+    annotation = kind.model_fields[name].annotation
+    kinds = [found for found in (annotation, *get_args(annotation)) if isinstance(found, type)]
+    return next((found for found in kinds if issubclass(found, Config)), None)
 
 
 def describe_validation(error: ValidationError) -> str:

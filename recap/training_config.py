@@ -85,6 +85,14 @@ class OptimiserConfig(Config):
     )
 
 
+class SampledSoftmax(Config):
+    """Beyond the paper: each step scores targets, the users' own places and places drawn for the batch, not all."""
+
+    popular: int = Field(4096, ge=0, description="Places of a batch drawn by their training check-ins.")
+    uniform: int = Field(4096, ge=1, description="Places of a batch drawn alike, so that none is never drawn.")
+    power: float = Field(0.75, ge=0, description="Power of the check-ins that popular places are drawn by.")
+
+
 class TrainConfig(Config):
     """A complete training run."""
 
@@ -104,6 +112,9 @@ class TrainConfig(Config):
         "learned after a later one.",
     )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
+    sampled_softmax: SampledSoftmax | None = Field(
+        None, description="Score a sample of places in each step, for catalogues too large for all; none scores all."
+    )
     precision: Literal["float32", "bf16"] = Field(
         "float32",
         description="bf16: the fast way, autocast of the forward pass; on a CPU with quickly drawn dropout masks too.",
@@ -127,6 +138,15 @@ class TrainConfig(Config):
         late = [part for part in asleep if part not in off]
         if self.model.use_history and self.curriculum.warm_weight > 0 and last.warm_weight == 0:
             late.append("warm_loss")
+        if self.sampled_softmax is not None:
+            refused = {
+                "label_smoothing": self.label_smoothing > 0,
+                "model.evidence": self.model.evidence is not None,
+                "model.core_scope unvisited": self.model.core_scope != "everywhere",
+            }
+            asked = [name for name, is_asked in refused.items() if is_asked]
+            if asked:
+                raise ValueError(f"sampled_softmax does not go with {', '.join(asked)}; leave one of them out")
         if late:
             raise ValueError(
                 f"{', '.join(late)} never become active within {self.epochs} epochs: train longer, move the "

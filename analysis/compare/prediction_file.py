@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from recap import columns as c
 from recap.errors import DataError
+from recap.storage.parquet import read_parquet
 
 PLACE: Final = "place"
 """Our column: the place as the file names it, text for an outside id, an integer for an index."""
@@ -66,9 +66,7 @@ def _read(path: Path) -> pd.DataFrame:
         with path.open("rb") as file:
             is_parquet = file.read(4) == _MAGIC
         if is_parquet:
-            table = pq.read_table(path)
-            table.validate(full=True)  # an index beyond its dictionary would read foreign memory
-            return table.to_pandas()
+            return read_parquet(path).to_pandas()
         # Ids stay text, whatever they look like: 007 is not 7.
         options = pa_csv.ConvertOptions(column_types={c.POI_ID: pa.string()}, strings_can_be_null=False)
         return pa_csv.read_csv(path, convert_options=options).to_pandas()

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS, is_known
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
@@ -24,7 +24,6 @@ from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group, metrics_of
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
 from recap.scores import Scorer
 from recap.storage.atomic import replace_text
 from recap.training_config import AnyTraining
@@ -127,38 +126,34 @@ def training_digest(dataset: Dataset, config: AnyTraining, test_points: bool) ->
 
 
 def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Test metrics of a scorer under every protocol, and the every_step records.
+    """Test metrics of a scorer, see `measure_records`, with ``test_seconds``; and the every_step records."""
+    step = evaluate(scorer, dataset, graph)
+    return measure_records(step.records, dataset) | {"test_seconds": step.seconds}, step.records
+
+
+def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
+    """Test metrics of every_step records under every protocol, whose cases are among them.
 
     Returns:
         ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
         ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
-        check-ins; ``reweighted`` -> metric -> trajectory_last at the paper's share of head cases, see `reweight`;
-        ``test_seconds``.
+        check-ins; ``reweighted`` -> metric -> trajectory_last at the paper's share of head cases, see `reweight`.
     """
-    checkins = CheckinTensors.from_dataset(dataset)
-    step = evaluate(scorer, dataset, graph, checkins=checkins)
-    values: dict[str, Any] = {"every_step": step.metrics, "test_seconds": step.seconds}
-    for protocol in ("trajectory_last", "user_last"):
-        found = evaluate(scorer, dataset, graph, protocol=protocol, checkins=checkins)
-        values[protocol] = found.metrics
-        if protocol == "trajectory_last":
-            values["reweighted"] = {metric: reweight(found.records, metric) for metric in METRIC_LABELS}
-    records = step.records
+    last, user_last = (
+        records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))] for protocol in ("trajectory_last", "user_last")
+    )
     count = records[c.TRANSITION_COUNT].clip(upper=_FREQUENCY_BINS)
-    values["frequency"] = {
-        f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): metrics_of(records[count == low])
-        for low in range(_FREQUENCY_BINS + 1)
+    return {
+        "every_step": metrics_by_group(records),
+        "trajectory_last": metrics_by_group(last),
+        "reweighted": {metric: reweight(last, metric) for metric in METRIC_LABELS if is_known(last, metric)},
+        "user_last": metrics_by_group(user_last),
+        "frequency": {
+            f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): metrics_of(records[count == low])
+            for low in range(_FREQUENCY_BINS + 1)
+        },
+        "long_history": metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY]),
     }
-    values["long_history"] = metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY])
-    return values, records
-
-
-def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
-    """Test metrics of every_step records that are there already, under every protocol; see `measure`."""
-    values: dict[str, Any] = {"every_step": metrics_by_group(records)}
-    for protocol in ("trajectory_last", "user_last"):
-        values[protocol] = metrics_by_group(records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))])
-    return values
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ another time of the week. There as here the weights of two-step walks add up to 
 against paths of equal weight. Popularity is held against that of another place, own visits against those of other
 users, and the graph token is filled with the two hops of the other place.
 
-Shape suffixes: N placebos, with the case itself first; P POIs.
+Shape suffixes: N placebos, with the case itself first; U different tokens: the case's own, other places', none; P POIs.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -19,11 +19,12 @@ from pydantic import Field
 from torch import Tensor
 
 from analysis.explain.edited_case import EditedCase
+from analysis.explain.state_totals import StateTotals
 from analysis.records.removals import evidence_points, log_probability
 from analysis.records.score_rows import row_of_term
 from recap import columns as c
 from recap.config import Config
-from recap.counterfactuals import Counterfactual
+from recap.counterfactuals import Counterfactual, pack_counterfactuals
 from recap.device import one_thread
 from recap.evidence.config import DENSE_FEATURES
 from recap.history import SECONDS_PER_DAY, find_revisit_candidates
@@ -118,7 +119,8 @@ def _evidence_rows(edited_case: EditedCase, contexts: list[Counterfactual], poi:
     terms, predictor = edited_case.predictor.model.evidence, edited_case.predictor
     if terms is None or not edited_case.is_active("evidence"):
         return {}
-    batch, changes = predictor.pack(contexts)
+    # Without the graph's rows, of which evidence takes none.
+    batch, changes = pack_counterfactuals(contexts, predictor.model.config, None, terms.weight_F.dtype)
     poi_N = torch.full((len(contexts),), poi)
     points = evidence_points(terms, terms.values(batch, changes), poi_N, predictor.dataset.num_pois)
     chosen = ("hour_and_weekday", "own_transitions", "others_transitions", "two_hop_addends", "distance")
@@ -188,32 +190,18 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
         propagated_PE = predictor.model.propagate()
         assert propagated_PE is not None
         _PROPAGATED[predictor.model] = propagated_PE
-    batch, changes = predictor.pack([base])
-    assert changes.propagated_BE is not None
     sources = torch.tensor([context.history.source for context in contexts[1:]])
     places_U, drawn_N = torch.unique(sources, return_inverse=True)  # the token of a place drawn twice is the same
-    filled_UE = torch.cat([changes.propagated_BE, _PROPAGATED[predictor.model][places_U]])
-    copies = len(filled_UE)
+    batch, changes = predictor.pack([base, replace(base, off=base.off | {"graph_token"})])
+    assert changes.propagated_BE is not None and changes.graph_factor_B is not None and changes.masked_BS is not None
+    copies = torch.cat([torch.zeros(1 + len(places_U), dtype=torch.int64), torch.ones(1, dtype=torch.int64)])
+    filled_UE = changes.propagated_BE[copies]
+    filled_UE[1:-1] = _PROPAGATED[predictor.model][places_U]
     repeated = Interventions(
-        propagated_BE=filled_UE,
-        graph_factor_B=None if changes.graph_factor_B is None else changes.graph_factor_B.expand(copies),
-        masked_BS=None if changes.masked_BS is None else changes.masked_BS.expand(copies, -1),
-        factor_B4=None if changes.factor_B4 is None else changes.factor_B4.expand(copies, -1),
+        propagated_BE=filled_UE, graph_factor_B=changes.graph_factor_B[copies], masked_BS=changes.masked_BS[copies]
     )
-    with_UP = _without_evidence(predictor, CaseBatch(batch.checkins, batch.row_B.expand(copies)), repeated)
-    without_1P = _without_evidence(predictor, *predictor.pack([replace(base, off=base.off | {"graph_token"})]))
-    evidence_P = edited_case.total_P - with_UP[0]
-    at_U = torch.full((copies,), poi)
-    gained_U = log_probability(with_UP + evidence_P, at_U) - log_probability(without_1P + evidence_P, at_U[:1])
+    states = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B[copies]), repeated)
+    total_UP, _ = StateTotals(edited_case).of(*states)
+    log_U = log_probability(total_UP, torch.full((len(copies),), poi))
+    gained_U = log_U[:-1] - log_U[-1]
     return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}
-
-
-def _without_evidence(predictor: Predictor, batch: CaseBatch, changes: Interventions) -> Tensor:
-    """Core, prior and correction of every place, (B, P)."""
-    state_BD, core_BP = predictor.core_scores(batch, changes)
-    revisit = predictor.revisit_parts(batch, state_BD, changes)
-    if revisit is None:
-        return core_BP
-    value_C = revisit.terms.prior_C if revisit.correction_C is None else revisit.terms.prior_C + revisit.correction_C
-    index_C = revisit.candidates.case_C * core_BP.shape[1] + revisit.candidates.poi_C
-    return core_BP.reshape(-1).index_add(0, index_C, value_C).view_as(core_BP)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import torch
 
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
+from recap.history import CheckinTensors, find_revisit_candidates
 
 MOST_CASES: Final = 1500
 
@@ -46,14 +48,14 @@ class Habits:
 
     Attributes:
         case_N: number of each case; users_N: its walker.
-        start_N: where its pairs begin; the next case's start ends them.
+        case_V: position of each pair's case among N, never falling.
         poi_V, count_V, since_V: the place, its visits, and check-ins since the last of them.
         truth_N: pair of the true place.
     """
 
     case_N: np.ndarray
     users_N: np.ndarray
-    start_N: np.ndarray
+    case_V: np.ndarray
     poi_V: np.ndarray
     count_V: np.ndarray
     since_V: np.ndarray
@@ -65,36 +67,24 @@ class Habits:
         cases = opened.cases[opened.cases[c.IN_HISTORY].to_numpy(bool)]
         if len(cases) > most:
             cases = cases.iloc[np.linspace(0, len(cases) - 1, most).astype(int)]
-        starts, pois, counts, sinces, truths = [], [], [], [], []
-        size = 0
-        for row, target in zip(cases[c.ROW].to_numpy(), cases[c.TARGET].to_numpy(), strict=True):
-            first = int(opened.visits.first_T[row])
-            past = opened.visits.poi_T[first:row]
-            known, last, number = np.unique(past[::-1], return_index=True, return_counts=True)
-            starts.append(size)
-            truths.append(size + int(np.searchsorted(known, target)))
-            pois.append(known)
-            counts.append(number)
-            sinces.append(last + 1)
-            size += len(known)
-        none = np.zeros(0, dtype=np.int64)
+        row_N, target_N = (torch.tensor(cases[name].to_numpy(np.int64)) for name in (c.ROW, c.TARGET))
+        candidates = find_revisit_candidates(CheckinTensors.from_dataset(opened.dataset), row_N, max_candidates=None)
         return cls(
             cases[c.CASE].to_numpy(),
             cases[c.USER].to_numpy(),
-            np.array(starts, dtype=np.int64),
-            np.concatenate([none, *pois]),
-            np.concatenate([none, *counts]).astype(np.float64),
-            np.concatenate([none, *sinces]).astype(np.float64),
-            np.array(truths, dtype=np.int64),
+            candidates.case_C.numpy(),
+            candidates.poi_C.numpy(),
+            candidates.count_C.numpy().astype(np.float64),
+            candidates.recency_steps_C.numpy().astype(np.float64),
+            torch.nonzero(candidates.poi_C == target_N[candidates.case_C]).squeeze(1).numpy(),
         )
 
     def found(self, weights: HabitWeights) -> np.ndarray:
         """Whether the true place stands first among the walker's own, (N,); a tie at the top is shared out."""
-        if not len(self.case_N):
-            return np.zeros(0)
         points_V = weights.points(self.count_V, self.since_V)
-        case_V = np.repeat(np.arange(len(self.start_N)), np.diff([*self.start_N, len(points_V)]))
-        truth_V = points_V[self.truth_N][case_V]
-        better_N = np.add.reduceat(points_V > truth_V + 1e-12, self.start_N, dtype=np.int64)
-        tied_N = np.add.reduceat(np.abs(points_V - truth_V) <= 1e-12, self.start_N, dtype=np.int64)
+        ahead_V = points_V - points_V[self.truth_N][self.case_V]
+        better_N, tied_N = (
+            np.bincount(self.case_V[mask_V], minlength=len(self.case_N))
+            for mask_V in (ahead_V > 1e-12, np.abs(ahead_V) <= 1e-12)
+        )
         return np.where(better_N == 0, 1 / tied_N, 0.0)

@@ -245,18 +245,18 @@ def build_problem(features: EvidenceFeatures, checkins: CheckinTensors, row_N: T
 
 def _dense_blocks(features: EvidenceFeatures, source_S: Tensor) -> list[list[Tensor]]:
     """Dense features of every POI for blocks of sources, float32, each kept in one piece of memory."""
-    blocks: list[list[Tensor]] = []
-    whole: dict[str, Tensor] = {}
+    kept = {
+        name: value.float() if value.dim() == 1 else torch.empty(len(source_S), value.shape[1], dtype=torch.float32)
+        for name, value in features.dense_of(source_S[:1]).items()
+    }
+    per_source = [name for name, value in kept.items() if value.dim() == 2]
+    blocks = []
     for start in range(0, len(source_S), _SOURCES_PER_BLOCK):
-        block = []
-        for name, value in features.dense_of(source_S[start : start + _SOURCES_PER_BLOCK]).items():
-            if value.dim() == 1:  # the same for every source
-                block.append(whole.setdefault(name, value.float()))
-                continue
-            room_SP = whole.setdefault(name, torch.empty(len(source_S), value.shape[1], dtype=torch.float32))
-            room_SP[start : start + len(value)] = value
-            block.append(room_SP[start : start + len(value)])
-        blocks.append(block)
+        block = slice(start, start + _SOURCES_PER_BLOCK)
+        dense = features.dense_of(source_S[block])
+        for name in per_source:
+            kept[name][block] = dense[name]
+        blocks.append([value[block] if name in per_source else value for name, value in kept.items()])
     return blocks
 
 

@@ -14,6 +14,8 @@ from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scorer, Scores
 
 LIST_LENGTH: Final = 20
+_MOST_SCORES: Final = 1 << 24
+"""Cases times places that are scored at a time; memory stays bounded whatever the catalogue."""
 
 
 def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, batch_size: int = 512) -> pd.DataFrame:
@@ -80,6 +82,8 @@ def _scored_batches(
     scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
+    num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
+    batch_size = max(1, min(batch_size, _MOST_SCORES // num_pois))
     for start in range(0, len(rows), batch_size):
         batch = CaseBatch(checkins, rows[start : start + batch_size])
         scores = scorer.score(batch)

@@ -61,7 +61,7 @@ class EvidenceFeatures:
         """Features of every POI given the source alone, by name in the order of `DENSE_FEATURES`."""
         return {
             "popularity": torch.log1p(self.places.popularity_P.to(dtype)),
-            "distance": torch.log1p(self.places.distance_km(source_B, dtype)),
+            "distance": self.places.distance_km(source_B, dtype).log1p_(),
         }
 
     def of(

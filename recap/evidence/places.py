@@ -4,6 +4,7 @@ Shape suffixes: B cases, P POIs.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
@@ -12,6 +13,9 @@ from torch import Tensor
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.geodesy import EARTH_RADIUS_KM
+
+_SOURCES: Final = 16
+"""Sources whose distances are worked out at a time: fresh memory costs more than the arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +49,12 @@ class PlaceAttributes:
     def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
         """Great-circle distance from each source to every POI, (B, P); float32 is right to about a metre."""
         # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
-        position_P3 = self.position_P3.to(dtype)
-        source_B3 = position_P3[source_B]
-        x_BP, y_BP, z_BP = (source_B3[:, axis, None] - position_P3[:, axis] for axis in range(3))
-        chord_BP = (x_BP.square_() + y_BP.square_() + z_BP.square_()).sqrt_()
-        return 2.0 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2.0).clamp_max_(1.0))
+        position_3P = self.position_P3.to(dtype).T.contiguous()
+        distance_BP = position_3P.new_empty(len(source_B), len(self.position_P3))
+        pieces = zip(position_3P[:, source_B].split(_SOURCES, dim=1), distance_BP.split(_SOURCES), strict=True)
+        for source_3S, distance_SP in pieces:
+            torch.sub(source_3S[0, :, None], position_3P[0], out=distance_SP).square_()
+            for axis in (1, 2):
+                distance_SP += (source_3S[axis, :, None] - position_3P[axis]).square_()
+            distance_SP.sqrt_().div_(2.0).clamp_max_(1.0).asin_().mul_(2.0 * EARTH_RADIUS_KM)
+        return distance_BP

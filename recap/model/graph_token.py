@@ -3,9 +3,11 @@
 Shape suffixes: P POIs, E features of a POI embedding, B cases, D hidden features.
 """
 
+import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recap.model.config import ModelConfig
 from recap.propagation import multiply, to_torch_csr
@@ -24,6 +26,7 @@ class GraphToken(nn.Module):
     def __init__(self, config: ModelConfig, adjacency: sparse.csr_array) -> None:
         super().__init__()
         self.num_hops = config.num_hops
+        self._adjacency = adjacency
         self.register_buffer("adjacency", to_torch_csr(adjacency), persistent=False)
         self.register_buffer("transposed", to_torch_csr(sparse.csr_array(adjacency.T)), persistent=False)
         self.mlp = nn.Sequential(
@@ -40,6 +43,24 @@ class GraphToken(nn.Module):
             for _ in range(self.num_hops):
                 embedding_PE = multiply(self.adjacency, self.transposed, embedding_PE)
         return embedding_PE
+
+    def propagate_rows(self, embedding_PE: Tensor, source_B: Tensor) -> Tensor:
+        """G^(N) of the sources alone, (B, E): sums over the few places within N steps, with sparse gradients."""
+        source_U, case_B = np.unique(source_B.cpu().numpy(), return_inverse=True)
+        walks = self._adjacency[source_U]
+        for _ in range(self.num_hops - 1):
+            walks = sparse.csr_array(walks @ self._adjacency)
+        device = embedding_PE.device
+        propagated_UE = F.embedding_bag(
+            torch.from_numpy(walks.indices.astype(np.int64)).to(device),
+            embedding_PE,
+            torch.from_numpy(walks.indptr.astype(np.int64)).to(device),
+            mode="sum",
+            sparse=True,
+            per_sample_weights=torch.from_numpy(walks.data).to(device, embedding_PE.dtype),
+            include_last_offset=True,
+        )
+        return F.embedding(torch.from_numpy(case_B).to(device), propagated_UE)
 
     def forward(self, propagated_BE: Tensor) -> Tensor:
         """Graph tokens g_BD from the sources' rows of G^(N) (Eq. 8)."""

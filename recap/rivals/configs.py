@@ -156,6 +156,27 @@ class DeepmoveConfig(RivalConfig):
     dropout: float = Field(0.2, ge=0, lt=1, description="Dropout of tokens and of the last layer's input.")
 
 
+class DprlConfig(RivalConfig):
+    """DPRL with the source's own time; the values are those of a re-implementation."""
+
+    title: ClassVar = "DPRL"
+    rival: Literal["dprl"] = "dprl"
+    epochs: int = Field(50, ge=1, description="Passes over the training trajectories.")
+    batch_size: int = Field(512, ge=1, description="Trajectories in a step.")
+    learning_rate: float = Field(0.01, gt=0, description="Adam's learning rate.")
+    weight_decay: float = Field(1e-5, ge=0, description="L2 penalty.")
+    decay_epochs: tuple[int, ...] = Field((20, 40), description="After these epochs it is multiplied.")
+    decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
+    dim: int = Field(30, ge=2, le=1024, multiple_of=2, description="Width d of a place, a region and a user.")
+    regions: int = Field(300, ge=1, le=10_000, description="Clusters of places by coordinates.")
+    window: int = Field(80, ge=1, le=400, description="Check-ins of a trajectory's prefix.")
+    time_decay: float = Field(0.1, ge=0, description="lambda_t, a day.")
+    space_decay: float = Field(100.0, ge=0, description="lambda_s, a degree.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of the places' states; .2 elsewhere.")
+    region_weight: float = Field(0.1, ge=0, description="Weight of the loss of the next region.")
+    target_time: bool = Field(False, description="Read the hour and weekday of the step to predict, as published.")
+
+
 AnyRival = Annotated[
     FlashbackConfig
     | ReplayConfig
@@ -164,7 +185,8 @@ AnyRival = Annotated[
     | MeltConfig
     | GetnextConfig
     | DchlConfig
-    | DeepmoveConfig,
+    | DeepmoveConfig
+    | DprlConfig,
     Field(discriminator="rival"),
 ]
 _KINDS: Final[tuple[type[RivalConfig], ...]] = (
@@ -176,6 +198,7 @@ _KINDS: Final[tuple[type[RivalConfig], ...]] = (
     GetnextConfig,
     DchlConfig,
     DeepmoveConfig,
+    DprlConfig,
 )
 RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _KINDS}
 """Name -> class of configuration, in the order of docs/rivals.md."""

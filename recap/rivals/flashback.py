@@ -9,6 +9,8 @@ users.
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
 """
 
+from abc import abstractmethod
+
 import torch
 from torch import Tensor, nn
 
@@ -39,9 +41,9 @@ class FlashbackAverages(SequenceRival):
         self.register_buffer("start_D", torch.randn(config.dim) / config.dim)
         self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
+    @abstractmethod
     def tokens(self, windows: Windows) -> Tensor:
         """What enters the recurrent network, (B, K, token_dim)."""
-        raise NotImplementedError
 
     def states(self, windows: Windows) -> Tensor:
         start_1BD = self.start_D.expand(1, len(windows), -1).contiguous()

@@ -9,6 +9,7 @@ from recap.rivals.config import RivalConfig
 from recap.rivals.configs import (
     DchlConfig,
     DeepmoveConfig,
+    DprlConfig,
     FlashbackConfig,
     GetnextConfig,
     LotnextConfig,
@@ -18,6 +19,7 @@ from recap.rivals.configs import (
 )
 from recap.rivals.dchl import Dchl
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.dprl import Dprl
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
 from recap.rivals.lotnext import Lotnext
@@ -35,6 +37,7 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     GetnextConfig: Getnext,
     DchlConfig: Dchl,
     DeepmoveConfig: Deepmove,
+    DprlConfig: Dprl,
 }
 
 

@@ -1,6 +1,6 @@
 """The training objective (Eqs. 15-19).
 
-Shape suffixes: B cases, P POIs, C packed candidates.
+Shape suffixes: B cases, P POIs, C packed candidates; I scored pairs and U places drawn of a sampled softmax.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from recap.model.sampled import SampledScores
 from recap.scores import Scores
 
 
@@ -57,12 +58,11 @@ def training_losses(
         warm_B: whether (s_t, y_t) is a head transition, m_sy >= 2 (Eq. 15).
         warm_weight: lambda_warm(e).
     """
-    num_warm = int(warm_B.sum()) if warm_weight > 0 else 0
-    if num_warm and scores.packed:
+    # The dtype of the sum of all parts, without summing them once more.
+    dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))
+    factor_B = _outside_the_core(warm_B, warm_weight, dtype)
+    if factor_B is not None and scores.packed:
         assert scores.case_C is not None
-        # The dtype of the sum of all parts, without summing them once more.
-        dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))
-        factor_B = 1.0 + warm_weight * len(target_B) / num_warm * warm_B.to(dtype)
         factor_C = factor_B[scores.case_C]
         packed = {name: _ScaleGradient.apply(values, factor_C) for name, values in scores.packed.items()}
         dense = {
@@ -71,6 +71,41 @@ def training_losses(
         }
         scores = Scores(dense, packed, scores.case_C, scores.poi_C)
     loss_B = F.cross_entropy(scores.total.float(), target_B, reduction="none", label_smoothing=label_smoothing)
+    return _losses(loss_B, warm_B, warm_weight)
+
+
+def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
+    """`training_losses` with a sampled softmax: the places drawn stand for all that were not scored.
+
+    Places drawn that a case has scored already do not count for it again. Where every place is drawn with weight 1
+    this is `training_losses` (shown by a test).
+
+    Args:
+        log_weight_U: log of how many places each place drawn stands for, see `recap.training.negatives`.
+    """
+    rest_I, factor_B = scores.rest_I, _outside_the_core(warm_B, warm_weight, scores.rest_I.dtype)
+    if factor_B is not None:
+        rest_I = _ScaleGradient.apply(rest_I, factor_B[scores.case_I])
+    total_I = (scores.core_I + rest_I).float()
+    drawn_BU = (scores.core_BU.float() + log_weight_U.float()).masked_fill(scores.is_scored_BU, -torch.inf)
+    with torch.no_grad():
+        largest_B = torch.full_like(total_I[: len(warm_B)], -torch.inf)
+        largest_B = largest_B.scatter_reduce(0, scores.case_I, total_I, "amax")
+        if drawn_BU.shape[1]:
+            largest_B = torch.maximum(largest_B, drawn_BU.amax(1))
+    sum_B = torch.exp(drawn_BU - largest_B[:, None]).sum(1)
+    sum_B = sum_B.index_add(0, scores.case_I, torch.exp(total_I - largest_B[scores.case_I]))
+    return _losses(largest_B + sum_B.log() - total_I[scores.target_B], warm_B, warm_weight)
+
+
+def _outside_the_core(warm_B: Tensor, warm_weight: float, dtype: torch.dtype) -> Tensor | None:
+    """What multiplies the gradient of all parts but the core, (B,); None where it is 1 for all."""
+    num_warm = int(warm_B.sum()) if warm_weight > 0 else 0
+    return 1.0 + warm_weight * len(warm_B) / num_warm * warm_B.to(dtype) if num_warm else None
+
+
+def _losses(loss_B: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
     main = loss_B.mean()
-    warm = loss_B.detach()[warm_B].mean() if num_warm else torch.zeros_like(main)
+    is_told = warm_weight > 0 and bool(warm_B.any())
+    warm = loss_B.detach()[warm_B].mean() if is_told else torch.zeros_like(main)
     return Losses(objective=main, main=main.detach(), warm=warm)

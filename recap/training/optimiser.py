@@ -1,18 +1,24 @@
 """Adam with the paper's parameter groups: backbone, calibration networks, and the prior's scalars."""
 
-from typing import Final
+from typing import Any, Final
 
 import torch
+from torch import Tensor
 
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.training_config import OptimiserConfig
 
 BACKBONE: Final = "backbone"
+TABLES: Final = "tables"
 
 
-def build_optimiser(model: Recap, config: OptimiserConfig) -> torch.optim.Adam:
+def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = False) -> torch.optim.Optimizer:
     """One Adam over named groups.
+
+    Args:
+        sparse: rows of users and POIs without a gradient stand still (`torch.optim.SparseAdam`), also in their moments;
+            the group ``tables``, without weight decay.
 
     ``prior`` holds the scalars of Eq. 9 and lambda_corr, ``evidence`` the weights of a model with evidence (both
     without weight decay), ``calibration`` the networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi
@@ -24,7 +30,8 @@ def build_optimiser(model: Recap, config: OptimiserConfig) -> torch.optim.Adam:
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
     evidence = list(model.evidence.parameters()) if model.evidence is not None else []
-    taken = {id(parameter) for parameter in (*prior, *calibration, *evidence)}
+    tables = tables_of(model) if sparse else []
+    taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate = config.learning_rate
     groups = [
@@ -38,11 +45,58 @@ def build_optimiser(model: Recap, config: OptimiserConfig) -> torch.optim.Adam:
         {"name": "prior", "params": prior, "base_lr": config.prior_learning_rate or rate, "weight_decay": 0.0},
         {"name": "evidence", "params": evidence, "base_lr": config.evidence_learning_rate or rate, "weight_decay": 0.0},
     ]
-    return torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
+    adam = torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
+    if not tables:
+        return adam
+    rows = torch.optim.SparseAdam([{"name": TABLES, "params": tables, "base_lr": rate}], lr=rate)
+    return JointOptimiser(adam, rows)
 
 
-def set_learning_rates(optimiser: torch.optim.Adam, stage: Stage) -> dict[str, float]:
+def tables_of(model: Recap) -> list[Tensor]:
+    """Weights with a row for each user or POI, of which a batch touches few."""
+    return [model.poi_embedding.weight, model.backbone.user_embedding.weight, model.core.output.weight]
+
+
+class JointOptimiser(torch.optim.Optimizer):
+    """Two optimisers as one: they step together, their states are numbered one after the other."""
+
+    def __init__(self, first: torch.optim.Optimizer, second: torch.optim.Optimizer) -> None:
+        self._both = (first, second)
+        super().__init__([*first.param_groups, *second.param_groups], {})
+        self._share_groups()
+
+    def _share_groups(self) -> None:
+        """The same dicts here and there, so that a learning rate that is set here holds there."""
+        self.param_groups = [group for optimiser in self._both for group in optimiser.param_groups]
+
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        for optimiser in self._both:
+            optimiser.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        first, second = (optimiser.state_dict() for optimiser in self._both)
+        moved = {index + self._offset: values for index, values in second["state"].items()}
+        return {"state": first["state"] | moved, "param_groups": [*first["param_groups"], *second["param_groups"]]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        first, second = self._both
+        states: tuple[dict[int, Any], dict[int, Any]] = ({}, {})
+        for index, values in state_dict["state"].items():
+            if index < self._offset:
+                states[0][index] = values
+            else:  # SparseAdam counts its steps by a plain number
+                states[1][index - self._offset] = values | {"step": int(values["step"])}
+        for optimiser, state in zip((first, second), states, strict=True):
+            optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+        self._share_groups()
+
+    @property
+    def _offset(self) -> int:
+        return sum(len(group["params"]) for group in self._both[0].param_groups)
+
+
+def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage) -> dict[str, float]:
     """Apply a stage's scale to the backbone group; returns name -> learning rate."""
     for group in optimiser.param_groups:
-        group["lr"] = group["base_lr"] * (stage.backbone_lr_scale if group["name"] == BACKBONE else 1.0)
+        group["lr"] = group["base_lr"] * (stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0)
     return {group["name"]: group["lr"] for group in optimiser.param_groups}

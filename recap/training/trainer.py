@@ -3,7 +3,7 @@
 Shape suffixes: N training cases, B cases of a batch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,14 +15,17 @@ from recap import columns as c
 from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
+from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
+from recap.model.sampled import sampled_scores
 from recap.scores import CaseBatch
 from recap.storage.tensors import load_weights
 from recap.training.group import Group
 from recap.training.loop import TrainingLoop
-from recap.training.losses import training_losses
+from recap.training.losses import Losses, sampled_losses, training_losses
+from recap.training.negatives import NegativeSampler
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training_config import TrainConfig
 
@@ -33,7 +36,6 @@ class Trainer(TrainingLoop):
     losses: ClassVar = ("main", "warm")
     config: TrainConfig
     model: Recap
-    optimiser: torch.optim.Adam
 
     def __init__(
         self,
@@ -54,7 +56,14 @@ class Trainer(TrainingLoop):
         self.model = Recap.for_dataset(config.model, dataset, self.graph).to(device)
         if config.compile:
             self.model.backbone.compile(dynamic=True)
-        self.optimiser = build_optimiser(self.model, config.optimiser)
+        self.sampler: NegativeSampler | None = None
+        if config.sampled_softmax is not None:
+            if self.group.is_shared:
+                raise ConfigError("a sampled softmax trains in one process; ask for one")
+            popularity_P = torch.tensor(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64), device=device)
+            self.sampler = NegativeSampler(popularity_P, config.sampled_softmax)
+            self.model.poi_embedding.sparse = self.model.backbone.user_embedding.sparse = True
+        self.optimiser = build_optimiser(self.model, config.optimiser, sparse=self.sampler is not None)
 
     @property
     def num_examples(self) -> int:
@@ -107,19 +116,27 @@ class Trainer(TrainingLoop):
         batch = CaseBatch(self.checkins, self.row_N[index_B])
         fast = self.config.precision == "bf16"
         autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
-        with autocast, self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu"):
-            scores = self.model(batch, stage)
+        masks = self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu")
+        with autocast, masks:
+            losses_of = self._scored(batch, stage)
         # Means over a share become means over the batch: share by share they are weighted with their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
         if self.group.is_shared:
             main_part = len(index_B) / len(whole_B)
             warm_part = int(self.warm_N[index_B].sum()) / max(1, int(self.warm_N[whole_B].sum()))
             warm_factor = warm_part / main_part
-        losses = training_losses(
-            scores, batch.target_B, self.warm_N[index_B], stage.warm_weight * warm_factor, self.config.label_smoothing
-        )
+        losses = losses_of(self.warm_N[index_B], stage.warm_weight * warm_factor)
         self.optimiser.zero_grad(set_to_none=True)
         (losses.objective * main_part if self.group.is_shared else losses.objective).backward()
         self._update()
         self._loss_sums += torch.stack([losses.main * main_part, losses.warm * warm_part]).double()
         return losses.main
+
+    def _scored(self, batch: CaseBatch, stage: Stage) -> Callable[[Tensor, float], Losses]:
+        """Score a batch; what comes back gives its losses for warm cases and their weight."""
+        if self.sampler is None:
+            scores, smoothing = self.model(batch, stage), self.config.label_smoothing
+            return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
+        negatives = self.sampler.draw()
+        sampled = sampled_scores(self.model, batch, stage, negatives.poi_U)
+        return lambda warm_B, weight: sampled_losses(sampled, negatives.log_weight_U, warm_B, weight)

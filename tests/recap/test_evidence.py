@@ -150,7 +150,9 @@ def test_distance() -> None:
         }
     )
     dataset = Dataset(checkins=world().checkins, pois=pois, users=world().users, manifest=world().manifest)
-    distance_PP = PlaceAttributes.from_dataset(dataset).distance_km(torch.arange(5))
+    places = PlaceAttributes.from_dataset(dataset)
+    distance_PP = places.distance_km(torch.arange(5))
+    assert torch.equal(places.distance_km(torch.arange(5).repeat(8)), distance_PP.repeat(8, 1)), "more than a piece"
     assert float(distance_PP[0, 1]) == pytest.approx(5570, abs=1)
     assert float(distance_PP[2, 3]) == pytest.approx(EARTH_RADIUS_KM * pi / 2, abs=1e-6)
     assert float(distance_PP[0, 4]) == pytest.approx(distance_km((40.7128, -74.006), (40.7128, -74.00601)), rel=1e-6)

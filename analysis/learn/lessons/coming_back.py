@@ -139,7 +139,7 @@ def build(world: World, say: Say) -> Lesson:
 
 def _check(say: Say, habits: Habits, trained: HabitWeights) -> Question:
     """Two real places of one walker: the one seen most and the one seen last; which gets more points."""
-    starts = [*habits.start_N.tolist(), len(habits.poi_V)]
+    starts = np.searchsorted(habits.case_V, np.arange(len(habits.case_N) + 1))
     for start, end in pairwise(starts):
         count, since = habits.count_V[start:end], habits.since_V[start:end]
         often, late = int(count.argmax()), int(since.argmin())

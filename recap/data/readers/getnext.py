@@ -88,6 +88,16 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
         first = first or fields
         if fields.tz_offset != first.tz_offset and options.timezone is None:
             raise DataError(f"{path.name}: some of its files have a column timezone, {file.name} differs; {HELP_ZONE}")
+        for name, here, there in (
+            ("POI_catname", fields.category, first.category),
+            ("POI_catid", fields.category_id, first.category_id),
+            ("trajectory_id", fields.trajectory, first.trajectory),
+        ):
+            if here != there:
+                raise DataError(
+                    f"{path.name}: some of its files have a column {name}, {file.name} differs; "
+                    "expected the same columns in all of them"
+                )
         assembly = assembly or CheckinTableBuilder(path.name, options, row_report)
         for rows in text_rows(table, fields.columns(), row_report):
             assembly.add(rows, fields)

@@ -93,6 +93,26 @@ def test_the_gate_is_signed_and_bounded(spread: float, seed: int) -> None:
     torch.testing.assert_close(parts.correction_C, scale * parts.gate_C * parts.terms.prior_C, rtol=1e-12, atol=0)
 
 
+def test_gates_of_every_pair_are_those_of_single_pairs() -> None:
+    """Three states of one case with each of its candidates: what the gate says of the pair alone (Eq. 12)."""
+    model = small_recap(small_city())
+    batch = batch_of(small_city(), torch.tensor([20]))
+    calibration, candidates = model.calibration, find_revisit_candidates(batch.checkins, batch.row_B)
+    assert calibration is not None and model.prior is not None
+    given_C = {
+        "embedding_CE": model.poi_embedding(candidates.poi_C),
+        "statistics_C3": torch.stack(model.prior.statistics(candidates), dim=1),
+    }
+    features_CD = calibration.history_features(batch, candidates, given_C["statistics_C3"])
+    candidate_CD = calibration.candidate(torch.cat([given_C["embedding_CE"], features_CD], dim=1))
+    state_3D = torch.randn(3, SMALL_MODEL.hidden_dim, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    now_3 = batch.checkins.local_seconds_T[batch.row_B].expand(3)
+    gate_3C = calibration.gates(calibration.context_query(state_3D, now_3), candidate_CD)
+    alone_3C = torch.stack([calibration(batch, candidates, state_BD=state_3D[[at]], **given_C) for at in range(3)])
+    assert gate_3C.std() > 0.01 and len(candidates.poi_C) > 1
+    torch.testing.assert_close(gate_3C, alone_3C, rtol=0, atol=1e-12)
+
+
 def test_the_gate_takes_both_signs() -> None:
     """Some candidates are raised and some lowered: the gate is no plain weight."""
     model = small_recap(small_city())

@@ -1,6 +1,7 @@
 """Intermediate values of each rival against arithmetic that a reader can redo on paper."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,13 +14,16 @@ from recap.rivals.city import City
 from recap.rivals.dchl import Dchl, comes_later
 from recap.rivals.decay import average_past, degrees_apart, time_weights
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.dprl import Dprl, regions_of
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext, flow_map, place_features
+from recap.rivals.lengths import by_length
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.negatives import UnvisitedSampler
 from recap.rivals.registry import build_rival
 from recap.rivals.replay import SLOTS, Replay
+from recap.rivals.rotation import rotate
 from recap.rivals.sasrec import Sasrec
 from recap.rivals.translation import closest_pois
 from recap.rivals.windows import Windows
@@ -223,6 +227,43 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
     assert states[:3, 1].tolist() == [0.0, 0.0, 0.0], "a first trajectory has no past"
 
 
+def test_a_rotation_turns_halves_as_complex_numbers() -> None:
+    """(3 + 4i) by a quarter is -4 + 3i, (1 + 2i) by a half is -1 - 2i; scale 2 makes a phase of 26 / 4 a quarter."""
+    value = torch.tensor([3.0, 1.0, 4.0, 2.0], dtype=torch.float64)
+    assert rotate(value, torch.tensor([26 / 4, 26 / 2], dtype=torch.float64), 2).tolist() == approx(
+        [-4.0, -1.0, 3.0, -2.0]
+    )
+
+
+def test_dprl_averages_by_what_the_user_likes() -> None:
+    """Two check-ins an hour apart at one spot: time weighs (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_rival(small_config("dprl", dim=2, regions=2), city, torch.float64)
+    assert isinstance(model, Dprl)
+    model.eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()  # phases of 0 turn nothing
+        model.start_UD.zero_()
+        model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
+        model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
+        model.place_recurrent.all_weights[0][0][0, 1] = 0.1  # the first state is tanh(.1 of y)
+        state = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([1])), 12))[0, 1]
+    past = (1 + math.cos(2 * math.pi / 24)) / 2 * math.exp(-0.1 / 24) * math.exp(-3)
+    now = math.exp(-2)
+    assert float(state[0]) == pytest.approx((past * math.tanh(0.4) + now * math.tanh(0.2)) / (past + now), abs=1e-7)
+    assert state[8:10].tolist() == [3.0, 4.0], "after two averages of width 4: what the user likes at that hour"
+
+
+def test_dprl_regions_are_clusters_of_spots() -> None:
+    """Two places side by side and one far away; where all places share a spot there is one region."""
+    city, _ = city_of([[0, 1, 2]], 3)
+    assert regions_of(city, 2, 0).tolist() == [0, 0, 0]
+    spots = torch.tensor([[40.0, -74.0], [41.0, -73.0], [40.001, -74.0]], dtype=torch.float64)
+    first, second, third = regions_of(replace(city, coordinates_P2=spots), 2, 0).tolist()
+    assert first == third != second
+
+
 def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     """With W_U the identity a tail user's scores double; a tail place becomes W_I of the mean of its contexts."""
     dataset = split_dataset(
@@ -255,6 +296,20 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     assert after[1].tolist() == approx((2 * context + 1).tolist())
     assert torch.equal(after[0], before[0]), "a head place keeps its own"
     assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
+
+
+def test_windows_by_length_say_what_they_say_together() -> None:
+    """Lengths 3, 1 and 2 in two groups: each position's number stands where it belongs, and 0 behind an end."""
+    _, checkins = city_of([[0, 1, 2]], 3)
+    windows = Windows.of(checkins, torch.tensor([0, 1, 1]), torch.tensor([3, 1, 2]))
+    asked: list[tuple[int, ...]] = []
+
+    def rows(group: Windows) -> torch.Tensor:
+        asked.append(tuple(group.row_BK.shape))
+        return group.row_BK[:, :, None] + 1.0
+
+    assert by_length(windows, rows)[:, :, 0].tolist() == [[1.0, 2.0, 3.0], [2.0, 2.0, 0.0], [2.0, 3.0, 0.0]]
+    assert asked == [(2, 2), (1, 3)], "the short ones do not pay for the long one"
 
 
 def test_a_window_is_left_aligned() -> None:

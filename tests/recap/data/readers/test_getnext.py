@@ -159,3 +159,12 @@ def test_refuses_incomplete_folders_and_headers(folder: Path) -> None:
     bad.write_text(HEADER + "\n" + TEST.replace("Bridge", '"Bridge', 1))
     with pytest.raises(DataError, match=r"3 lines but . rows.*--multiline"):
         read_checkins(bad, "getnext")
+
+
+@pytest.mark.parametrize("name", ["POI_catname", "POI_catid", "trajectory_id"])
+def test_a_column_that_one_part_lacks(folder: Path, name: str) -> None:
+    """Three parts are one table: what only some have is neither made up nor left out in silence."""
+    test = folder / "NYC_test.csv"
+    test.write_text(test.read_text().replace(name, "other"))
+    with pytest.raises(DataError, match=rf"some of its files have a column {name}, NYC_test\.csv differs"):
+        read_checkins(folder, "getnext")

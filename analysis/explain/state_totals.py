@@ -1,0 +1,70 @@
+"""Totals of one case for many states of its encoder: core and gates follow the state, prior and evidence stand still.
+
+Shape suffixes: M states, P POIs, C revisit candidates of the case, D hidden features, G features of the gate.
+"""
+
+import torch
+from torch import Tensor
+
+from analysis.explain.edited_case import EditedCase
+from recap.model.recap import RevisitParts
+from recap.scores import CaseBatch
+
+_STATES_AND_CANDIDATES = 1 << 15
+
+
+class StateTotals:
+    """What `recap.model.recap.Recap` scores for states that only the encoder's tokens tell apart.
+
+    Attributes:
+        fixed_P: prior and evidence of every place.
+        poi_C: candidates that a correction acts on; none where it is inactive.
+    """
+
+    def __init__(self, edited_case: EditedCase) -> None:
+        predictor = edited_case.predictor
+        with torch.inference_mode():
+            batch, changes = predictor.pack([edited_case.variant])
+            state_1D, core_1P = predictor.core_scores(batch, changes)
+            revisit = predictor.revisit_parts(batch, state_1D, changes)
+            evidence = predictor.model.evidence
+            self.fixed_P = torch.zeros_like(core_1P[0])
+            if evidence is not None and edited_case.is_active("evidence"):
+                self.fixed_P = self.fixed_P + evidence(batch, changes)[0]
+            if revisit is not None:
+                self.fixed_P = self.fixed_P.index_add(0, revisit.candidates.poi_C, revisit.terms.prior_C)
+            self._gates = None
+            if revisit is not None and revisit.gate_C is not None and edited_case.is_active("correction"):
+                self._gates = _Gates(edited_case, batch, revisit)
+        self.poi_C = torch.zeros(0, dtype=torch.int64) if self._gates is None else self._gates.poi_C
+
+    def of(self, state_MD: Tensor, core_MP: Tensor) -> tuple[Tensor, Tensor]:
+        """Totals (M, P) of states and their core scores, and the candidates' gates (M, C)."""
+        total_MP = core_MP + self.fixed_P
+        if self._gates is None:
+            return total_MP, core_MP.new_zeros(len(state_MD), 0)
+        gate_MC = self._gates.of(state_MD)
+        total_MP[:, self.poi_C] += gate_MC * self._gates.factor_C
+        return total_MP, gate_MC
+
+
+class _Gates:
+    """Gates of all candidates of one case for many states: only the context query depends on the state (Eqs. 10-12)."""
+
+    def __init__(self, edited_case: EditedCase, batch: CaseBatch, revisit: RevisitParts) -> None:
+        model = edited_case.predictor.model
+        assert model.calibration is not None and model.prior is not None
+        self._calibration, candidates = model.calibration, revisit.candidates
+        statistics_C3 = torch.stack(model.prior.statistics(candidates), dim=1)
+        features_CD = self._calibration.history_features(batch, candidates, statistics_C3)
+        embedding_CE = model.poi_embedding(candidates.poi_C)
+        self._candidate_CG = self._calibration.candidate(torch.cat([embedding_CE, features_CD], dim=1))
+        self._now_1 = batch.checkins.local_seconds_T[batch.row_B]
+        self.poi_C = candidates.poi_C
+        self.factor_C = self._calibration.scale * revisit.terms.prior_C
+
+    def of(self, state_MD: Tensor) -> Tensor:
+        """Gates (M, C)."""
+        query_MG = self._calibration.context_query(state_MD, self._now_1.expand(len(state_MD)))
+        size = max(1, _STATES_AND_CANDIDATES // max(1, len(self.poi_C)))
+        return torch.cat([self._calibration.gates(part_MG, self._candidate_CG) for part_MG in query_MG.split(size)])

@@ -1,0 +1,168 @@
+"""The sampled softmax: with every place drawn it is the whole one, its weights are unbiased, it trains and resumes."""
+
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from recap.errors import ConfigError
+from recap.evaluation import scoring
+from recap.evaluation.evaluate import evaluate
+from recap.graph import TransitionGraph
+from recap.model.config import Stage
+from recap.model.recap import RecapScorer
+from recap.model.sampled import SampledScores, sampled_scores
+from recap.storage.tensors import load_tensors
+from recap.training.losses import sampled_losses, training_losses
+from recap.training.negatives import NegativeSampler
+from recap.training.state import STATE_FILE
+from recap.training.trainer import Trainer
+from recap.training_config import SampledSoftmax, TrainConfig
+from tests.worlds import batch_of, small_city, small_recap, small_training
+
+STAGES = [Stage(warm_weight=0.5), Stage(warm_weight=0.0, correction=False), Stage(graph_weight=0.0, prior=False)]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=["all", "no correction", "core alone"])
+def test_with_every_place_drawn_it_is_the_whole_softmax(stage: Stage) -> None:
+    """Losses and every gradient are those of Eqs. 16-19; places that a case has scored already count once."""
+    dataset = small_city()
+    batch = batch_of(dataset, torch.arange(5, 60))
+    warm_B = torch.arange(len(batch)) % 3 == 0
+    found = []
+    for sampled in (False, True):
+        model = small_recap(dataset).eval()
+        if sampled:
+            scores = sampled_scores(model, batch, stage, torch.arange(dataset.num_pois))
+            losses = sampled_losses(scores, torch.zeros(dataset.num_pois), warm_B, stage.warm_weight)
+        else:
+            losses = training_losses(model(batch, stage), batch.target_B, warm_B, stage.warm_weight)
+        losses.objective.backward()
+        gradients = {
+            name: torch.zeros_like(value) if value.grad is None else value.grad.to_dense()
+            for name, value in model.named_parameters()
+        }
+        found.append((losses.main, losses.warm, gradients))
+    (main, warm, whole), (sampled_main, sampled_warm, parts) = found
+    torch.testing.assert_close(sampled_main, main, rtol=1e-6, atol=0)
+    torch.testing.assert_close(sampled_warm, warm, rtol=1e-6, atol=0)
+    assert float(main) > 0 and (float(warm) > 0) == (stage.warm_weight > 0)
+    for name, gradient in whole.items():
+        torch.testing.assert_close(parts[name], gradient, rtol=1e-4, atol=1e-8, msg=name)
+
+
+def test_the_loss_by_hand() -> None:
+    """One case: target 1, own place 2 with a prior of 1; of two places drawn one is scored already, one stands for 3.
+
+    Scores 2, 0 + 1 and 0.5, so that the loss is log(e^2 + e^1 + 3 e^0.5) - 2.
+    """
+    scores = SampledScores(
+        case_I=torch.tensor([0, 0]),
+        poi_I=torch.tensor([1, 2]),
+        target_B=torch.tensor([0]),
+        core_I=torch.tensor([2.0, 0.0]),
+        rest_I=torch.tensor([0.0, 1.0]),
+        core_BU=torch.tensor([[0.0, 0.5]]),
+        is_scored_BU=torch.tensor([[True, False]]),
+    )
+    losses = sampled_losses(scores, torch.tensor([7.0, log(3.0)]), torch.tensor([False]), 0.5)
+    assert float(losses.main) == pytest.approx(log(exp(2) + exp(1) + 3 * exp(0.5)) - 2, rel=1e-6)
+
+
+def test_places_stand_for_all_places() -> None:
+    """Over many draws every place weighs 1 in the mean, however popular; the sum of any f is met."""
+    torch.manual_seed(0)
+    popularity_P = torch.tensor([0.0, 1.0, 10.0, 100.0, 1000.0])
+    sampler = NegativeSampler(popularity_P, SampledSoftmax(popular=3, uniform=2))
+    weight_P, draws = torch.zeros(5, dtype=torch.float64), 20_000
+    for _ in range(draws):
+        negatives = sampler.draw()
+        assert negatives.poi_U.tolist() == sorted(set(negatives.poi_U.tolist()))
+        weight_P[negatives.poi_U] += negatives.log_weight_U.exp()
+    assert (weight_P / draws).tolist() == pytest.approx([1.0] * 5, abs=0.03)
+    # A place that nobody visited is drawn uniformly alone, 2 / 5 times a batch; it weighs 5 / 2 then.
+    alone = NegativeSampler(popularity_P, SampledSoftmax(popular=0, uniform=1)).draw()
+    assert alone.log_weight_U.exp().tolist() == pytest.approx([5.0])
+
+
+SAMPLED = TrainConfig.parse(small_training().model_dump() | {"sampled_softmax": {"popular": 4, "uniform": 4}})
+
+
+def trained(folder: Path, stop_after: int | None = None) -> dict[str, bytes]:
+    folder.mkdir(exist_ok=True)
+    trainer = Trainer(small_city(), SAMPLED, folder, torch.device("cpu"))
+    if (folder / STATE_FILE).is_file():
+        trainer.resume()
+    steps = [0]
+
+    def stop() -> bool:
+        steps[0] += 1
+        return steps[0] == stop_after
+
+    trainer.run(stop=stop)
+    state, _ = load_tensors(folder / STATE_FILE)
+    return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
+
+
+def test_it_learns_and_a_cut_changes_nothing(tmp_path: Path) -> None:
+    """Stopped in the middle of an epoch and continued: weights and both optimisers' states to the bit."""
+    whole = trained(tmp_path / "whole")
+    assert any(name.startswith("optimiser.") for name in whole)
+    trained(tmp_path / "cut", stop_after=4)
+    assert trained(tmp_path / "cut") == whole
+
+
+def test_rows_that_no_case_touched_stand_still(tmp_path: Path) -> None:
+    """One step: places that were neither scored nor walked over keep their weights and have no gradient."""
+    trainer = Trainer(small_city(), SAMPLED, tmp_path, torch.device("cpu"))
+    model, before = trainer.model, trainer.model.core.output.weight.detach().clone()
+    trainer._begin_epoch(1)
+    trainer._learn(slice(0, 2))
+    gradient = model.core.output.weight.grad
+    assert gradient is not None and gradient.is_sparse
+    touched = set(gradient.coalesce().indices()[0].tolist())
+    changed = set((model.core.output.weight.detach() != before).any(1).nonzero()[:, 0].tolist())
+    assert changed <= touched and 0 < len(changed) < len(before)
+
+
+def test_a_part_that_is_left_out_begins_from_its_defaults() -> None:
+    """``--set sampled_softmax.popular=4`` switches it on; ``none`` switches it off again; others stay refused."""
+    config = small_training()
+    assert config.sampled_softmax is None
+    given = config.override(["sampled_softmax.popular=4"]).sampled_softmax
+    assert given == SampledSoftmax(popular=4)
+    assert SAMPLED.override(["sampled_softmax=none"]).sampled_softmax is None
+    for wrong in ("sampled_softmax.many=4", "seed.more=1", "nothing.more=1"):
+        with pytest.raises(ConfigError, match=f"unknown field '{wrong[:-2]}'"):
+            config.override([wrong])
+
+
+def test_what_it_does_not_go_with() -> None:
+    """Smoothing and evidence need every place: refused with both names."""
+    values = SAMPLED.model_dump()
+    with pytest.raises(ConfigError, match=r"sampled_softmax does not go with label_smoothing, model\.evidence"):
+        TrainConfig.parse(values | {"label_smoothing": 0.1, "model": values["model"] | {"evidence": {}}})
+
+
+def test_ranks_in_small_pieces_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A catalogue that is too large for 512 cases at a time is ranked exactly, a few cases at a time."""
+    dataset = small_city()
+    graph = TransitionGraph.from_dataset(dataset)
+    scorer = RecapScorer(small_recap(dataset), Stage())
+    whole = evaluate(scorer, dataset, graph).records
+    sizes: list[int] = []
+
+    class Counting:
+        name = "recap"
+
+        def score(self, batch: object) -> object:
+            sizes.append(len(batch))  # type: ignore[arg-type]
+            return scorer.score(batch)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scoring, "_MOST_SCORES", 3 * dataset.num_pois)
+    pieces = evaluate(Counting(), dataset, graph).records  # type: ignore[arg-type]
+    assert max(sizes) == 3 < len(whole)
+    assert pieces["rank"].tolist() == whole["rank"].tolist()
+    np.testing.assert_allclose(pieces["score"], whole["score"], rtol=1e-12)
