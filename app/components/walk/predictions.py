@@ -70,7 +70,7 @@ def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
         {
             c.RANK: listed[c.RANK].map(rank_number),
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
-            "value": 100 * listed["probability"] if has_probability else listed[c.SCORE].map(_score),
+            "value": 100 * listed["probability"] if has_probability else _scores(listed),
             "evidence": [
                 _chips(revisit, near, exact, words)
                 for revisit, near, exact in zip(
@@ -101,7 +101,9 @@ def _columns(listed: pd.DataFrame, words: Words) -> dict:
             help=tooltip("model_share"),
         )
         if has_probability
-        else st.column_config.TextColumn("Score", alignment="right", width=105, help="As the model gives it; no share.")
+        else st.column_config.NumberColumn("Score", format="%.2f", width=105, help="As it is given; no share.")
+        if listed[c.SCORE].notna().all()
+        else st.column_config.TextColumn("Score", width=105, alignment="right", help="As it is given; no share.")
     )
     return {
         "rank": st.column_config.TextColumn("#", width=42, alignment="right"),
@@ -139,8 +141,10 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words
     )
 
 
-def _score(value: float) -> str:
-    return "–" if math.isnan(value) else points(value)
+def _scores(listed: pd.DataFrame) -> pd.Series:
+    """Scores; in words where one is not known, since a table shows a missing number as "None"."""
+    known = listed[c.SCORE].notna()
+    return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
 
 
 def _part(name: str, words: Words) -> str:
