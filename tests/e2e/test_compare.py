@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from tests.e2e.conftest import Page, playwright_api, resized, wait_until_idle
+from tests.e2e.test_every_view import violations
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
@@ -50,3 +51,5 @@ def test_a_cell_lists_its_cases_and_a_case_opens_side_by_side(open_page: Open) -
     ).first.click()
     expect(side_by_side.get_by_text("Nothing to take apart")).to_be_visible()
     expect(side_by_side.locator(".st-key-beside-parts-b")).to_be_visible()
+    wait_until_idle(side_by_side)
+    assert violations(side_by_side) == []
