@@ -17,7 +17,7 @@ _WRITTEN = "_written_params"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place")
+_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
 """Fields whose meaning hangs on the dataset or the model."""
 
 
