@@ -34,6 +34,15 @@ _VARIANTS: Final = {
 }
 """Parts that a model was trained again without, as the bundled results name them."""
 
+_STAGES: Final = {
+    "Core": "General pattern",
+    "Graph token": "Where people go",
+    "Revisit prior": "Habit",
+    "Correction": "Habit, by the time",
+    "Warm holdout": "Steps held back",
+}
+"""What a training switches on, see `analysis.training_progress.stage_spans`."""
+_OPTIONS: Final = {"num_hops": "Steps along the graph", "seed": "Random start"}
 _ROWS: Final = {"two_hop_addends": "Two-step trips", "correction": "Habit, by the time", "core": "The general pattern"}
 _ROWS_MORE: Final = {"graph_token": "Where people go in two steps"}
 _SOURCES: Final = {
@@ -70,6 +79,11 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Click a middle place, or tick its row, to cut it.",
     ),
     "in_token": ("The model reads them.", "They are in the token."),
+    "only_addends": (
+        "They act through their points alone.",
+        "They act through their addends alone: the token does not hold them.",
+    ),
+    "path_addend": ("Adds to the score", "Addend"),
     "not_in_token": ("This model does not read them.", "The token does not hold them at this checkpoint."),
     "rank_frozen": ("Rank without it", "Rank if cut, frozen"),
     "rank_recounted": ("Without its first step", "Recounted"),
@@ -239,6 +253,22 @@ class Words:
         """A model trained again without a part: "w/o recency" is "w/o habit: how lately"."""
         part = name.removeprefix("w/o ").lower()
         return f"w/o {_VARIANTS[part]}" if self.is_plain and name.startswith("w/o ") and part in _VARIANTS else name
+
+    def stage(self, name: str) -> str:
+        """A stage of a training, by what it switches on.
+
+        >>> Words("student").stage("+ Correction + Warm holdout")
+        '+ Habit, by the time + Steps held back'
+        """
+        if not self.is_plain:
+            return name
+        lead = "+ " * name.startswith("+ ")
+        return lead + " + ".join(_STAGES.get(part, part) for part in name.removeprefix("+ ").split(" + "))
+
+    def option(self, name: str) -> str:
+        """A field of a training's configuration; what has no plain word keeps the name that the form takes."""
+        field = name.rpartition(".")[2]
+        return _OPTIONS.get(field, name) if self.is_plain else name
 
     def clue(self, label: str) -> str:
         """A feature of the evidence (`analysis.explain.evidence_items.evidence_label`)."""

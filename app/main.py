@@ -5,6 +5,7 @@ import streamlit as st
 from app import state
 from app.cached import warming
 from app.components.text import quiet
+from app.components.theme_watch import watch_theme
 from app.door import ask_nobody_outside
 from app.pages import ASSETS, choose_page
 
@@ -16,4 +17,5 @@ if not presents:
 page.run()
 if state.takes_over_saying_invented():
     quiet("This city is invented: nobody in it is real.")
+watch_theme()
 warming.first_view_is_there()

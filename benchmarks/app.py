@@ -2,8 +2,9 @@
 
 Clients speak Streamlit's own protocol over loopback, without a browser: a time is from the click to the end of the
 script run, with everything the page needs received. One JSON line: medians, 95th percentiles, versions, hardware.
+With ``--against`` another checkout of the repository is measured in turns with this one: before and after in one run.
 
-    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--steps 30] [--checkout DIR]
+    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--steps 30] [--against CHECKOUT]
 """
 
 import argparse
@@ -11,7 +12,6 @@ import asyncio
 import json
 import os
 import platform
-import shutil
 import socket
 import statistics
 import subprocess
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 COMMAND = [sys.executable, "-c", "from app.cli.main import run; run()"]
+ROOT = Path(__file__).parents[1]
 MAX_CLIENTS = 40
 FEWER = 6
 """Filters, switches and other cases of a round."""
@@ -169,18 +171,18 @@ def summary(seconds: list[float]) -> dict[str, float]:
     return {"n": len(ordered), "median_ms": round(1000 * statistics.median(ordered), 1), "p95_ms": round(1000 * p95, 1)}
 
 
-def start(arguments: argparse.Namespace, home: str) -> tuple["subprocess.Popen[bytes]", str, float]:
-    """Start the app; returns the process, its address and the seconds until it answers."""
+def start(arguments: argparse.Namespace, checkout: Path, home: str) -> tuple["subprocess.Popen[bytes]", str, float]:
+    """Start a checkout's app; returns the process, its address and the seconds until it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [*COMMAND, "app", "--port", str(port)]
     for name in ("data", "checkpoint"):
         if getattr(arguments, name):
-            command += [f"--{name}", str(getattr(arguments, name))]
+            command += [f"--{name}", str(getattr(arguments, name).resolve())]
     started = time.perf_counter()
-    environment = os.environ | {"RECAP_HOME": home, "PYTHONPATH": str(arguments.checkout)}
-    quiet, checkout = subprocess.DEVNULL, arguments.checkout
+    environment = os.environ | {"RECAP_HOME": home, "PYTHONPATH": str(checkout)}
+    quiet = subprocess.DEVNULL
     server = subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment, cwd=checkout)  # noqa: S603
     url = f"http://127.0.0.1:{port}"
     while True:
@@ -189,8 +191,35 @@ def start(arguments: argparse.Namespace, home: str) -> tuple["subprocess.Popen[b
                 return server, url, time.perf_counter() - started
         except OSError:
             if server.poll() is not None:
-                sys.exit(f"recap app ended with code {server.returncode}")
+                sys.exit(f"recap app of {checkout} ended with code {server.returncode}")
             time.sleep(0.05)
+
+
+def measure_all(arguments: argparse.Namespace, servers: ExitStack) -> dict[str, dict[str, Any]]:
+    """Every number of clients for every checkout; the checkouts take turns, so that both meet the same load."""
+    checkouts = {"here": ROOT} | ({"against": arguments.against.resolve()} if arguments.against else {})
+    result: dict[str, dict[str, Any]] = {}
+    running = {}
+    for name, checkout in checkouts.items():
+        home = servers.enter_context(tempfile.TemporaryDirectory(prefix="recap-bench-", ignore_cleanup_errors=True))
+        server, url, until_healthy = start(arguments, checkout, home)
+        servers.callback(end, server)
+        started = time.perf_counter()
+        asyncio.run(visit(url, arguments.case, 0))
+        first_round = time.perf_counter() - started
+        result[name] = {"server_answers_s": round(until_healthy, 2), "first_round_s": round(first_round, 2)}
+        running[name] = url, psutil.Process(server.pid)
+    for count in [min(int(count), MAX_CLIENTS) for count in arguments.clients.split(",")]:
+        for name, (url, process) in running.items():
+            measured = measure(url, process, count, arguments.case, arguments.steps)
+            result[name][f"clients_{count}"] = asyncio.run(measured)
+    return result
+
+
+def end(server: "subprocess.Popen[bytes]") -> None:
+    """Stop a server."""
+    server.terminate()
+    server.wait(timeout=20)
 
 
 def main() -> None:
@@ -198,28 +227,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--checkpoint", type=Path)
-    parser.add_argument("--checkout", type=Path, default=Path(__file__).parents[1], help="measure another checkout")
+    parser.add_argument("--against", type=Path, help="another checkout, measured in turns with this one")
     parser.add_argument("--case", type=int, default=0, help="a case that is not the last of its trajectory")
     parser.add_argument("--clients", default="1,20")
     parser.add_argument("--steps", type=int, default=30)
     arguments = parser.parse_args()
-    counts = [min(int(count), MAX_CLIENTS) for count in arguments.clients.split(",")]
-    home = tempfile.mkdtemp(prefix="recap-bench-")
     load_before = psutil.getloadavg()[0]
-    server, url, until_healthy = start(arguments, home)
-    try:
-        result: dict[str, Any] = {"server_answers_s": round(until_healthy, 2)}
-        started = time.perf_counter()
-        asyncio.run(visit(url, arguments.case, 0))
-        result["first_round_s"] = round(time.perf_counter() - started, 2)
-        for count in counts:
-            result[f"clients_{count}"] = asyncio.run(
-                measure(url, psutil.Process(server.pid), count, arguments.case, arguments.steps)
-            )
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
-        shutil.rmtree(home, ignore_errors=True)
+    with ExitStack() as servers:
+        result = measure_all(arguments, servers)
     facts = {"cpus": os.cpu_count(), "load_before": round(load_before, 2), "machine": platform.machine()}
     versions = {"python": platform.python_version(), "streamlit": streamlit.__version__}
     print(json.dumps({"benchmark": "app", **result, **facts, **versions}))

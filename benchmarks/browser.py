@@ -2,10 +2,10 @@
 
 For each action two times in the page's own clock: ``answer`` until what was asked for is painted (a heading, a count, a
 rank), ``whole`` until the script has ended and everything is painted. Beside them the processor seconds that server
-and browser used, which say more than times do where other programs use the cores too. With ``--also`` the same is
+and browser used, which say more than times do where other programs use the cores too. With ``--against`` the same is
 measured with another checkout of the repository, in turns of the same run: before and after under one load.
 
-    python benchmarks/browser.py [--also CHECKOUT] [--repeats 15] [--data DIR --checkpoint DIR] [--busy 1]
+    python benchmarks/browser.py [--against CHECKOUT] [--repeats 15] [--data DIR --checkpoint DIR] [--busy 1]
 """
 
 import argparse
@@ -30,7 +30,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT: Final = Path(__file__).parents[1]
 ARGUMENTS: Final = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader"]
 STARTED: Final = "from app.cli.main import run; run()"
-IDLE: Final = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 CLICK_AND_WATCH: Final = """
 async ([click, watched, number]) => {
@@ -39,6 +38,7 @@ async ([click, watched, number]) => {
   const seen = () => find(watched)?.innerText;
   const idle = () => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning';
   const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  while (!find(click)) await frame();
   const before = seen(), started = performance.now(), element = find(click);
   if (number === null) element.click();
   else {
@@ -61,6 +61,20 @@ async ([click, watched, number]) => {
 """
 """Clicks an element (or types a number into it), watches another; three quick frames without a script are the end."""
 
+SETTLED: Final = """
+async () => {
+  const idle = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning';
+  const whole = () => !document.querySelector('[data-testid=stSkeleton]');
+  for (let quiet = 0, last = performance.now(); quiet < 20;) {
+    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    const now = performance.now();
+    quiet = idle() && whole() && now - last < 100 ? quiet + 1 : 0;
+    last = now;
+  }
+}
+"""
+"""Waits until a page that was opened is painted with its maps: the next click must not pay for them."""
+
 Target = tuple[str, str]
 """A CSS selector, and a pattern that the element's words match."""
 COUNT: Final[Target] = ("[data-testid=stMarkdownContainer]", "of [0-9,]+ cases$")
@@ -69,6 +83,7 @@ EDITS: Final[Target] = ("[data-testid=stMarkdownContainer]", "places re-ranked")
 
 
 UNSEEN: Final[Target] = (".st-key-show button", "Unseen")
+NEXT_CASE: Final[Target] = (".st-key-jump-on button", "")
 TOKEN: Final[Target] = (".st-key-edit_parts button", "Graph token")
 CASE: Final[Target] = (".st-key-explained_case input", "")
 
@@ -87,7 +102,7 @@ class Visit:
         self.page.goto(self.url + path, wait_until="commit")
         self.page.wait_for_selector(watched)
         answer = time.perf_counter() - started
-        self.page.wait_for_function(IDLE)
+        self.page.evaluate(SETTLED)
         return self._row(answer, time.perf_counter() - started, before)
 
     def act(self, click: Target, watched: Target, number: int | None = None) -> dict[str, float]:
@@ -117,6 +132,7 @@ def one_round(visit: Visit, cases: list[int]) -> Iterator[tuple[str, dict[str, f
     yield "open_walk", visit.open(f"/walk?case={first}")
     yield "filter", visit.act(UNSEEN, COUNT)
     yield "filter_off", visit.act(UNSEEN, COUNT)
+    yield "walk_other_case", visit.act(NEXT_CASE, HEADING)
     yield "cold_explain", visit.open(f"/explain?case={second}&register=Paper%27s+words")
     yield "toggle", visit.act(TOKEN, EDITS)
     yield "toggle_back", visit.act(TOKEN, EDITS)
@@ -162,11 +178,13 @@ def headline(browser: Browser, checkout: Path, options: list[str]) -> float:
 
 
 def summary(rows: list[dict[str, float]]) -> dict[str, float]:
-    """Medians, and the slowest tenth's beginning of the answer."""
-    answers = sorted(row["answer_s"] for row in rows)
-    p90 = answers[min(int(0.9 * len(answers)), len(answers) - 1)]
+    """Medians, and 95th percentiles of both times."""
     medians = {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
-    return medians | {"answer_p90_s": round(p90, 3)}
+    ordered = {name: sorted(row[name] for row in rows) for name in ("answer_s", "whole_s")}
+    p95 = {
+        f"{name}_p95": round(times[min(int(0.95 * len(times)), len(times) - 1)], 3) for name, times in ordered.items()
+    }
+    return medians | p95
 
 
 @contextmanager
@@ -183,7 +201,7 @@ def busy(processes: int) -> Iterator[None]:
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """All rounds; the checkouts take turns."""
-    checkouts = {"here": ROOT} | ({"also": arguments.also.resolve()} if arguments.also else {})
+    checkouts = {"here": ROOT} | ({"against": arguments.against.resolve()} if arguments.against else {})
     options = [
         text
         for name in ("data", "checkpoint")
@@ -217,7 +235,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     """Measure and print one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--also", type=Path, help="another checkout, measured in turns with this one")
+    parser.add_argument("--against", type=Path, help="another checkout, measured in turns with this one")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--repeats", type=int, default=15)

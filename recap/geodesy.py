@@ -21,3 +21,13 @@ def distance_km(
     half_lon = np.radians(np.asarray(other_longitude) - np.asarray(longitude)) / 2
     chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(other_phi) * np.sin(half_lon) ** 2
     return 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
+
+
+def unit_vectors(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
+    """Points of the unit sphere, (..., 3), for positions in degrees; 1 - a . b is half the squared chord of a and b.
+
+    >>> unit_vectors(np.array([0.0, 90.0]), np.array([90.0, 0.0])).round(3).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    phi, theta = np.radians(latitude), np.radians(longitude)
+    return np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=-1)

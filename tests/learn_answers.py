@@ -51,6 +51,8 @@ class Answers:
         self.next: dict[int, set[int]] = defaultdict(set)
         for source, target in self.steps:
             self.next[source].add(target)
+        self.alone: list[float] = []  # shares of returns found by each clue of habit, filled by `habit`
+        self.returns = 0
         self.tests = [(row, self.poi[row], self.poi[row + 1]) for row in dataset.cases(c.TEST).tolist()]
 
     @cached_property
@@ -123,6 +125,7 @@ class Answers:
                 seen[self.poi[at]].append(row - at)
             if target not in seen:
                 continue
+            self.returns += 1
             for clue in range(3):
                 weights = [float(clue == other) for other in range(3)]
                 scores = [points(weights, ago) for ago in seen.values()]
@@ -135,6 +138,7 @@ class Answers:
                 if len(seen[often]) > len(seen[late]) and min(seen[often]) > min(seen[late]):
                     check = larger(points(trained, seen[often]), points(trained, seen[late]), 0.005)
         assert check is not None
+        self.alone = [value / self.returns for value in found]
         return found.index(max(found)), check
 
     def habit_points(self, case: int, hour: int) -> float:

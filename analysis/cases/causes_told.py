@@ -121,7 +121,9 @@ def _paths_title(findings: CaseFindings, truth: Piece) -> tuple[Piece, ...]:
     whose = "Other people's trips" if findings.by_others else "Trips"
     middle = name(findings.names[findings.middles[0]], "path")
     if findings.direct == 0:
-        return join("Nobody had gone straight to ", truth, f". {whose} lead there by ", middle, ".")
+        return join(
+            "In the trips it learned from, nobody went straight to ", truth, f". {whose} lead there by ", middle, "."
+        )
     return join(f"{whose} by ", middle, " lead to ", truth, ". Without such paths it drops off the list.")
 
 
@@ -140,14 +142,18 @@ def _missed(findings: CaseFindings) -> Why:
         title = join(f"It was crowded out: without {words[source]}, ", truth, " would be on the list.")
         return Why("other", Screen(title, (came, Number("Without it", findings.rank_without(source)))))
     if not findings.visits and not findings.within_two_hops:
-        title = join("Nothing led to ", truth, ": they had never been there, and no known trips join the two places.")
+        title = join(
+            "Nothing led to ",
+            truth,
+            ": they had never been there, and no known trips lead there from here within two steps.",
+        )
         return Why("nothing", Screen(title, (came,)))
     visits: tuple[Number, ...] = (Number("Earlier visits there", f"{findings.visits:,}"),)
     if findings.first_visits:
         visits += (Number("Earlier visits to its first choice", f"{findings.first_visits:,}"),)
     if findings.visits:
-        title = join("They had been to ", truth, " before, but other places had more, ", first, " most of all.")
+        title = join("They had been to ", truth, " before, but the model put other places higher, ", first, " first.")
         return Why("visits", Screen(title, (came, *visits)))
     about: About = "paths" if findings.middles else "other"
-    title = join("Known trips lead to ", truth, ", but other places had more, ", first, " most of all.")
+    title = join("Known trips lead to ", truth, ", but the model put other places higher, ", first, " first.")
     return Why(about, Screen(title, (came, *visits)))

@@ -26,8 +26,8 @@ CONFIDENT_SHARE: Final = 0.5
 
 LABELS: Final[dict[RecipeName, str]] = {
     "popular": "Popular place, never-seen step",
-    "own_visits": "Found only by own visits",
-    "two_hops": "Found only by two-hop paths",
+    "own_visits": "Lost without own visits",
+    "two_hops": "Lost without two-hop paths",
     "both": "Needs visits and paths",
     "wrong": "Confidently wrong",
     "flipped": "Flipped between models",

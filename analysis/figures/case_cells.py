@@ -26,7 +26,7 @@ RANK_BINS: Final[tuple[Bin, ...]] = (
 STEP_BINS: Final[tuple[Bin, ...]] = (*((count, count) for count in range(10)), (10, 19), (20, 49), (50, None))
 _STEP_PLACES: Final = (*range(10), 10.5, 12.0, 13.3)
 """Where the step bins stand on their axis: the wide ones have wide names."""
-LARGEST_DISC: Final = 34
+LARGEST_DISC: Final = 24
 SMALLEST_DISC: Final = 5
 
 
@@ -91,13 +91,13 @@ def plot_case_cells(cells: pd.DataFrame, *, found_within: int, palette: Palette)
     styled(figure, palette, height=330, margin={"l": 76, "b": 44})
     figure.update_layout(dragmode="select")
     figure.update_xaxes(
-        title_text="Times the step occurred in training",
+        title_text="Step seen in training",
         tickvals=list(_STEP_PLACES),
         ticktext=[name_bin(*bounds) for bounds in STEP_BINS],
         range=[-0.7, _STEP_PLACES[-1] + 0.7],
     )
     figure.update_yaxes(
-        title_text="Rank of the true place",
+        title_text="Rank of the truth",
         tickvals=list(range(len(RANK_BINS))),
         ticktext=[name_bin(*bounds) for bounds in RANK_BINS],
         range=[len(RANK_BINS) - 0.3, -0.7],

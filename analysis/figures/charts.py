@@ -53,7 +53,7 @@ def styled(figure: go.Figure, palette: Palette, *, height: int, margin: dict[str
     }
     for letter, own in (("x", {"showgrid": False, "linecolor": palette.grid}), ("y", {"gridcolor": palette.grid})):
         names = [name for name in there if name.startswith(f"{letter}axis")] or [f"{letter}axis"]
-        style |= dict.fromkeys(names, axis | own)
+        style |= {name: _merged(axis | own, _own_standoff(there.get(name, {}))) for name in names}
     figure.layout = _merged(there, style)
     figure.layout.template = None  # assigning a layout brings the default one back
     return figure
@@ -67,6 +67,12 @@ def add_notes(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:
     """
     new = ({"showarrow": False} | dict(note) for note in notes)
     figure.layout.annotations = [*figure.layout.annotations, *new]
+
+
+def _own_standoff(axis: Mapping[str, Any]) -> dict[str, Any]:
+    """The room that a figure keeps between an axis and its title, where it asks for some."""
+    standoff = axis.get("title", {}).get("standoff")
+    return {} if standoff is None else {"title": {"standoff": standoff}}
 
 
 def _merged(there: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def plot_squares(
     ]
     add_notes(figure, notes)
     styled(figure, palette, height=height)
-    figure.update_xaxes(visible=False, range=[-0.9, 1.5])
+    figure.update_xaxes(visible=False, range=[-1.05, 1.5])
     figure.update_yaxes(visible=False, range=[-0.5, 1.75])
     return figure
 

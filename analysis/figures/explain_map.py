@@ -11,8 +11,8 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 
-MAP_SIZE = (520, 330)
-NARROWEST_PX = 270
+MAP_SIZE = (400, 330)
+NARROWEST_PX = 245
 
 
 def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:

@@ -68,7 +68,8 @@ def explain_marks(
         }
     )
     places = _places(explanation, camera, at[:3], x[:3], y[:3])
-    return ExplainMarks(camera, places, middles, two_hops, _names(places, middles, size))
+    room = (min(size[0], narrowest) / 2 - 4, size[1] / 2 - 4)
+    return ExplainMarks(camera, places, middles, two_hops, _names(places, middles, size, room))
 
 
 def _places(
@@ -99,7 +100,9 @@ def _places(
     )
 
 
-def _names(places: pd.DataFrame, middles: pd.DataFrame, size: tuple[int, int]) -> pd.DataFrame:
+def _names(
+    places: pd.DataFrame, middles: pd.DataFrame, size: tuple[int, int], narrowest: tuple[float, float]
+) -> pd.DataFrame:
     wanted = places.iloc[[1, 2, 0]]
     placed = place_labels(
         wanted["name"].tolist(),
@@ -108,6 +111,7 @@ def _names(places: pd.DataFrame, middles: pd.DataFrame, size: tuple[int, int]) -
         wanted["r"].to_numpy(float) + 1,
         obstacles=np.concatenate([table[["x", "y", "r"]].to_numpy(float) for table in (places, middles)]),
         half_size=(size[0] / 2 - 4, size[1] / 2 - 4),
+        narrowest=narrowest,
     )
     names = wanted.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
     names["text"] = [label.text for label in placed]

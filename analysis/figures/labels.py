@@ -8,6 +8,8 @@ CHARACTER_PX = 7.2
 HEIGHT_PX = 20.0
 PADDING_PX = 10.0
 MAX_CHARACTERS = 30
+_SHORTER = (18, 12)
+"""Characters of a name where its whole does not fit the narrowest window; its mark's tip has it whole."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -44,6 +46,7 @@ def place_labels(
     *,
     obstacles: np.ndarray,
     half_size: tuple[float, float] = (365.0, 260.0),
+    narrowest: tuple[float, float] | None = None,
 ) -> list[Label]:
     """Put each name beside its mark, close and then a little farther, where it covers nothing; else leave it out.
 
@@ -53,27 +56,32 @@ def place_labels(
         gap: distance in pixels between a mark's middle and its name.
         obstacles: rows of x, y and radius in pixels of all discs, which no name may cover.
         half_size: half the map's width and height in pixels, so that names are not cut off.
+        narrowest: the same of the narrowest window; a name that finds room there is cut off nowhere.
     """
     taken: list[Box] = []
     placed = []
     for index, full in enumerate(texts):
-        text = shorten(full)
+        whole = (shorten(full), half_size)
+        tries = [whole]
+        if narrowest is not None:
+            tries = [*((shorten(full, at_most), narrowest) for at_most in (MAX_CHARACTERS, *_SHORTER)), whole]
         options = (
-            (label, label_box(label, x[index], y[index]))
+            (label, label_box(label, x[index], y[index]), room)
+            for text, room in tries
             for farther in _FARTHER_PX
             for label in _options(index, text, float(gap[index]) + farther)
         )
-        for label, box in options:
-            if not _outside(box, half_size) and not _covers(box, obstacles) and not any(_meet(box, t) for t in taken):
+        for label, box, room in options:
+            if not _outside(box, room) and not _covers(box, obstacles) and not any(_meet(box, t) for t in taken):
                 taken.append(box)
                 placed.append(label)
                 break
     return placed
 
 
-def shorten(text: str) -> str:
+def shorten(text: str, at_most: int = MAX_CHARACTERS) -> str:
     """A name in at most 30 characters."""
-    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
+    return text if len(text) <= at_most else text[: at_most - 1].rstrip() + "…"
 
 
 def label_box(label: Label, x: float, y: float) -> Box:

@@ -1,64 +1,70 @@
-"""Long-tail figures: accuracy by count in two panels on one axis, evidence cohorts, hop sweep, lift."""
+"""Long-tail figures: accuracy by count, evidence cohorts, hop sweep, lift."""
 
 import math
+from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.figures.charts import styled
+from analysis.figures.charts import add_notes, styled
 from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
 from analysis.figures.palette import Palette, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 
+COUNT_AXES: Final = {
+    c.TRANSITION_COUNT: "Times this step occurred in training",
+    c.DESTINATION_COUNT: "Times this place was visited in training",
+}
+
 
 def plot_accuracy_by_count(
-    by_step: pd.DataFrame,
-    by_place: pd.DataFrame,
+    table: pd.DataFrame,
     metric: str,
     *,
-    eta: int,
+    by: str,
+    top: float,
+    tail_up_to: int | None,
     reference: str,
-    titles: tuple[str, str],
+    title: str,
     palette: Palette,
 ) -> go.Figure:
-    """Bars by transition count and by destination count side by side on one y axis; a tick marks the baseline.
+    """Bars by how often the step or the place was seen; a tick marks the baseline, n stands under each bin.
 
     Bars carry ``[column, low, high]`` as customdata, so that a click opens the bin's cases.
 
     Args:
-        by_step, by_place: from `accuracy_by_count`, with a reference.
-        eta: tail bins stand on a grey band and in the full colour.
+        table: from `accuracy_by_count`, with a reference.
+        by: the column that was counted over.
+        top: end of the y axis, see `accuracy_axis`; figures beside each other share it.
+        tail_up_to: bins up to this count stand on a grey band and in the full colour; None for no tail.
         reference: the baseline's name.
-        titles: of the two panels.
+        title: of the figure.
     """
-    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, column_widths=[0.58, 0.42], horizontal_spacing=0.07)
-    panels = ((by_step, c.TRANSITION_COUNT, eta), (by_place, c.DESTINATION_COUNT, None))
-    for column, (table, by, tail_up_to) in enumerate(panels, start=1):
-        _add_bars(figure, column, table, by, metric, tail_up_to, reference, palette)
-    names = ("Times this step occurred in training", "Times this place was visited in training")
-    for column, name in enumerate(names, start=1):
-        figure.update_xaxes(title_text=name, title_standoff=30, type="category", tickangle=0, row=1, col=column)
+    figure = go.Figure()
+    _add_bars(figure, table, by, metric, tail_up_to, reference, palette)
+    figure.update_xaxes(title_text=COUNT_AXES[by], title_standoff=36, type="category", tickangle=0)
     styled(figure, palette, height=400, margin={"l": 46, "t": 40, "b": 78})
-    top = max(float(by_step["upper"].max()), float(by_place["upper"].max()), 0.05)
-    top = 1.0 if not math.isfinite(top) or top > 0.5 else top * 1.15
-    figure.update_yaxes(range=[0, top * 1.06], tickformat=".2f", nticks=6)
-    for axis, title in (("x domain", titles[0]), ("x2 domain", titles[1])):
-        figure.add_annotation(
-            x=0,
-            xref=axis,
-            y=1,
-            yref="paper",
-            yanchor="bottom",
-            yshift=8,
-            xanchor="left",
-            text=title,
-            showarrow=False,
-            font={"size": 15, "color": palette.ink},
-        )
-    tail_bins = int(((by_step["high"] >= 0) & (by_step["high"] <= eta)).sum())
+    figure.update_yaxes(range=[0, top], tickformat=".2f", nticks=6)
+    add_notes(
+        figure,
+        [
+            {
+                "x": 0,
+                "xref": "x domain",
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "yshift": 8,
+                "xanchor": "left",
+                "text": title,
+                "font": {"size": 15, "color": palette.ink},
+            }
+        ],
+    )
+    tail_bins = 0 if tail_up_to is None else int(((table["high"] >= 0) & (table["high"] <= tail_up_to)).sum())
     if tail_bins:
         figure.add_vrect(
             x0=-0.5,
@@ -66,17 +72,20 @@ def plot_accuracy_by_count(
             fillcolor=palette.band,
             line_width=0,
             layer="below",
-            row=1,
-            col=1,
             annotation={"text": "<b>tail</b>", "font": {"color": palette.quiet, "size": 13}},
             annotation_position="top left",
         )
     return figure
 
 
+def accuracy_axis(*tables: pd.DataFrame) -> float:
+    """The end of a y axis that holds all intervals: 1.06 from accuracies of .5 on, else a little above the highest."""
+    top = max(0.05, *(float(table["upper"].max()) for table in tables))
+    return 1.06 if not math.isfinite(top) or top > 0.5 else top * 1.15 * 1.06
+
+
 def _add_bars(
     figure: go.Figure,
-    column: int,
     table: pd.DataFrame,
     by: str,
     metric: str,
@@ -110,8 +119,6 @@ def _add_bars(
             )
         ],
         hoverinfo="text",
-        row=1,
-        col=column,
     )
     for position, reference_value in enumerate(table["reference"]):
         if known.iloc[position]:
@@ -123,21 +130,19 @@ def _add_bars(
                 y0=reference_value,
                 y1=reference_value,
                 line={"color": palette.ink, "width": 2.5},
-                row=1,
-                col=column,
             )
-    for position, n in enumerate(table["n"]):
-        figure.add_annotation(
-            x=position,
-            y=0,
-            yanchor="top",
-            yshift=-22,
-            text=f"{n:,}",
-            showarrow=False,
-            font={"size": 11, "color": palette.quiet},
-            row=1,
-            col=column,
-        )
+    numbers = [
+        {
+            "x": position,
+            "y": 0,
+            "yanchor": "top",
+            "yshift": -22,
+            "text": f"{n:,}",
+            "font": {"size": 11, "color": palette.quiet},
+        }
+        for position, n in enumerate(table["n"])
+    ]
+    add_notes(figure, numbers)
 
 
 def plot_cohorts(
@@ -181,9 +186,9 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: st
         axis: what N counts.
     """
     panels = (
-        ("Candidates a place", "avg_candidates", "{:,.0f}"),
-        ("Unseen steps reached", "coverage", "{:.2f}"),
-        ("Signal to noise × 1000", "snr_x1000", "{:.1f}"),
+        ("Candidates<br>a place", "avg_candidates", "{:,.0f}"),
+        ("Unseen steps<br>reached", "coverage", "{:.2f}"),
+        ("Signal to noise<br>× 1000", "snr_x1000", "{:.1f}"),
     )
     figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.09, subplot_titles=[title for title, _, _ in panels])
     for column, (_, name, pattern) in enumerate(panels, start=1):
@@ -211,7 +216,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: st
         )
         top = float(hops[name].max()) if len(hops) else 1.0
         figure.update_yaxes(range=[-0.06 * (top or 1), 1.22 * (top or 1)], visible=False, row=1, col=column)
-    styled(figure, palette, height=290, margin={"t": 34, "b": 48})
+    styled(figure, palette, height=300, margin={"t": 48, "b": 48})
     figure.update_xaxes(title_text=axis, dtick=1, range=[0.5, 5.6], showline=True)
     figure.update_annotations(font={"size": 14, "color": palette.ink})
     return figure

@@ -1,6 +1,6 @@
 """Runs beside each other: their curves on one axis, and the options of a sweep with what each combination reached."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -59,7 +59,8 @@ def plot_overlay(curves: Mapping[str, pd.DataFrame], *, label: str, palette: Pal
             font={"size": 13, "color": ink},
         )
     styled(figure, palette, height=260, margin={"l": 48, "b": 40, "r": 108})
-    figure.update_xaxes(title_text="Epoch", tickformat="d", rangemode="tozero")
+    last = max((int(table["epoch"].max()) for table in drawn.values()), default=1)
+    figure.update_xaxes(title_text="Epoch", tick0=1, dtick=max(1, round(last / 8)), tickformat="d")
     figure.update_yaxes(title_text=label, nticks=5)
     return figure
 
@@ -75,20 +76,26 @@ def sweep_table(compared: RunComparison) -> pd.DataFrame:
     return table.astype({"val": float, "test": float})
 
 
-def plot_sweep(table: pd.DataFrame, *, palette: Palette) -> go.Figure:
+def plot_sweep(table: pd.DataFrame, *, palette: Palette, option_words: Callable[[str], str] | None = None) -> go.Figure:
     """Parallel coordinates: one axis an option, the last ones what was reached; a line is a run, dark where it is good.
 
     Drag along an axis to keep the lines that cross it there.
 
     Args:
         table: from `sweep_table`.
+        option_words: what an option is called; the last part of its name otherwise.
     """
     reached = [name for name in REACHED if table[name].notna().any()]
     known = table[table[reached[0]].notna()] if reached else table.iloc[:0]
     options = [name for name in table.columns if name not in ("run", *REACHED)]
-    dimensions = [_axis(name, known[name]) for name in options]
+    words = option_words or (lambda name: name)
+    dimensions = [_axis(words(name), known[name]) for name in options]
     dimensions += [
-        {"label": REACHED[name], "values": known[name].fillna(known[name].min()), "tickformat": ".3f"}
+        {
+            "label": REACHED[name].replace(" HR", "<br>HR"),
+            "values": known[name].fillna(known[name].min()),
+            "tickformat": ".3f",
+        }
         for name in reached
     ]
     figure = go.Figure(
@@ -104,7 +111,7 @@ def plot_sweep(table: pd.DataFrame, *, palette: Palette) -> go.Figure:
             unselected={"line": {"color": palette.grid, "opacity": 0.4}},
         )
     )
-    return styled(figure, palette, height=280, margin={"l": 70, "r": 50, "t": 48, "b": 16})
+    return styled(figure, palette, height=280, margin={"l": 70, "r": 50, "t": 60, "b": 16})
 
 
 def _axis(name: str, values: pd.Series) -> dict[str, Any]:
@@ -113,7 +120,7 @@ def _axis(name: str, values: pd.Series) -> dict[str, Any]:
     levels = sorted(set(values)) if numeric else sorted({str(value) for value in values})
     place = {level: at for at, level in enumerate(levels)}
     return {
-        "label": name.rpartition(".")[2].replace("_", " "),
+        "label": name.rpartition(".")[2].replace("_", " ").replace(" ", "<br>", 1),
         "values": np.array([place[value if numeric else str(value)] for value in values]),
         "tickvals": list(range(len(levels))),
         "ticktext": [str(level) for level in levels],

@@ -11,8 +11,8 @@ from analysis.training_progress import StageSpan
 
 _HEIGHT: Final = 340
 _DASHES: Final = {"All": "solid", "Tail": "dot", "Head": "dash", "main": "solid", "warm": "dot"}
-_NARROW: Final = 0.075
-"""Stages shorter than this share of the run carry their name lower, so that names do not meet."""
+_NARROW: Final = 0.15
+"""Stages shorter than this share of the run, for a name of 8 letters, carry it lower: names meet on no phone."""
 
 
 def plot_training(
@@ -39,13 +39,16 @@ def plot_training(
         left, right = span.first - 0.5, span.last + 0.5
         figure.add_vrect(x0=left, x1=right, fillcolor=fills[span.meaning], line=gap, layer="below")
         share = (span.last - span.first + 1) / epochs
-        level = (level + 1) % 3 if share < _NARROW * len(span.name) / 8 else 0
+        lines = span.name.removeprefix("+ ").split(" + ")
+        level = (level + 1) % 3 if share < _NARROW * max(map(len, lines)) / 8 else 0
+        plus = "+ " * span.name.startswith("+ ")
         figure.add_annotation(
             x=span.first - 0.5,
             y=1.0 - 0.075 * level,
             xref="x",
             yref="paper",
-            text=f"<b>{span.name}</b>",
+            text="<br>".join(f"<b>{plus}{line}</b>" for line in lines),
+            align="left",
             showarrow=False,
             xanchor="left",
             yanchor="top",

@@ -8,7 +8,7 @@ import pydeck as pdk
 from analysis.figures import deck_layers
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
-from analysis.figures.walk_marks import HALF_SIZE, WalkMarks
+from analysis.figures.walk_marks import NARROW, WalkMarks
 from recap import columns as c
 
 
@@ -20,7 +20,7 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int
         map_style: from `basemap_style`, or the address of an online style.
     """
     layers = [
-        *deck_layers.scale(scale_bar(marks.camera, HALF_SIZE), palette),
+        *deck_layers.scale(scale_bar(marks.camera, NARROW), palette),
         *(_two_hop_layers(marks, palette) if len(marks.two_hops) else []),
         *_walked_layers(marks, palette),
         deck_layers.lines("leaders", marks.leaders, "at", "true_at", colour=rgb(palette.quiet), width=1.2),

@@ -28,9 +28,14 @@ CHOSEN_PX = 4.0
 """How far the ring of the chosen place lies outside the disc, or outside the truth's ring."""
 LONE_RING_PX = 12.0
 NAMED_CANDIDATES = 3
-HALF_SIZE = (356.0, 266.0)
-ZOOM_BUTTONS = (338.0, -230.0, 42.0)
-"""Pixels of the map within which marks and names stay, and where the browser's map has its buttons (x, y, radius)."""
+NARROW = (186.0, 244.0)
+"""Half the width and height in pixels within which marks stay, and names that find room there: a projector's map."""
+WIDE = (308.0, 244.0)
+"""The same of a map at 1440 pixels, where further names stay."""
+PICTURE = (360.0, 256.0)
+"""The same of a picture or a film, which nobody makes narrower."""
+ZOOM_BUTTONS = np.array([[273.0, -210.0, 42.0], [153.0, -210.0, 42.0]])
+"""Where the browser's map has its buttons at either width: x, y, radius."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +96,22 @@ def walk_marks(
     camera: Camera,
     show_truth: bool = True,
     show_paths: bool = True,
+    picture: bool = False,
 ) -> WalkMarks:
-    """Lay out one case for a camera; while the truth is hidden, nothing hangs on it."""
+    """Lay out one case for a camera; while the truth is hidden, nothing hangs on it.
+
+    Args:
+        picture: for `map_image`, which has one size, rather than for a browser's map, which has many.
+    """
     walked = _walked(opened, trajectory, int(prediction.case[c.CASE]), camera)
     source = walked.iloc[[-1]].assign(r=SOURCE_PX)
-    discs, ring = _discs_and_ring(opened, prediction, camera, source, show_truth)
+    discs, ring = _discs_and_ring(opened, prediction, camera, source, show_truth, PICTURE if picture else NARROW)
     source, discs, stops = _stops(walked, source, discs, ring)
     two_hops, middles = _two_hops(opened, prediction, camera, show_truth and show_paths, show_paths)
     marks = WalkMarks(camera, walked, stops, source, discs, ring, two_hops, middles, pd.DataFrame())
-    return WalkMarks(camera, walked, stops, source, discs, ring, two_hops, middles, _names(opened, prediction, marks))
+    return WalkMarks(
+        camera, walked, stops, source, discs, ring, two_hops, middles, _names(opened, prediction, marks, picture)
+    )
 
 
 def disc_radius_px(weight: np.ndarray) -> np.ndarray:
@@ -153,7 +165,12 @@ def _stops(
 
 
 def _discs_and_ring(
-    opened: LoadedDataset, prediction: CasePrediction, camera: Camera, source: pd.DataFrame, show_truth: bool
+    opened: LoadedDataset,
+    prediction: CasePrediction,
+    camera: Camera,
+    source: pd.DataFrame,
+    show_truth: bool,
+    room: tuple[float, float],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Listed places and the truth's ring, spread together."""
     listed = prediction.candidates.head(prediction.num_best)
@@ -173,7 +190,7 @@ def _discs_and_ring(
     true_x, true_y = (pd.concat([discs[name], ring[name]] if lone else [discs[name]]).to_numpy(float) for name in "xy")
     radius = np.concatenate([whole, ring["r"]]) if lone else whole
     fixed = source[["x", "y", "r"]].to_numpy(float)
-    x, y = spread_discs(true_x, true_y, radius, fixed=fixed, half_size=HALF_SIZE)
+    x, y = spread_discs(true_x, true_y, radius, fixed=fixed, half_size=room)
     discs = _moved(discs, x[: len(discs)], y[: len(discs)], camera)
     ring = _moved(ring, x[-1:], y[-1:], camera) if lone else _moved(ring, x[truth], y[truth], camera)
     return discs, ring
@@ -231,7 +248,7 @@ def _two_hops(
     return lines, middles.assign(r=4.0, tip=tips).drop_duplicates(subset="tip")
 
 
-def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks) -> pd.DataFrame:
+def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
     """Names of the source, the truth and the best places, each where it covers no disc."""
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])
@@ -251,8 +268,9 @@ def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks) 
         wanted["x"].to_numpy(float),
         wanted["y"].to_numpy(float),
         wanted["r"].to_numpy(float) + 1,
-        obstacles=np.vstack([marks.round_marks, ZOOM_BUTTONS]),
-        half_size=HALF_SIZE,
+        obstacles=marks.round_marks if picture else np.vstack([marks.round_marks, ZOOM_BUTTONS]),
+        half_size=PICTURE if picture else WIDE,
+        narrowest=None if picture else NARROW,
     )
     names = wanted.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
     names["text"] = [label.text for label in placed]

@@ -82,7 +82,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         margin={"b": 28, "l": _LETTER_PX * max(map(len, labels)) + 12},
     )
     figure.update_xaxes(
-        range=[low - 0.02 * span, high + 0.34 * span],
+        range=[low - 0.02 * span, high + (0.12 + 0.022 * max(len(bar.text) for bar in chart.bars)) * span],
         showticklabels=False,
         title={"text": chart.axis, "standoff": 6},
     )
@@ -135,7 +135,7 @@ def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
         yref="paper",
         x0=chart.chosen - 0.42,
         x1=chart.chosen + 0.42,
-        y0=-0.01,
+        y0=0.34 / count,  # the foot of the last row
         y1=0.95,
         line={"color": palette.ink, "width": 1.2, "dash": "dot"},
     )

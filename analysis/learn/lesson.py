@@ -105,11 +105,17 @@ class Training:
 
 @dataclass(frozen=True)
 class Deeper:
-    """A link into a view that shows the same, with the state carried over."""
+    """A link into a view that shows the same, with the state carried over.
+
+    Attributes:
+        params: of the link.
+        moved: what positions of the lesson's handles add to them.
+    """
 
     view: str
     label: str
     params: Mapping[str, str] = field(default_factory=dict)
+    moved: Callable[[tuple[int, ...]], Mapping[str, str]] = field(default=lambda at: {})
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from recap.training_config import TrainConfig
 Part = Literal["graph", "history", "holdout"]
 """What a variant lacks: the graph token, all that rests on own visits, the warm-transition holdout loss."""
 
-EPOCHS: Final = 6
+EPOCHS: Final = 8
 HOLDOUT_WEIGHT: Final = 0.5
 """lambda_warm of the holdout, as in the bundled models."""
 _SIZES: Final[dict[str, Any]] = {
@@ -34,7 +34,7 @@ _SIZES: Final[dict[str, Any]] = {
     "graph_dim": 32,
     "calibration_dim": 8,
     "suffix_length": 1,
-    "embedding_dropout": 0.8,
+    "embedding_dropout": 0.7,
     "output_dropout": 0.1,
     "graph_dropout": 0.0,
 }

@@ -69,6 +69,15 @@ def share_question(
     return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right)
 
 
+def verdicts(right: int, answers: int) -> tuple[str, ...]:
+    """The first word of each answer's reply: whether it is right is said, not only drawn.
+
+    >>> verdicts(1, 3)
+    ('No', 'Right', 'No')
+    """
+    return tuple("Right" if at == right else "No" for at in range(answers))
+
+
 def choose(prompt: str, answers: tuple[tuple[str, str], ...], right: int) -> Question:
     """A question from pairs (label, reply)."""
     return Question(prompt, tuple(Choice(label, reply) for label, reply in answers), right)

@@ -9,14 +9,13 @@ from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars, Dots, PlaceMap, Way
 from analysis.learn.lesson import Handle, Scene, Told, Training
 from analysis.learn.live_training import LiveEpoch, Part, Worth, toy_config, train_in_town, worth_of_part
-from analysis.learn.toy_town import HOUSES, MAX_SHARE, PLACES, ToyTown, build_toy_town, kind_of_place, place_name
+from analysis.learn.toy_town import MAX_SHARE, PLACES, ToyTown, build_toy_town, kind_of_place, map_position, place_name
 from analysis.learn.vocabulary import Say
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
 TOWNS: Final = 5
-_SPREAD: Final = {"Square": 1.4, "Stop": 1.1}
 PART_WORDS: Final[dict[Part, str]] = {"graph": "Without {graph}", "history": "Without {habit}"}
 
 
@@ -38,9 +37,13 @@ def poi_of(opened: LoadedDataset, place: int) -> int:
 
 
 def town_map(
-    opened: LoadedDataset, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int
+    opened: LoadedDataset, seed: int, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int
 ) -> PlaceMap:
-    """The town with a step's ends and a middle place that was chosen; places are the dataset's numbers."""
+    """The town with a step's ends and a middle place that was chosen; places are the dataset's numbers.
+
+    Args:
+        seed: of the town.
+    """
     kinds = {kind: [poi_of(opened, place) for place in range(PLACES) if kind_of_place(place) == kind] for kind in
              ("House", "Stop", "Square")}  # fmt: skip
     dots = [Dots(f"{kind}s", tuple(places), "baseline", size) for (kind, places), size in
@@ -52,9 +55,9 @@ def town_map(
     ]
     names = dict(enumerate(opened.labels))
     latitude, longitude = opened.latitude.copy(), opened.longitude.copy()
-    for kind, spread in _SPREAD.items():  # drawn a little apart, so that names do not lie upon each other
-        for degrees in (latitude, longitude):
-            degrees[kinds[kind]] += (spread - 1) * (degrees[kinds[kind]] - degrees[kinds[kind]].mean())
+    for place in range(PLACES):
+        poi = poi_of(opened, place)
+        latitude[poi], longitude[poi] = map_position(place, seed)
     return PlaceMap(says, latitude, longitude, tuple(dots), ways, names, clickable=True)
 
 
@@ -122,12 +125,3 @@ def _verdict(say: Say, part: Part, worth: Worth) -> str:
     if worth.high < 0:
         return f"{name} does harm here."
     return f"{name} changes nothing that can be told from chance."
-
-
-def is_house(place: int) -> bool:
-    """Whether a planted place is a house.
-
-    >>> is_house(0), is_house(12)
-    (True, False)
-    """
-    return place < HOUSES

@@ -6,10 +6,16 @@ who leaves a stop goes to its square. Every outing is one such step. Two things 
 - **Two-hop steps**: straight from a house to its square. Half of the houses, the open ones, do so in training too; from
   the other half nobody ever did before the test, so that only the path house -> stop -> square tells where such a step
   ends.
-- **Returns**: to the place a person has taken to lately. Which one changes with every season, so that only the person's
-  own last visits tell.
+- **Returns**: from a square to the place a person has taken to lately. Which one changes with every season, so that
+  only the person's own last visits tell.
 
-As an outing is a single step, the share of each kind of test step is what was asked for.
+The first weeks are ordinary whatever is mixed in, so that every path is there to be found. As an outing is a single
+step, the share of each kind of test step is what was asked for.
+
+Positions are an input of the core, so each kind of place has a quarter of its own and the houses stand in one street:
+a position tells a house from a square, and no house from another. Were houses far apart, the core would know the open
+ones by where they stand, learn their squares by heart, and have no need of a path; what the graph token is worth would
+hang on who happens to lie beside whom.
 """
 
 from dataclasses import dataclass
@@ -39,12 +45,16 @@ _SEASON: Final = 8
 """Outings until a person takes to another place."""
 _START: Final = pd.Timestamp("2024-01-08 08:00", tz="UTC")
 EARLY_SHARE: Final = 0.25
-"""The first share of the training: only then does anybody leave a closed house. A model that trains on the rest knows
-the first leg of the path from the graph alone, and nothing by heart."""
+"""The first share of the training, of ordinary steps alone: only then does anybody leave a closed house. A model that
+trains on the rest knows the first leg of the path from the graph alone, and nothing by heart."""
 _FROM_CLOSED: Final = 0.3
-"""Share of the early ordinary steps that leave a closed house."""
-_BUSY: Final = (*range(SQUARES), *range(HOUSES, PLACES))
-"""Where returns set out from: anywhere but a closed house."""
+"""Share of the early steps that leave a closed house."""
+_STREET: Final = (45.04, -30.0)
+"""Where the street of the houses begins; degrees in the open Atlantic."""
+_SOUTH: Final = 44.94
+"""Latitude of the quarter of the squares."""
+_DOOR: Final = 1e-4
+"""Degrees of longitude, some 8 m, from a house to the next."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +101,13 @@ def is_open(house: int) -> bool:
     return house < SQUARES
 
 
-def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> ToyTown:
+def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, layout: int = 0) -> ToyTown:
     """Let sixty people live in the town.
 
     Args:
         two_hop_share: share of the steps that go straight from a house to its square, 0 to `MAX_SHARE`.
         return_share: share of the steps that return to a place of this season, 0 to `MAX_SHARE`.
+        layout: 0 puts stops and squares on rings; any other number draws them anywhere in their quarters.
 
     Raises:
         ConfigError: a share outside its range.
@@ -106,7 +117,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> 
             raise ConfigError(f"{name} must lie between 0 and {MAX_SHARE:g}, not {share!r}")
     generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
     steps = [step for person in range(_PEOPLE) for step in _life(person, two_hop_share, return_share, generator)]
-    raw, kinds = _check_ins(steps, seed)
+    raw, kinds = _check_ins(steps, [_position(place, seed, layout) for place in range(PLACES)])
     dataset = prepare_dataset(
         raw,
         DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_length=1),
@@ -133,11 +144,12 @@ def _life(person: int, two_hop: float, returns: float, generator: np.random.Gene
     steps: list[_Step] = []
     favourite = 0
     for split, count in _STEPS.items():
-        for index, kind in enumerate(_mix(count, two_hop, returns, generator)):
+        early = int(EARLY_SHARE * count) if split == "train" else 0
+        first_weeks: list[Kind] = ["ordinary"] * early
+        for index, kind in enumerate([*first_weeks, *_mix(count - early, two_hop, returns, generator)]):
             if split != "test" and index % _SEASON == 0:
                 favourite = int(generator.integers(PLACES))
-            is_early = split == "train" and index < EARLY_SHARE * count
-            source, target = _ends(kind, split, is_early, favourite, generator)
+            source, target = _ends(kind, split, index < early, favourite, generator)
             steps.append(_Step(person, len(steps), split, kind, source, target))
     return steps
 
@@ -157,7 +169,7 @@ def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.
         house = int(generator.integers(SQUARES)) + (0 if split == "train" else SQUARES)
         return house, square_of(house)
     while kind == "return":
-        source = int(generator.choice(_BUSY))
+        source = 2 * HOUSES + int(generator.integers(SQUARES))
         if source != favourite:
             return source, favourite
     if is_early and generator.random() < _FROM_CLOSED:
@@ -167,7 +179,7 @@ def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.
     return place, stop_of(place) if place < HOUSES else square_of(place - HOUSES)
 
 
-def _check_ins(steps: list[_Step], seed: int) -> tuple[pd.DataFrame, list[Kind]]:
+def _check_ins(steps: list[_Step], positions: list[tuple[float, float]]) -> tuple[pd.DataFrame, list[Kind]]:
     """Two check-ins a step, a day apart from the next step; the kind of each row's step beside them."""
     rows, kinds = [], []
     for step in steps:
@@ -180,8 +192,8 @@ def _check_ins(steps: list[_Step], seed: int) -> tuple[pd.DataFrame, list[Kind]]
                     c.POI_NAME: place_name(place),
                     c.CATEGORY_ID: kind_of_place(place),
                     c.CATEGORY: kind_of_place(place),
-                    c.LATITUDE: _at(place, seed)[0],
-                    c.LONGITUDE: _at(place, seed)[1],
+                    c.LATITUDE: positions[place][0],
+                    c.LONGITUDE: positions[place][1],
                     c.TZ_OFFSET_MINUTES: 0,
                     c.TIME: time,
                     c.TRAJECTORY_ID: f"{step.person}-{step.number}",
@@ -208,16 +220,31 @@ def place_name(place: int) -> str:
     return f"{kind_of_place(place)} {_number_in_kind(place) + 1}"
 
 
-def _at(place: int, seed: int) -> tuple[float, float]:
-    """Squares in the middle, stops around them, houses far out; degrees in the open Atlantic.
+def map_position(place: int, seed: int) -> tuple[float, float]:
+    """Where the lesson's map draws a place: squares in the middle, stops around them, houses far out; degrees.
 
-    Who lies beside whom is drawn, so that no position gives a path away.
+    Who lies beside whom is drawn by the seed. Only the map has them so: in the dataset houses stand in one street and
+    squares in one quarter.
     """
-    rings = {"Square": (SQUARES, 0.008), "Stop": (HOUSES, 0.02), "House": (HOUSES, 0.03)}
+    rings = {"Square": (SQUARES, 0.011), "Stop": (HOUSES, 0.022), "House": (HOUSES, 0.03)}
     number, radius = rings[kind_of_place(place)]
     slots = np.random.default_rng([seed, number, int(1000 * radius)]).permutation(number)
     angle = 2 * np.pi * slots[_number_in_kind(place)] / number
     return round(45.0 + radius * float(np.sin(angle)), 5), round(-30.0 + 1.4 * radius * float(np.cos(angle)), 5)
+
+
+def _position(place: int, seed: int, layout: int) -> tuple[float, float]:
+    """Where a place lies in the dataset; degrees."""
+    if place < HOUSES:
+        return _STREET[0], round(_STREET[1] + _DOOR * place, 5)
+    if layout == 0:
+        latitude, longitude = map_position(place, seed)
+    else:
+        north, east = np.random.default_rng([seed, layout, place]).uniform(-0.03, 0.03, 2)
+        latitude, longitude = 45.0 + float(north), round(-30.0 + 1.4 * float(east), 5)
+    if kind_of_place(place) == "Square":
+        latitude = _SOUTH + (latitude - 45.0) / 3
+    return round(latitude, 5), longitude
 
 
 def _number_in_kind(place: int) -> int:

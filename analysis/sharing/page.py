@@ -101,6 +101,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
         "placed": placed,
         "height": 60 + 46 * max(len(placed), 1),
         "has_rows": any(path.rows for path in case.paths),
+        "has_addends": any(path.addend is not None for path in case.paths),
         "has_last": any(visits.last for visits in case.visits),
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,
         "timelines": [{"side": side, "name": places[r.place].name, "dots": r.dots} for side, r in sides],

@@ -9,7 +9,7 @@ from analysis.figures.walk_marks import walk_marks
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.sharing.walks import share_step
-from analysis.trajectories.cameras import fit_predictions, fit_steps
+from analysis.trajectories.cameras import PICTURE_PX, fit_predictions, fit_steps
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import Trajectory
 
@@ -51,9 +51,17 @@ def draw_walk_film(
         camera = fit_steps(ground.opened, trajectory, predictions, show_truth=choice.show_truth)
     else:
         steps = [share_step(trajectory, prediction) for prediction in predictions]
-        camera = fit_predictions(ground.opened, predictions, show_truth=choice.show_truth)
+        camera = fit_predictions(ground.opened, predictions, show_truth=choice.show_truth, width_px=PICTURE_PX)
     marks = [
-        walk_marks(ground.opened, walk, step, camera=camera, show_truth=choice.show_truth, show_paths=choice.show_paths)
+        walk_marks(
+            ground.opened,
+            walk,
+            step,
+            camera=camera,
+            show_truth=choice.show_truth,
+            show_paths=choice.show_paths,
+            picture=True,
+        )
         for walk, step in steps
     ]
     return draw_walk_gif(marks, ground, palette=palette, total=len(trajectory.cases))

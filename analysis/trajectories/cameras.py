@@ -10,24 +10,43 @@ from recap import columns as c
 
 FITTED_PREDICTIONS = 5
 CLOSEST_ZOOM = 16.0
-NARROWEST_PX = 550
+NARROWEST_PX = 380
 """Width of the map where it stands beside the list on a projector of 960 pixels; wider maps show more at the sides."""
+PICTURE_PX = 720
+"""Width of a picture or a film of the map."""
+MAP_HEIGHT_PX = 500
+MARGIN_PX = 46
 
 
-def fit_prediction(opened: LoadedDataset, prediction: CasePrediction, *, show_truth: bool) -> Camera:
+def fit_prediction(
+    opened: LoadedDataset, prediction: CasePrediction, *, show_truth: bool, width_px: int = NARROWEST_PX
+) -> Camera:
     """The camera on the source, the first five predictions and, only while it is shown, the truth."""
-    return _fit(opened, _ahead(prediction, show_truth))
+    return _fit(opened, _ahead(prediction, show_truth), width_px)
 
 
-def fit_predictions(opened: LoadedDataset, predictions: list[CasePrediction], *, show_truth: bool = True) -> Camera:
+def fit_predictions(
+    opened: LoadedDataset,
+    predictions: list[CasePrediction],
+    *,
+    show_truth: bool = True,
+    width_px: int = NARROWEST_PX,
+) -> Camera:
     """One camera for several predictions of one case, so that pictures side by side show the same stretch."""
-    return _fit(opened, np.concatenate([_ahead(prediction, show_truth) for prediction in predictions]))
+    return _fit(opened, np.concatenate([_ahead(prediction, show_truth) for prediction in predictions]), width_px)
 
 
-def fit_walk(opened: LoadedDataset, trajectory: Trajectory, prediction: CasePrediction, *, show_truth: bool) -> Camera:
+def fit_walk(
+    opened: LoadedDataset,
+    trajectory: Trajectory,
+    prediction: CasePrediction,
+    *,
+    show_truth: bool,
+    width_px: int = NARROWEST_PX,
+) -> Camera:
     """The camera on every stop up to now too; later stops would give the truth away."""
     stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(prediction.case[c.CASE]))]
-    return _fit(opened, np.concatenate([stops, _ahead(prediction, show_truth)]))
+    return _fit(opened, np.concatenate([stops, _ahead(prediction, show_truth)]), width_px)
 
 
 def fit_steps(
@@ -35,7 +54,8 @@ def fit_steps(
 ) -> Camera:
     """One camera for all steps of a walk, so that a film of them does not jump."""
     stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(predictions[-1].case[c.CASE]))]
-    return _fit(opened, np.concatenate([stops, *(_ahead(prediction, show_truth) for prediction in predictions)]))
+    ahead = [_ahead(prediction, show_truth) for prediction in predictions]
+    return _fit(opened, np.concatenate([stops, *ahead]), PICTURE_PX)
 
 
 def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
@@ -44,7 +64,12 @@ def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
     return np.array([int(prediction.case[c.SOURCE]), *best, *truth], dtype=np.int64)
 
 
-def _fit(opened: LoadedDataset, poi: np.ndarray) -> Camera:
+def _fit(opened: LoadedDataset, poi: np.ndarray, width_px: int) -> Camera:
     return fit_camera(
-        opened.latitude[poi], opened.longitude[poi], width_px=NARROWEST_PX, height_px=540, max_zoom=CLOSEST_ZOOM
+        opened.latitude[poi],
+        opened.longitude[poi],
+        width_px=width_px,
+        height_px=MAP_HEIGHT_PX,
+        padding_px=MARGIN_PX,
+        max_zoom=CLOSEST_ZOOM,
     )

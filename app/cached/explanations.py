@@ -128,7 +128,7 @@ def miss_labels(source: Source, k: int) -> pd.Series:
     return label_misses(described_misses(source), k)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Asking why cases are missed, once for each model", hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=4, show_spinner="Naming the misses, once for each model", hash_funcs=BY_MODEL)
 def described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
     opened, removals = datasets.open_dataset(source), read_removals(source)

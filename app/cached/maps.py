@@ -25,10 +25,11 @@ from analysis.sharing.share import share_cases
 from analysis.sharing.slides import draw_case_image
 from analysis.sharing.walk_film import FilmChoice, draw_walk_film
 from analysis.sharing.walks import share_step
-from analysis.trajectories.cameras import fit_prediction, fit_walk
+from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app.cached import datasets, models
+from app.cached.figures import BY_CONTENT
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.fonts import slide_font
 from app.sources import Source
@@ -97,18 +98,26 @@ def _walk_marks(
     show_truth: bool,
     show_paths: bool,
     whole_walk: bool,
+    *,
+    picture: bool = False,
 ) -> WalkMarks:
     opened = datasets.open_dataset(source)
+    width = PICTURE_PX if picture else NARROWEST_PX
     if whole_walk:
-        camera = fit_walk(opened, trajectory, prediction, show_truth=show_truth)
+        camera = fit_walk(opened, trajectory, prediction, show_truth=show_truth, width_px=width)
     else:
-        camera = fit_prediction(opened, prediction, show_truth=show_truth)
-    return walk_marks(opened, trajectory, prediction, camera=camera, show_truth=show_truth, show_paths=show_paths)
+        camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width)
+    shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
+    return walk_marks(opened, trajectory, prediction, camera=camera, **shown)
 
 
 def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
     """The map of an explanation."""
-    ground = ground_address(source, theme, online=online)
+    return _draw_explain_map(source, explanation, ground_address(source, theme, online=online), theme)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
+def _draw_explain_map(source: Source, explanation: FullExplanation, ground: str, theme: Theme) -> DrawnDeck:
     opened = datasets.open_dataset(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 
@@ -135,12 +144,13 @@ def walk_image(
 ) -> bytes:
     """The map of one case as a PNG, drawn when it is asked for: the marks of the page; told coarsely unless exact."""
     if exact:
-        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk, picture=True)
         return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
     told = told_places(datasets.open_dataset(source), Generalisation()).opened(datasets.open_dataset(source))
     step, shared = share_step(trajectory, prediction)
-    camera = fit_prediction(told, shared, show_truth=show_truth)
-    marks = walk_marks(told, step, shared, camera=camera, show_truth=show_truth, show_paths=show_paths)
+    camera = fit_prediction(told, shared, show_truth=show_truth, width_px=PICTURE_PX)
+    shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": True}
+    marks = walk_marks(told, step, shared, camera=camera, **shown)
     return draw_walk_image(marks, told_ground(source, told), palette=palette_of(theme))
 
 

@@ -1,7 +1,8 @@
 """The analysis tables a view asks for, computed once for each choice and kept."""
 
 import json
-from typing import cast
+from collections.abc import Callable
+from typing import Final, cast
 
 import pandas as pd
 import streamlit as st
@@ -15,15 +16,21 @@ from analysis.records.carriers import Carriers, find_carriers
 from analysis.records.case_groups import By
 from analysis.records.evaluation_records import records_key
 from analysis.records.notable_cases import NotableCase, notable_cases
+from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
 from app.cached.removals import kept_causes
+from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
+
+MAX_HOPS: Final = 5
+_FORMAT: Final = "1"
+"""Of the kept tables of hops and lifts: their columns and how they are computed."""
 
 
 def metric_label(metric: str) -> str:
@@ -79,17 +86,26 @@ def distribution(source: Source) -> pd.DataFrame:
     return accuracy_tables.transition_distribution(datasets.open_dataset(source).cases)
 
 
-@st.cache_data(max_entries=16, show_spinner="Walking the transition graph", hash_funcs=BY_DATASET)
+@st.cache_data(max_entries=16, show_spinner="Walking the transition graph, once for each city", hash_funcs=BY_DATASET)
 def hops(source: Source) -> pd.DataFrame:
     """See `recap.dataset_statistics.hop_statistics`."""
     opened = datasets.open_dataset(source)
-    return pd.DataFrame(hop_statistics(opened.dataset, opened.graph))
+    return _kept(source, "hops", MAX_HOPS, lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph, MAX_HOPS)))
 
 
-@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance", hash_funcs=BY_DATASET)
+@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance, once for each city", hash_funcs=BY_DATASET)
 def lift(source: Source, group: str) -> pd.DataFrame:
     """See `analysis.long_tail.lift.evidence_lift`."""
-    return lift_analysis.evidence_lift(datasets.open_dataset(source), group=group)
+    rows = len(lift_analysis.EVIDENCE) * len(lift_analysis.CONTROLS)
+    return _kept(
+        source, f"lift-{group}", rows, lambda: lift_analysis.evidence_lift(datasets.open_dataset(source), group=group)
+    )
+
+
+def _kept(source: Source, kind: str, rows: int, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """A table of the dataset alone, from the user's cache where it was made before."""
+    key = TableKey(source.dataset_hash, kind, c.SPLIT_NAMES[c.TEST], kind, _FORMAT)
+    return kept_table(key, make, rows=rows, keep=not AppSettings.from_environment().read_only)
 
 
 def ablations(source: Source, metric: str, group: str = "all") -> pd.DataFrame | None:

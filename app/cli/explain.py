@@ -219,7 +219,7 @@ def misses(
     exact: Annotated[bool, typer.Option("--exact", help="With --out: as recorded, which the file says.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Why test cases are missed: exactly one label for each, by the removal that would have found it."""
+    """Name each miss by the single removal that would have found it; where none would, by what coincides."""
     from analysis.long_tail.misses import (
         MISS_LABELS,
         count_misses,
@@ -250,13 +250,15 @@ def misses(
         print_json({"k": k, "n": len(labels), "missed": missed, "labels": rows, "negative_gate_share": negative})
         return
     shown = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
-    shown.add_column("why")
+    shown.add_column("kind of miss")
     shown.add_column("cases", justify="right")
     shown.add_column("share", justify="right")
     for row in counts.itertuples():
         shown.add_row(MISS_LABELS[str(row.label)], f"{row.n:,}", f"{row.share:.3f}")
     console.print(shown)
-    console.print("Outvoted by X: without X, for all places, it would be found.")
+    console.print(
+        "Outvoted by X: without X, for all places, it would be found. The last four coincide and are no causes."
+    )
     if negative is not None:
         console.print(f"The gate is negative for {percent(negative, 1)} of all candidates.")
 
@@ -328,7 +330,8 @@ def _print_explanation(explanation: CaseExplanation) -> None:
     console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
     for path in explanation.paths[:10]:
         counts = f"{path.count_in} × {path.count_out} transitions"
-        console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}")
+        addend = "" if path.addend is None else f", addend {signed(path.addend, 2)}"
+        console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}{addend}")
 
 
 def _candidate_table(explanation: CaseExplanation) -> Table:

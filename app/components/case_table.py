@@ -113,11 +113,11 @@ def _draw(
         _chips(key, chosen, change)
         st.space("stretch")
         quiet(f"{len(shown):,} of {len(table):,} cases", width="content")
-    grid = st.grid(5, min_column_width=145) if show_truth else None
+    grid = st.grid(3, min_column_width=246) if show_truth else None  # a projector keeps them side by side
     if grid is not None:
-        with grid.cell(column_span=2):
+        with grid.cell():
             _brush(table, key, k, change)
-    with grid.cell(column_span=3) if grid is not None else st.container():
+    with grid.cell(column_span=2) if grid is not None else st.container():
         picked = _rows(shown, key, more)
         with st.container(horizontal=True, vertical_alignment="center"):
             if picked is None:
@@ -184,7 +184,7 @@ def _controls(
         words: dict[str, tuple[str, list[str], Callable[[str], str]]] = {
             "categories": ("Category of the true place", sorted(set(table[c.CATEGORY])), visible),
             "reasons": (
-                "Missed because",
+                "Kind of miss",
                 [name for name in MISS_LABELS if name in set(table[REASON])],
                 state.words().term,
             ),
@@ -320,9 +320,9 @@ def _columns() -> dict[str, Any]:
         c.RANK: number("Rank", width=62, format="%g", help="Of the true place; a mean over ties."),
         c.TRANSITION_COUNT: number("Step seen", width=78, help="In training."),
         c.DESTINATION_COUNT: number("Place visited", width=92, help="In training."),
-        c.CATEGORY: text("Category", width=120, help="Of the true place."),
+        c.CATEGORY: text("Category", width=140, help="Of the true place."),
         HOUR: number("Hour", width=52, help="Local hour of the check-in before."),
-        REASON: text("Missed because", width=160),
+        REASON: text("Kind of miss", width=160),
         CAUSES: text("Found with, lost without", width=170, help="Ranked within K with it, below K without it."),
         FROM: text("From", width=150),
         TO: text("To", width=150),

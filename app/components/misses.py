@@ -1,4 +1,7 @@
-"""Why cases are missed: a filter of Walk, and a table of Long tail whose rows list their cases."""
+"""Kinds of misses: a filter of Walk, and a table of Long tail whose rows list their cases.
+
+Only "outvoted" and "clipped" are causes, shown by a removal; the other kinds say what coincides.
+"""
 
 from typing import Final
 
@@ -23,11 +26,14 @@ MISS_K: Final = "miss_k"
 WHY_LABELS: Final = MISS_LABELS
 ANY_REASON: Final = "any"
 """No reason chosen; None as an option of a selectbox reads "Choose an option"."""
-WHY_HELP: Final = f"{TERMS['outvoted'].plain} {tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
+WHY_HELP: Final = (
+    f"{TERMS['outvoted'].plain} Where no removal finds it, what coincides is named, which is no cause. "
+    f"{tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
+)
 
 
 def why_control(source: Source) -> None:
-    """Choose one reason; only for a checkpoint, since a baseline has no parts."""
+    """Choose one kind; only for a checkpoint, since a baseline has no parts."""
     if not source.has_parts:
         return
     asked = st.query_params.get("why")
@@ -36,10 +42,10 @@ def why_control(source: Source) -> None:
     if meant is not None and labels[meant] != asked:  # a link from before the reasons were renamed
         st.session_state["why"] = meant
     st.selectbox(
-        "Missed because",
+        "Kind of miss",
         (ANY_REASON, *MISSES),
         key="why",
-        format_func=lambda name: "Any reason" if name == ANY_REASON else labels[name],
+        format_func=lambda name: "Any kind" if name == ANY_REASON else labels[name],
         help=WHY_HELP,
         on_change=lambda: st.session_state.update(filters_changed=True),
         bind="query-params",
@@ -66,13 +72,13 @@ def show_misses(source: Source) -> None:
     if not source.has_parts:
         return
     words = state.words()
-    section("Why cases are missed", help=WHY_HELP)
+    section("Kinds of misses", help=WHY_HELP)
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20
     labels = explanations.miss_labels(source, k)
     counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
     table = pd.DataFrame(
         {
-            "Why": [words.term(label) for label in counts["label"]],
+            "Kind": [words.term(label) for label in counts["label"]],
             "Cases": [f"{n:,}" for n in counts["n"]],
             "Share": [share(value) for value in counts["share"]],
             **{name: [f"{n:,}" for n in by_step[name]] for name in by_step},

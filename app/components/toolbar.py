@@ -80,7 +80,7 @@ def register_control() -> None:
 
 def legend(*items: str) -> None:
     """Small words under a figure that say what its marks mean; Markdown without data in it."""
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for item in items:
             st.markdown(f":small[{item}]", width="content")
 

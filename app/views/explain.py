@@ -35,7 +35,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
-NARROW: Final = 250  # three columns from 830 px on: a projector of 960 keeps sum and map side by side
+NARROW: Final = 234  # three columns from a window of 768 px on: sum and map stay side by side
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -80,13 +80,13 @@ def view() -> None:
         shown = explanations.explain(
             source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
         )
-    with exports:
+    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
+        _answer(shown, state.words())
+    with exports:  # after the answer, which does not wait for it
         if not hide_truth:  # Present tells the truth
             present_button(case, edits=edits)
         save_control(source, shown, about, against, state.words().sentences)
         _export(source, shown)
-    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
-        _answer(shown, state.words())
     top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
     with top.cell(column_span=2):
         show_score_parts(shown)

@@ -5,7 +5,14 @@ from functools import partial
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts, plot_hops, plot_lift
+from analysis.figures.long_tail import (
+    COUNT_AXES,
+    accuracy_axis,
+    plot_accuracy_by_count,
+    plot_cohorts,
+    plot_hops,
+    plot_lift,
+)
 from analysis.figures.overview import plot_ablations, plot_distribution
 from analysis.formatting import percent
 from analysis.long_tail import headlines
@@ -31,6 +38,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
 
+NARROW = 380  # half a projector of 960 pixels
 OWN = "own"  # the source's model; None as an option would read "Choose an option"
 LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
 LIFT_RIVALS = {
@@ -95,26 +103,33 @@ def view() -> None:
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     label = datasets.model_label(source, model)
     trends = [headlines.trend_words(row) for row in rises.to_dict(orient="records")[:2]]
-    figure = drawn(
-        plot_accuracy_by_count,
-        by_step,
-        by_place,
-        metric=metric,
-        eta=eta,
-        reference=MODEL_LABELS[beside],
-        titles=(f"<b>By step</b>: {trends[0]}", f"<b>By place</b>: {trends[1]}"),
-    )
-    event = st.plotly_chart(
-        figure,
-        theme=None,
-        config=PLOT_CONFIG,
-        key="bars",
-        on_select="rerun",
-        selection_mode="points",
-        alt=f"{label} by how often the step occurred in training: {trends[0]}; "
-        f"by how often the place was visited: {trends[1]}",
-    )
-    open_selected(source, event)
+    top = accuracy_axis(by_step, by_place)
+    halves = st.grid(2, min_column_width=NARROW)
+    for table, by, name, trend in (
+        (by_step, c.TRANSITION_COUNT, "By step", trends[0]),
+        (by_place, c.DESTINATION_COUNT, "By place", trends[1]),
+    ):
+        figure = drawn(
+            plot_accuracy_by_count,
+            table,
+            metric=metric,
+            by=by,
+            top=top,
+            tail_up_to=eta if by == c.TRANSITION_COUNT else None,
+            reference=MODEL_LABELS[beside],
+            title=f"<b>{name}</b>: {trend}",
+        )
+        with halves.cell():
+            event = st.plotly_chart(
+                figure,
+                theme=None,
+                config=PLOT_CONFIG,
+                key=f"bars-{by}",
+                on_select="rerun",
+                selection_mode="points",
+                alt=f"{label}, {name.lower()}: {trend}. {COUNT_AXES[by]}",
+            )
+        open_selected(source, event)
     bins = {"By step": by_step, "By place": by_place}
 
     def open_bin(name: str, row: int) -> None:
@@ -154,7 +169,7 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
     distribution = tables.distribution(source)
     words = state.words()
-    halves = st.grid(2, min_column_width=380, gap="medium")
+    halves = st.grid(2, min_column_width=NARROW, gap="medium")
     with halves.cell():
         section("Which evidence a tail step has")
         event = st.plotly_chart(

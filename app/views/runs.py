@@ -1,5 +1,6 @@
 """Runs: configure, estimate, launch, watch, stop, resume, compare, open."""
 
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -24,6 +25,7 @@ from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.types import RunRow
 
+NARROW: Final = 245  # three columns from a window of 800 px on: no half of the page is empty
 STATE_COLOURS: Final = {
     "running": "blue",
     "stopping": "blue",
@@ -46,21 +48,25 @@ def view() -> None:
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
         st.warning(markdown_text(refusal))
-    grid = st.grid(3, min_column_width=380)
+    grid = st.grid(3, min_column_width=NARROW)
     if not store.read_only:
-        with grid.cell(), st.container(border=True):
-            error_boundary(show_form)(store)
+        with grid.cell():
+            with st.container(border=True):
+                error_boundary(show_form)(store)
+            if chosen is not None:
+                show_gpus(store, rows)
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
             show_beginning(store)
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
-        show_gpus(store, rows)
-        run = store.get(chosen)
-        show_comparison(store, rows, run, next(row for row in rows if row["id"] == chosen))
-        show_sweep(store, rows, run)
-        show_time_machine(run)
+        if store.read_only:
+            show_gpus(store, rows)
+    run = store.get(chosen)
+    show_comparison(store, rows, run, next(row for row in rows if row["id"] == chosen))
+    show_sweep(store, rows, run)
+    show_time_machine(run)
 
 
 def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
@@ -75,12 +81,12 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
         selection_mode="single-row",
         column_config={
             "run": st.column_config.TextColumn("Run", width=50),
-            "what": st.column_config.TextColumn("What", width=200),
+            "what": st.column_config.TextColumn("What", width=280),
             "state": st.column_config.MultiselectColumn("State", options=list(STATE_COLOURS), color=colours, width=90),
             "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
             "hr20": st.column_config.TextColumn("Val HR@20", width=90, alignment="right"),
             "time": st.column_config.TextColumn("Time", width=70, alignment="right"),
-            "note": st.column_config.TextColumn("Note", width=220),
+            "note": st.column_config.TextColumn("Note"),
         },
     )
     row = ticked_row(event, len(table))
@@ -126,7 +132,8 @@ def _title(store: RunStore, chosen: str | None) -> str:
     run = store.get(chosen)
     described = describe_run(run)
     try:
-        spans = stage_spans(run.read_spec().train_config())
+        words = state.words()
+        spans = [replace(span, name=words.stage(span.name)) for span in stage_spans(run.read_spec().train_config())]
     except RecapError:
         spans = []
     return run_headline(described, spans)

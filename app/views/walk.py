@@ -41,12 +41,14 @@ def view() -> None:
     if "case" not in st.session_state and "case" not in st.query_params:
         filters_changed()  # a link that names filters and no case opens the first case that passes
     case = state.current_case(len(opened.cases))
+    selection = current_selection(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         trajectory_slot = st.container(horizontal=True, width="content")
-        selection = current_selection(source)
-        filter_controls(source, selection)
-        st.space("stretch")
+        filter_controls(source)
+    # A row of its own that is always there: a filter that is chosen adds to it and moves nothing.
+    with st.container(horizontal=True, vertical_alignment="center"):
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
+        chosen_filters(source, selection)
     notes = st.container()  # of their own: they come and go, and the map below must keep its place in the page
     with notes:
         numbers = chosen_cases(source, selection)
@@ -169,8 +171,8 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     )
 
 
-def filter_controls(source: Source, selection: Selection | None) -> None:
-    """Pills, the chosen bar or cell, and further choices behind a button."""
+def filter_controls(source: Source) -> None:
+    """Pills, and further choices behind a button."""
     labels = filter_labels(causes=source.has_parts, words=state.words())
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
@@ -188,33 +190,6 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         label_visibility="collapsed",
         on_change=filters_changed,
     )
-    if selection is not None:
-        st.button(
-            selections.label(source, selection),
-            icon=":material/close:",
-            icon_position="right",
-            on_click=clear_selection,
-            help="Show all cases again",
-        )
-    why = chosen_reason(source)
-    if why is not None:
-        st.button(
-            f"Missed: {state.words().term(why)}",
-            icon=":material/close:",
-            icon_position="right",
-            on_click=clear_reason,
-            help="Show cases whatever the reason",
-        )
-    times = [*st.session_state.get("day_part", []), *st.session_state.get("days", [])]
-    if times:
-        st.button(
-            ", ".join(times).capitalize(),
-            icon=":material/close:",
-            icon_position="right",
-            on_click=clear_times,
-            key="clear-times",
-            help="Show cases of any time again",
-        )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source, lists=True)
         st.text_input(
@@ -247,6 +222,26 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             persist_state="session",
             help="Off: nothing leaves this machine. On: your browser asks carto.com for the visible stretch of map.",
         )
+
+
+def chosen_filters(source: Source, selection: Selection | None) -> None:
+    """A button for each choice that no pill shows; it takes the choice away."""
+    why = chosen_reason(source)
+    times = [*(st.session_state.get("day_part") or []), *(st.session_state.get("days") or [])]
+    for key, label, clear, help_text in (
+        ("selection", selection and selections.label(source, selection), clear_selection, "Show all cases again"),
+        ("reason", why and f"Missed: {state.words().term(why)}", clear_reason, "Show cases whatever the reason"),
+        ("times", ", ".join(times).capitalize(), clear_times, "Show cases of any time again"),
+    ):
+        if label:
+            st.button(
+                label,
+                icon=":material/close:",
+                icon_position="right",
+                on_click=clear,
+                key=f"clear-{key}",
+                help=help_text,
+            )
 
 
 def time_controls() -> None:

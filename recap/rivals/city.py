@@ -22,7 +22,7 @@ class City:
         coordinates_P2: latitude and longitude in degrees, float64.
         category_P: int64.
         visits_P: training check-ins of each POI, int64.
-        user_N, poi_N: of the training check-ins, in table order (user, time).
+        user_N, poi_N, seconds_N: of the training check-ins, in table order (user, time); UTC seconds.
         graph: training transitions within trajectories.
     """
 
@@ -32,6 +32,7 @@ class City:
     visits_P: Tensor
     user_N: Tensor
     poi_N: Tensor
+    seconds_N: Tensor
     graph: TransitionGraph
 
     @classmethod
@@ -46,6 +47,7 @@ class City:
             visits_P=torch.bincount(poi_N, minlength=dataset.num_pois),
             user_N=torch.tensor(train[c.USER].to_numpy(np.int64)),
             poi_N=poi_N,
+            seconds_N=torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64)),
             graph=TransitionGraph.from_dataset(dataset) if graph is None else graph,
         )
 

@@ -1,6 +1,7 @@
 """The configuration of every rival, with its published values, and their typed union; reading them loads no torch."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal
+import math
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field
 
@@ -177,6 +178,63 @@ class DprlConfig(RivalConfig):
     target_time: bool = Field(False, description="Read the hour and weekday of the step to predict, as published.")
 
 
+class RotanConfig(RivalConfig):
+    """ROTAN with the published values for NYC, and the source's own time."""
+
+    title: ClassVar = "ROTAN"
+    rival: Literal["rotan"] = "rotan"
+    epochs: int = Field(60, ge=1, description="Passes over the training trajectories.")
+    batch_size: int = Field(128, ge=1, description="Trajectories in a step.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate after its warm-up, before it falls.")
+    weight_decay: float = Field(8e-4, ge=0, description="L2 penalty.")
+    warm_epochs: int = Field(10, ge=0, description="Epochs in which the learning rate rises to its height.")
+    warm_rate: float = Field(1e-4, gt=0, description="Learning rate of the first epoch, if any warms up.")
+    least_rate: float = Field(1e-5, gt=0, description="What it falls to, along a cosine.")
+    dim: int = Field(128, ge=2, le=1024, description="Width of a place, its code, a user and a turn.")
+    feedforward_dim: int = Field(1024, ge=1, le=16384, description="Feed-forward width of a layer.")
+    layers: int = Field(4, ge=1, le=16, description="Layers of each Transformer; published elsewhere: 2.")
+    window: int = Field(100, ge=1, le=400, description="Check-ins of a trajectory's prefix.")
+    dropout: float = Field(0.4, ge=0, lt=1, description="Dropout of both Transformers.")
+    target_time: bool = Field(False, description="Read the hour and weekday of the step to predict, as published.")
+
+    def rate_at(self, epoch: int) -> float:
+        """A line up to the learning rate, then a cosine down.
+
+        >>> config = RotanConfig()
+        >>> [round(config.rate_at(epoch), 6) for epoch in (1, 6, 11, 36)]
+        [0.0001, 0.00055, 0.001, 0.000505]
+        """
+        if epoch <= self.warm_epochs:
+            return self.warm_rate + (self.learning_rate - self.warm_rate) * (epoch - 1) / self.warm_epochs
+        gone = (epoch - 1 - self.warm_epochs) / (self.epochs - self.warm_epochs)
+        return self.least_rate + (self.learning_rate - self.least_rate) * (1 + math.cos(math.pi * gone)) / 2
+
+    def with_epochs(self, epochs: int) -> Self:
+        """Another length, warming up for the same share of it."""
+        warm = round(self.warm_epochs * epochs / self.epochs)
+        return self.parse(super().with_epochs(epochs).model_dump() | {"warm_epochs": min(warm, epochs - 1)})
+
+
+class DepoiConfig(RivalConfig):
+    """DePOI with the published values and larger batches."""
+
+    title: ClassVar = "DePOI"
+    rival: Literal["depoi"] = "depoi"
+    epochs: int = Field(300, ge=1, description="Passes over the training check-ins.")
+    batch_size: int = Field(16, ge=1, description="Windows in a step; published: 8 users.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    second_moment: float = Field(0.98, gt=0, lt=1, description="Adam's beta_2.")
+    weight_decay: float = Field(1e-4, ge=0, description="L2 penalty.")
+    dim: int = Field(64, ge=1, le=1024, description="Width d of a place in either graph.")
+    window: int = Field(100, ge=1, le=400, description="Check-ins of a window, across trajectories.")
+    anchors: int = Field(1000, ge=1, description="Places drawn in an epoch that all are compared with.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout of the encoder.")
+    apart_weight: float = Field(0.01, ge=0, description="Weight of the loss that tells causal from bias vectors.")
+    contrast_weight: float = Field(0.01, ge=0, description="Weight of the contrast between both graphs.")
+    bias_weight: float = Field(1.0, ge=0, description="Weight of the loss that ties the bias scores to popularity.")
+    as_published: bool = Field(True, description="The bias learns a softmax over raw counts, not shares of visits.")
+
+
 AnyRival = Annotated[
     FlashbackConfig
     | ReplayConfig
@@ -186,7 +244,9 @@ AnyRival = Annotated[
     | GetnextConfig
     | DchlConfig
     | DeepmoveConfig
-    | DprlConfig,
+    | DprlConfig
+    | RotanConfig
+    | DepoiConfig,
     Field(discriminator="rival"),
 ]
 _KINDS: Final[tuple[type[RivalConfig], ...]] = (
@@ -199,6 +259,8 @@ _KINDS: Final[tuple[type[RivalConfig], ...]] = (
     DchlConfig,
     DeepmoveConfig,
     DprlConfig,
+    RotanConfig,
+    DepoiConfig,
 )
 RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _KINDS}
 """Name -> class of configuration, in the order of docs/rivals.md."""

@@ -11,7 +11,6 @@ Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, L e
 """
 
 from itertools import pairwise
-from typing import Final
 
 import torch
 from scipy import sparse
@@ -23,12 +22,11 @@ from recap.propagation import Propagation, row_normalised
 from recap.ragged import expand_ranges
 from recap.rivals.city import City
 from recap.rivals.configs import GetnextConfig
+from recap.rivals.lengths import by_length
 from recap.rivals.positions import sinusoids
 from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.time2vec import Time2Vec
 from recap.rivals.windows import Windows
-
-_LENGTHS: Final = (2, 4, 8, 16, 32)
 
 
 class Getnext(SequenceRival):
@@ -86,7 +84,11 @@ class Getnext(SequenceRival):
         return x_PD
 
     def states(self, windows: Windows) -> Tensor:
-        poi_BKD = F.embedding(windows.poi_BK, self.places())
+        places_PD = self.places()
+        return by_length(windows, lambda group: self._states(group, places_PD))
+
+    def _states(self, windows: Windows, places_PD: Tensor) -> Tensor:
+        poi_BKD = F.embedding(windows.poi_BK, places_PD)
         user_BKD = self.user_embedding(windows.user_B)[:, None].expand_as(poi_BKD)
         fused_BKD = F.leaky_relu(self.fuse_user(torch.cat([user_BKD, poi_BKD], dim=-1)), 0.2)
         category_BKD = self.category_embedding(self.category_P[windows.poi_BK])
@@ -95,21 +97,9 @@ class Getnext(SequenceRival):
         token_BKD = torch.cat([fused_BKD, side_BKD], dim=-1)
         token_BKD = token_BKD * token_BKD.shape[-1] ** 0.5
         token_BKD = self.dropout(token_BKD + sinusoids(token_BKD.shape[1], token_BKD))
-        return self._encode(token_BKD, windows.length_B)
-
-    def _encode(self, token_BKD: Tensor, length_B: Tensor) -> Tensor:
-        """The encoder over windows of like lengths at a time: most trajectories are far shorter than the longest."""
         hidden_KK = ~causal_mask(token_BKD.shape[1], token_BKD.device)
-        state_BKD, done = torch.zeros_like(token_BKD), 0
-        for longest in (*_LENGTHS, token_BKD.shape[1]):
-            index_N = ((length_B > done) & (length_B <= longest)).nonzero()[:, 0]
-            done = longest
-            if len(index_N):
-                size = min(longest, token_BKD.shape[1])
-                encoded_NKD = self.encoder(token_BKD[index_N, :size], mask=hidden_KK[:size, :size])
-                padded_NKD = F.pad(encoded_NKD, (0, 0, 0, token_BKD.shape[1] - size))
-                state_BKD = state_BKD.index_copy(0, index_N, padded_NKD)
-        return state_BKD
+        encoded_BKD: Tensor = self.encoder(token_BKD, mask=hidden_KK)
+        return encoded_BKD
 
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         logits: Tensor = self.output(state_ND)
@@ -117,14 +107,16 @@ class Getnext(SequenceRival):
 
     def transition_map(self, source_N: Tensor) -> Tensor:
         """M_sd for the sources of a batch, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
-        mapped_PD = self.map_features(self.features_PF)
-        from_P, to_P = self.map_from(mapped_PD)[:, 0], self.map_to(mapped_PD)[:, 0]
+        # The maps first: a vector of features instead of the width for every place.
+        ends_2F = torch.cat([self.map_from.weight, self.map_to.weight]) @ self.map_features.weight
+        from_P, to_P = (self.features_PF @ ends_2F.T).unbind(1)
         plain_NP = F.leaky_relu(F.embedding(source_N, from_P[:, None]) + to_P, 0.2)
+        # The flow map is 0 almost everywhere: what it adds goes to its edges alone.
         step_L, edge_L = expand_ranges(self.begin_P[source_N], self.degree_P[source_N])
-        factor_NP = torch.ones_like(plain_NP).index_put((step_L, self.to_L[edge_L]), 1 + self.share_L[edge_L])
         own = torch.arange(len(source_N), device=source_N.device)
-        factor_NP = factor_NP.index_put((own, source_N), self.own_P[source_N], accumulate=True)
-        return plain_NP * factor_NP
+        row_L, to_L = torch.cat([step_L, own]), torch.cat([self.to_L[edge_L], source_N])
+        added_L = plain_NP[row_L, to_L] * torch.cat([self.share_L[edge_L], self.own_P[source_N]])
+        return plain_NP.index_put((row_L, to_L), added_L, accumulate=True)
 
     def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         """Cross-entropy of the next place and of its category, and the squared error of its time of day."""

@@ -27,7 +27,9 @@ def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
         index_N = ((windows.length_B > done) & (windows.length_B <= longest)).nonzero()[:, 0]
         done = longest
         if len(index_N):
-            group = Windows(windows.checkins, windows.row_BK[index_N, :longest], windows.length_B[index_N])
-            found.append(F.pad(states(group), (0, 0, 0, whole - longest)))
+            length_N = windows.length_B[index_N]
+            size = int(length_N.max())
+            group = Windows(windows.checkins, windows.row_BK[index_N, :size], length_N)
+            found.append(F.pad(states(group), (0, 0, 0, whole - size)))
             index.append(index_N)
     return torch.cat(found)[torch.argsort(torch.cat(index))]

@@ -9,16 +9,19 @@ from recap.rivals.config import RivalConfig
 from recap.rivals.configs import (
     DchlConfig,
     DeepmoveConfig,
+    DepoiConfig,
     DprlConfig,
     FlashbackConfig,
     GetnextConfig,
     LotnextConfig,
     MeltConfig,
     ReplayConfig,
+    RotanConfig,
     SasrecConfig,
 )
 from recap.rivals.dchl import Dchl
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.depoi import Depoi
 from recap.rivals.dprl import Dprl
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
@@ -26,6 +29,7 @@ from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.replay import Replay
 from recap.rivals.rival import Rival
+from recap.rivals.rotan import Rotan
 from recap.rivals.sasrec import Sasrec
 
 _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
@@ -38,6 +42,8 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     DchlConfig: Dchl,
     DeepmoveConfig: Deepmove,
     DprlConfig: Dprl,
+    RotanConfig: Rotan,
+    DepoiConfig: Depoi,
 }
 
 

@@ -233,7 +233,8 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
     bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
     point_app_at(monkeypatch, bundle / "dataset", bundle / "checkpoint")
     predictor = Predictor.load(bundle / "checkpoint", bundle / "dataset")
-    visited = int(predictor.cases.index[predictor.cases["in_history"]][0])  # whose truth has terms of own visits
+    known = predictor.cases["in_history"] & predictor.cases["two_step_walk"]
+    visited = int(predictor.cases.index[known][0])  # whose truth has terms of own visits, and paths
     app = open_view("explain", case=str(visited))
     check_calm(app)
     shown = next(table.value for table in app.dataframe if "Clue" in table.value.columns)
@@ -241,9 +242,15 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
     values = dict(zip(shown["Clue"], shown["A"], strict=True))
     assert values["Recent visits"] == signed_points(entry.evidence_terms["recent_visits"])
     assert len(shown) >= len(entry.evidence_terms) > 3
+    paths = next(table.value for table in app.dataframe if "Through" in table.value.columns)
+    addends = [path.addend for path in expected(predictor, visited).paths]
+    assert paths["Adds to the score"].tolist() == [signed_points(addend or 0.0) for addend in addends] and any(addends)
     assert "habit + its change by the time + other clues" in texts(app)
     without = open_view("explain", case=str(visited), edits="off:evidence")
     assert not any("Clue" in table.value.columns for table in without.dataframe)
+    assert not any("Adds to the score" in table.value.columns for table in without.dataframe)
+    no_token = texts(open_view("explain", case=str(visited), edits="off:graph_token"))
+    assert "They act through their points alone." in no_token and "does not read them" not in no_token
     off = expected(predictor, visited, "off:evidence")
     assert f"<b>{points(off.contrast.a.total)}</b>" in ledger_texts(without)
 
@@ -258,7 +265,7 @@ def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> No
     assert f"{n} of {len(predictor.cases)} cases" in texts(app)
     app = open_view("long_tail")
     check_calm(app)
-    table = next(table.value for table in app.dataframe if "Why" in table.value.columns)
+    table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
     expected_counts = count_misses(label_misses(described, 20))
     assert table["Cases"].astype(int).tolist() == expected_counts["n"].tolist()
     assert table[list(STEP_BINS)].astype(int).sum(axis=1).tolist() == expected_counts["n"].tolist()
@@ -269,8 +276,9 @@ def test_a_link_with_an_earlier_reason_is_understood(predictor: Predictor) -> No
     assert predictor
     app = open_view("walk", case="3", why="Gate against it", k="1")
     check_calm(app)
-    (why,) = [box for box in app.selectbox if box.label == "Missed because"]
+    (why,) = [box for box in app.selectbox if box.label == "Kind of miss"]
     assert why.value == "outvoted_by_correction"
+    assert "no cause" in why.help and not any("because" in box.label for box in app.selectbox)
 
 
 def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) -> None:

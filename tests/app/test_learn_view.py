@@ -106,6 +106,20 @@ def test_a_link_brings_everything_along(city: dict[str, tuple[Lesson, int, int]]
 
 
 @pytest.mark.usefixtures("_app_on_city")
+@pytest.mark.parametrize(
+    ("key", "at", "carried"), [("tails", "3", ("eta", "3")), ("context", "5", ("edits", "hour:05:00"))]
+)
+def test_the_way_into_a_view_carries_the_handle(key: str, at: str, carried: tuple[str, str]) -> None:
+    """Where the learner left eta or the hour, the matching view begins."""
+    app = open_view("learn", lesson=key, answers="a" * 20, at=at)
+    app.button(key="learn_deeper").click().run()
+    check_calm(app)
+    name, value = carried
+    assert app.query_params[name] in (value, [value])
+    assert not app.get("learn_deeper")
+
+
+@pytest.mark.usefixtures("_app_on_city")
 @pytest.mark.parametrize("answers", ["zz", "f" * 300, "<b>", "--é"])
 def test_a_bad_link_is_an_unanswered_lesson(answers: str) -> None:
     """What cannot be read counts as not answered, and nothing is refused."""
@@ -131,7 +145,7 @@ def test_the_teachers_page() -> None:
     """Order, timing, aims and questions of all ten."""
     app = open_view("learn", page="teacher")
     check_calm(app)
-    assert list(app.dataframe[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
+    assert list(app.table[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
     assert [expander.label for expander in app.expander] == [
         f"{number + 1}. {entry.outline.title}" for number, entry in enumerate(COURSE)
     ]

@@ -83,7 +83,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
-    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Correction + Warm holdout is on."
+    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Habit, by the time + Steps held back is on."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Head", "Tail"}
     assert len(chart["layout"]["shapes"]) == 3, "tiny switches on at epochs 1, 2 and 3"
@@ -222,9 +222,12 @@ def test_a_run_on_data_elsewhere_opens(
     assert run_store.source_of(run) is None
 
 
-def test_a_duplicate_asks_for_the_same(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seed, preset, length, fields and snapshots come back, whatever the form usually offers; its parent is the run."""
-    fields = {"preset": "demo", "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"], "snapshots": True}
+@pytest.mark.parametrize(("preset", "snapshots"), [("demo", True), ("melt", False)])
+def test_a_duplicate_asks_for_the_same(
+    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str, snapshots: bool
+) -> None:
+    """Seed, model, length, fields and snapshots come back, whatever the form usually offers; its parent is the run."""
+    fields = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"], "snapshots": snapshots}
     (run,) = store.add([tiny_spec(data, **fields)])
     run.end("stopped")
     point_app_at(monkeypatch, None, None, read_only=False)
@@ -282,7 +285,7 @@ def test_compared_runs_share_one_axis_and_a_sweep_is_drawn(
     assert [[round(value, 3) for value in _numbers(line["y"])] for line in overlay["data"]] == [[0.6], [0.2]]
     (sweep,) = (chart for chart in charts if chart["data"][0]["type"] == "parcoords")
     option, reached = sweep["data"][0]["dimensions"]
-    assert (option["label"], option["ticktext"]) == ("num hops", ["1", "2", "3"])
+    assert (option["label"], option["ticktext"]) == ("Steps<br>along the graph", ["1", "2", "3"])
     assert [round(value, 3) for value in _numbers(reached["values"])] == [0.2, 0.4, 0.6]
 
 

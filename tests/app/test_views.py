@@ -246,7 +246,7 @@ def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> 
 def test_bar_leads_to_its_cases(city: LoadedDataset) -> None:
     """A clicked bar opens Walk with the bin's cases."""
     app = open_view("long_tail")
-    app.session_state["bars"] = {
+    app.session_state["bars-transition_count"] = {
         "selection": {
             "points": [{"customdata": ["transition_count", 0, 0]}],
             "point_indices": [],

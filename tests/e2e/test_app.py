@@ -67,7 +67,7 @@ def test_walk_by_keyboard(open_page: Open) -> None:
 def test_bar_leads_to_its_cases(open_page: Open) -> None:
     """A click on the bar of unseen steps opens Walk with exactly its cases."""
     page = open_page("/long_tail")
-    bar = page.locator(".st-key-bars g.barlayer g.point path").first
+    bar = page.locator(".st-key-bars-transition_count g.barlayer g.point path").first
     box = bar.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -69,12 +69,11 @@ def test_a_view_is_whole(open_page: Open, path: str) -> None:
 
 
 def switch_to_dark(page: Page) -> None:
-    """As the system does; R runs the script again, which Streamlit does not do by itself, and figures follow."""
+    """As the system does; logo, figures and maps follow without a click."""
     logo = page.get_by_test_id("stHeaderLogo")
     light = logo.get_attribute("src") if logo.count() else None
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(GROUND, arg=GROUNDS["dark"])
-    page.keyboard.press("r")
     if light is not None:
         page.wait_for_function(LOGO_CHANGED, arg=light)
     wait_until_idle(page)

@@ -20,6 +20,13 @@ def side_by_side(page: Page, left: str, right: str) -> bool:
     return box(page, right)["x"] > box(page, left)["x"] + 200
 
 
+STACKED = """() => {
+  const [map, list] = ['.st-key-map', '.st-key-list'].map(name => document.querySelector(name).getBoundingClientRect());
+  return list.top > map.top + map.height / 2 && map.width > 760;
+}"""
+"""Whether the list stands below the map, which has the whole width of 800 pixels less the page's margins."""
+
+
 def overlaps(page: Page, names: list[str]) -> list[tuple[str, str]]:
     """Pairs of elements that lie over one another."""
     boxes = [(name, box(page, name)) for name in names]
@@ -75,8 +82,7 @@ def test_walk_at_every_width_and_under_a_filter(open_page: Open) -> None:
     for width in (960, 1100):
         assert side_by_side(resized(page, width), ".st-key-map", ".st-key-list")
     resized(page, 800)
-    chart, listed = box(page, ".st-key-map"), box(page, ".st-key-list")
-    assert listed["y"] > chart["y"] + chart["height"] / 2
+    page.wait_for_function(STACKED)
 
 
 def test_an_edit_answers_on_top_of_its_tray(open_page: Open) -> None:

@@ -1,5 +1,6 @@
 """Lesson 6: the same candidate at 8:00 and at 20:00, and the gate between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.score_parts import decompose_scores
+from analysis.explain.score_parts import prior_terms
 from analysis.formatting import ordinal, points, signed_points
 from analysis.learn.charts import Lines, Series
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
@@ -15,6 +16,7 @@ from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
 from recap import columns as c
+from recap.evaluation.ranks import rank_of
 from recap.printable import markdown_text
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ OUTLINE: Final = Outline(
     ("gate", "correction", "prior"),
 )
 MORNING, EVENING = 8, 20
+NO_CLOCK: Final = "The open model does not look at the time of day; choose another one."
 _ALIKE: Final = 0.05
 
 
@@ -54,10 +57,10 @@ def build(world: World, say: Say) -> Lesson:
     """
     predictor = world.predictor
     if "correction" in predictor.checkpoint.inactive_parts:
-        raise LessonUnavailableError("The open model does not look at the time of day; choose another one.")
+        raise LessonUnavailableError(NO_CLOCK)
     case = choose_case(world)
     target = int(predictor.case(case)[c.TARGET])
-    hours = [read_hour(predictor, case, hour) for hour in range(24)]
+    hours = read_hours(predictor, case, range(24))
     name = markdown_text(world.opened.labels[target])
     morning = hours[MORNING]
     sums = [hour.habit + hour.correction for hour in hours]
@@ -122,7 +125,12 @@ def build(world: World, say: Say) -> Lesson:
             "edited, so context and core follow.",
         },
         check=_check(say, morning),
-        deeper=Deeper("explain", "Change the hour in Explain", {"case": str(case), "edits": f"hour:{EVENING}:00"}),
+        deeper=Deeper(
+            "explain",
+            "Change the hour in Explain",
+            {"case": str(case)},
+            moved=lambda at: {"edits": f"hour:{at[0]:02d}:00"},
+        ),
     )
 
 
@@ -142,11 +150,24 @@ def choose_case(world: World) -> int:
     return int(rows[lost[rows].argmax()])
 
 
-def read_hour(predictor: "Predictor", case: int, hour: int) -> Hour:
-    """The true place of a case, with the case's clock set to an hour."""
-    edited = build_edited_case(predictor, case, parse_edits(f"hour:{hour:02d}:00"))
-    entry = decompose_scores(edited, [edited.target])[0]
-    return Hour(entry.prior, entry.gate or 0.0, entry.correction, entry.rank)
+def read_hours(predictor: "Predictor", case: int, hours: Sequence[int]) -> list[Hour]:
+    """The true place of a case, with the case's clock set to each of some hours; all in one batch."""
+    edited = [build_edited_case(predictor, case, parse_edits(f"hour:{hour:02d}:00")) for hour in hours]
+    variants, target = [one.variant for one in edited], edited[0].target
+    total_HP = predictor.score_counterfactuals(variants)
+    batch, changes = predictor.pack(variants)
+    parts = predictor.revisit_parts(batch, predictor.core_scores(batch, changes)[0], changes)
+    if parts is None or parts.gate_C is None:
+        raise LessonUnavailableError(NO_CLOCK)
+    scale = float(predictor.model.calibration.scale) if predictor.model.calibration is not None else 0.0
+    here_C = parts.candidates.poi_C == target
+    gates = dict(zip(parts.candidates.case_C[here_C].tolist(), parts.gate_C[here_C].tolist(), strict=True))
+    found = []
+    for at, one in enumerate(edited):
+        raw = sum(prior_terms(one, target))
+        habit, gate = min(max(raw, 0.0), one.config.prior.max_prior), gates.get(at, 0.0)
+        found.append(Hour(habit, gate, scale * gate * habit, rank_of(total_HP[at], target)))
+    return found
 
 
 def _check(say: Say, hour: Hour) -> Question:

@@ -137,7 +137,7 @@ def build(world: World, say: Say) -> Lesson:
             "student": "It is like a maths test where you must show how, and not just the result.",
             "stakeholder": "A good idea is not yet a good effect. Ask for the model trained without it.",
             "researcher": "L_warm (Eqs. 15 to 19) stops gradients at the core's logits for cases with m_sd > 1. "
-            "The slider here hides edges of the graph; the training below varies λ_warm.",
+            "The slider here hides edges of the graph; the training varies λ_warm. The check is HR@1 over the tail.",
         },
         check=_check(world, say),
         deeper=Deeper("long_tail", "See what each part is worth in Long tail"),
@@ -218,8 +218,8 @@ def _check(world: World, say: Say) -> Question:
         )
     right = 0 if row["lower"] > 0 else 1 if row["upper"] < 0 else 2
     fact = (
-        f"HR@1 over {int(row['n']):,} tail cases is {signed(float(row['drop']))} with it, interval "
-        f"[{signed(float(row['lower']))}, {signed(float(row['upper']))}]."
+        f"With it the share put first changes by {signed(float(row['drop']))}, interval "
+        f"[{signed(float(row['lower']))}, {signed(float(row['upper']))}], over {int(row['n']):,} rare cases."
     )
     return choose(
         say(

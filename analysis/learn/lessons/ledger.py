@@ -9,6 +9,7 @@ from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.net_rows import net_rows
 from analysis.explain.score_parts import decompose_scores
+from analysis.explain.stamps import RowStamp
 from analysis.formatting import points, signed_points
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
@@ -140,11 +141,17 @@ def _check(world: World, say: Say, edited: EditedCase, rival: int, labels: dict[
     if best is None:
         raise LessonUnavailableError("No row of this case could be checked; choose another model.")
     holding = [stamp for stamp in known.values() if stamp.verdict == "holds"]
+    failing = [stamp for stamp in known.values() if stamp.verdict != "holds"]
     right = 0 if not holding else 1 if len(holding) < len(known) else 2
-    told = "; ".join(
-        f"{labels[stamp.row].lower()}: {'; '.join(stamp.words).lower() or stamp.verdict}" for stamp in known.values()
+    fact = " ".join(
+        part
+        for part in (
+            f"{len(holding)} of {len(known)} hold" + (":" if holding else "."),
+            ", ".join(labels[stamp.row].lower() for stamp in holding) + "." if holding else "",
+            "Not: " + ", ".join(f"{labels[s.row].lower()} ({_why_not(s)})" for s in failing) + "." if failing else "",
+        )
+        if part
     )
-    fact = f"{len(holding)} of {len(known)} hold ({told})."
     return choose(
         say(
             "{n} rows of this score were held against placebos, and against other trainings where there are some. "
@@ -158,3 +165,10 @@ def _check(world: World, say: Say, edited: EditedCase, rival: int, labels: dict[
         ),
         right,
     )
+
+
+def _why_not(stamp: RowStamp) -> str:
+    """The first thing that speaks against a row."""
+    in_all = f"holds in {stamp.seeds_same} of {stamp.seeds}" if stamp.seeds_same == stamp.seeds else "\n"
+    against = [word.lower() for word in stamp.words if not word.startswith(in_all)]
+    return against[0] if against else stamp.verdict

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.formatting import percent, times
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.lesson import Card, Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
-from analysis.learn.measure import choose, share_of, share_question
+from analysis.learn.measure import choose, share_of, share_question, verdicts
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
 from recap import columns as c
@@ -68,12 +68,16 @@ def build(world: World, say: Say) -> Lesson:
     a, b = missed[rare_known].mean(), missed[popular_new].mean()
     right = 2 if abs(a - b) < _CLOSE else 0 if a > b else 1
     fact = f"It misses {percent(a)} of visits like A, and {percent(b)} of visits like B."
+    told = verdicts(right, 3)
     guess = choose(
         "Over all visits of each kind, which kind does it miss more often?",
         (
-            ("Kind A: a rarer place, by a known step", f"{fact} A small place is easy when the way there is worn."),
-            ("Kind B: a popular place, by a new step", f"{fact} Fame does not help a step that nobody took."),
-            ("Both about as often", f"{fact}"),
+            (
+                "Kind A: a rarer place, by a known step",
+                f"{told[0]}. {fact} A small place is easy where the way is worn.",
+            ),
+            ("Kind B: a popular place, by a new step", f"{told[1]}. {fact} Fame is no help to a step nobody took."),
+            ("Both about as often", f"{told[2]}. {fact}"),
         ),
         right,
     )
@@ -103,7 +107,7 @@ def build(world: World, say: Say) -> Lesson:
             "In {city} a simple model counts. From each {place} it knows where people went next. "
             "It may name {k} {places}, and fills up with the most visited ones. "
             "If the true one is not among them, the visit is missed. "
-            "Look at two real visits from the test weeks.",
+            "Look at two visits from the test weeks.",
             city=markdown_text(world.city),
             k=k,
         ),

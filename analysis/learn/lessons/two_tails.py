@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.formatting import percent, times
 from analysis.learn.charts import Lines, Series
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
-from analysis.learn.measure import choose
+from analysis.learn.measure import choose, verdicts
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
 from recap import columns as c
@@ -27,7 +27,7 @@ OUTLINE: Final = Outline(
     ),
     ("head", "tail", "eta"),
 )
-MOST_ETA: Final = 10
+MOST_ETA: Final = 9
 _CLOSE: Final = 0.05
 
 
@@ -54,12 +54,13 @@ def build(world: World, say: Say) -> Lesson:
         places_share=percent(places),
         steps_share=percent(steps),
     )
+    told = verdicts(right, 3)
     guess = choose(
         say("Take all {places} and all {steps} of the test weeks. Which were more often seen at most once before?"),
         (
-            (say("The {places}"), f"{fact} A place gathers visits from many sides; each side is a step of its own."),
-            (say("The {steps}"), f"{fact} There are far more pairs than places, so each pair is seen less."),
-            ("About the same", fact),
+            (say("The {places}"), f"{told[0]}. {fact} A place gathers visits from many sides."),
+            (say("The {steps}"), f"{told[1]}. {fact} There are far more pairs than places."),
+            ("About the same", f"{told[2]}. {fact}"),
         ),
         right,
     )
@@ -96,7 +97,7 @@ def build(world: World, say: Say) -> Lesson:
             "Destination counts are training check-ins, as in Fig. 2.",
         },
         check=_check(world, say, cases),
-        deeper=Deeper("long_tail", "Move eta in Long tail", {"eta": str(TAIL_MAX_COUNT)}),
+        deeper=Deeper("long_tail", "Move eta in Long tail", moved=lambda at: {"eta": str(at[0])}),
     )
 
 

@@ -60,7 +60,7 @@ def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
             format_func=partial(_named, names, lead),
             accept_new_options=True,
             label_visibility="collapsed",
-            width=195,
+            width=225,
             on_change=_picked,
             args=(source, shown.case, pair, at, both[1 - at]),
             help="One of the best places, or type the name of any other and press Enter." + mark,

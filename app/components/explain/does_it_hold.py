@@ -14,6 +14,7 @@ from analysis.figures.row_checks import describe_seed_chart, plot_placebos, plot
 from analysis.formatting import percent
 from analysis.records.score_rows import ROW_LABELS
 from app import state
+from app.cached.figures import drawn
 from app.components.text import quiet, section
 from recap.printable import markdown_text
 
@@ -30,7 +31,7 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
     for label, name in renamed.items():
         finding = finding.replace(f"hold: {label},", f"hold: {name},")
     st.plotly_chart(
-        plot_exact_share(checks.exact_share, state.theme_palette()),
+        drawn(plot_exact_share, checks.exact_share),
         theme=None,
         config=PLOT_CONFIG,
         key="exact-share",
@@ -56,9 +57,11 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         on_select=lambda: _choose(rows),
         selection_mode="single-row",
         column_config={
-            "Points": st.column_config.TextColumn(width=70, alignment="right"),
-            "Rank without": st.column_config.TextColumn(width=130, alignment="right"),
-            "Does it hold?": st.column_config.MultiselectColumn(options=options, color="gray"),
+            "Row": st.column_config.TextColumn(width=195),
+            "Points": st.column_config.TextColumn(width=60, alignment="right"),
+            "Rank without": st.column_config.TextColumn(width=110, alignment="right"),
+            # Wide enough for a verdict and its reason: a cut chip would hide the low half of a mixed result.
+            "Does it hold?": st.column_config.MultiselectColumn(width=390, options=options, color="gray"),
         },
     )
     quiet(
@@ -109,7 +112,7 @@ def _seeds(stamp: RowStamp) -> None:
     st.markdown(words.say("checked_seeds"))
     if stamp.seed_checks:
         st.plotly_chart(
-            plot_seeds(stamp, state.theme_palette()),
+            drawn(plot_seeds, stamp),
             theme=None,
             config=PLOT_CONFIG,
             key="seed-checks",
@@ -123,7 +126,7 @@ def _placebos(stamp: RowStamp) -> None:
     st.markdown(words.say("checked_placebos"))
     if stamp.placebo is not None and stamp.verdict != "no_points":
         st.plotly_chart(
-            plot_placebos(stamp, state.theme_palette()),
+            drawn(plot_placebos, stamp),
             theme=None,
             config=PLOT_CONFIG,
             key="placebo-checks",

@@ -12,6 +12,7 @@ from analysis.formatting import MINUS, chance, ordinal, share, signed_points, ti
 from analysis.registers import Words
 from app import state
 from app.cached import maps
+from app.cached.figures import drawn
 from app.components.chart_table import ticked_row
 from app.components.explain.more_edits import pick_place
 from app.components.explain.score_panels import show_score_panels
@@ -67,10 +68,11 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         quiet(words.say("no_path"))
         return
     in_token = shown.num_hops == 2 and "graph_token" not in shown.inactive_terms
-    badge = words.say("in_token" if in_token else "not_in_token")
+    has_addends = shown.path_evidence[0].addend is not None
+    badge = words.say("in_token" if in_token else "only_addends" if has_addends else "not_in_token")
     quiet(words.say("paths_note", share=share(shown.a2_source_target), badge=badge))
     event = st.plotly_chart(
-        plot_paths(shown, state.theme_palette()),
+        drawn(plot_paths, shown),
         theme=None,
         config=PLOT_CONFIG,
         key="paths-graph",
@@ -92,6 +94,7 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
             "Through": path.name,
             "Steps": f"{path.count_in:,} and {path.count_out:,}",
             "Share": share(path.share),
+            **({} if path.addend is None else {words.say("path_addend"): signed_points(path.addend)}),
             words.say("rank_frozen"): _moved(shown, path.frozen.rank if path.frozen else None),
             words.say("rank_recounted"): _moved(shown, path.recounted_in.rank if path.recounted_in else None),
         }
@@ -138,7 +141,7 @@ def show_visits(shown: FullExplanation) -> None:
     section("Visits before this moment")
     quiet(words.say("prior_off" if "prior" in shown.inactive_terms else "visits_note"))
     st.plotly_chart(
-        plot_visits(shown, state.theme_palette()),
+        drawn(plot_visits, shown),
         theme=None,
         config=PLOT_CONFIG,
         key="visits",

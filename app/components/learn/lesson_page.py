@@ -1,6 +1,7 @@
 """One lesson on its page: question, guess, reveal, handle, check, further."""
 
 from functools import partial
+from typing import Final
 
 import streamlit as st
 
@@ -19,6 +20,11 @@ from app.components.text import quiet
 from app.pages import PAGES
 from app.sources import Source
 from recap.printable import markdown_text
+
+LAST_WORDS: Final = (
+    "That was the course. Say it to somebody in three sentences: why rare steps, and not rare places, are the long "
+    "tail; what RECAP does about it; where it cannot help."
+)
 
 
 def show_lesson(source: Source, number: int, progress: Progress, register: Register) -> None:
@@ -43,9 +49,11 @@ def show_lesson(source: Source, number: int, progress: Progress, register: Regis
     ask_prediction(lesson.prediction, f"learn_{outline.key}_guess", guess, partial(_commit, number))
     if guess is None:
         return
-    _reveal(source, lesson, number, register, guess)
+    at = _reveal(source, lesson, number, register, guess)
     _check(lesson, number, progress)
-    _further(source, lesson, number, register)
+    _further(source, lesson, number, register, at)
+    if number + 1 == len(COURSE) and progress.is_done(number):
+        st.markdown(LAST_WORDS)
 
 
 def _cards(lesson: Lesson) -> None:
@@ -57,8 +65,8 @@ def _cards(lesson: Lesson) -> None:
                 st.markdown(card.words)
 
 
-def _reveal(source: Source, lesson: Lesson, number: int, register: Register, guess: int) -> None:
-    """The answer, the scene with its handles, the idea, and a training where there is one."""
+def _reveal(source: Source, lesson: Lesson, number: int, register: Register, guess: int) -> tuple[int, ...]:
+    """The answer, the scene with its handles, the idea, and a training where there is one; where the handles stand."""
     is_right = guess == lesson.prediction.right
     st.info(
         lesson.prediction.choices[guess].reply, icon=":material/check_circle:" if is_right else ":material/lightbulb:"
@@ -72,6 +80,7 @@ def _reveal(source: Source, lesson: Lesson, number: int, register: Register, gue
             show_training(lesson, lesson.training, register)
     if lesson.contrast is not None:
         show_scene(lesson.contrast, f"learn_{lesson.outline.key}_contrast")
+    return at
 
 
 def _check(lesson: Lesson, number: int, progress: Progress) -> None:
@@ -81,14 +90,14 @@ def _check(lesson: Lesson, number: int, progress: Progress) -> None:
     ask_check(lesson.check, f"learn_{lesson.outline.key}_check", given, partial(_answer, number))
 
 
-def _further(source: Source, lesson: Lesson, number: int, register: Register) -> None:
+def _further(source: Source, lesson: Lesson, number: int, register: Register, at: tuple[int, ...]) -> None:
     """On to the next lesson, into the matching view, or once more."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _go_on(number)
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
             page = next(page for page in PAGES if page.name == lesson.deeper.view)
             words = state.REGISTER_LABELS["researcher" if register == "researcher" else "stakeholder"]
-            params = {**lesson.deeper.params, "register": words}
+            params = {**lesson.deeper.params, **lesson.deeper.moved(at), "register": words}
             st.switch_page(page.path, query_params=state.link_to(source, **params))
         st.space("stretch")
         st.button(

@@ -40,7 +40,7 @@ def show_teacher(source: Source) -> None:
             icon=":material/slideshow:",
             key="learn_slides",
             disabled=not source.has_parts,
-            help="The failed visit of lesson 1, in five screens.",
+            help="The failed visit of lesson 1, step by step.",
         ):
             _show_slides(source)
     st.title(f"Ten lessons, {MINUTES} minutes", anchor=False)
@@ -49,12 +49,7 @@ def show_teacher(source: Source) -> None:
         "reveal. All numbers are computed from the open city; with another city the right answers may be others."
     )
     section("Plan")
-    st.dataframe(
-        _plan(),
-        hide_index=True,
-        key="learn_plan",
-        column_config={"": st.column_config.NumberColumn(width=40), "Aim": st.column_config.TextColumn(width="large")},
-    )
+    st.table(_plan(), border="horizontal")  # not a grid: its lines wrap on a narrow screen, and it prints
     section("Questions to talk about")
     for number, entry in enumerate(COURSE):
         with st.expander(f"{number + 1}. {entry.outline.title}"):
@@ -76,7 +71,7 @@ def _plan() -> pd.DataFrame:
             }
         )
         start += outline.minutes
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).set_index("")
 
 
 def _handout(source: Source) -> bytes:

@@ -35,7 +35,7 @@ def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
             if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", disabled=source is None):
                 assert source is not None
                 state.choose_source(source.token)
-                st.switch_page(page.path)
+                st.switch_page(page.path, query_params=state.link_to(source))
     if not store.read_only:
         notes = st.text_input("Note of this run", value=row["notes"], max_chars=MAX_NOTES, key=f"notes_{run.id}")
         if notes != row["notes"]:
@@ -65,13 +65,14 @@ def show_time_machine(run: RunFolder) -> None:
             return
         last = int(history["epoch"].iloc[-1])
         epoch = st.slider("Epoch", 1, last, last, key="run_epoch") if last > 1 else last
+        words = state.words()
         moment = history[history["epoch"] <= epoch].iloc[-1]
         with st.container(horizontal=True):
             st.metric("Rank", ordinal(moment[c.RANK]), width="content")
             for part in PARTS:
                 on = part == "core" or moment[f"{part}_on"]
                 shown = signed(moment[c.part_column(part)], 2) if on else "inactive"
-                st.metric(part.capitalize(), shown, width="content")
-        lines = {c.part_column(part): part.capitalize() for part in PARTS}
+                st.metric(words.term(part), shown, width="content")
+        lines = {c.part_column(part): words.term(part) for part in PARTS}
         drawn = history.rename(columns={"epoch": "Epoch"} | lines)
         st.line_chart(drawn, x="Epoch", y=list(lines.values()), y_label="Points")

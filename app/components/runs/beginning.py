@@ -76,4 +76,4 @@ def _show_models() -> None:
         quiet("Tick a row to open its model.")
     elif st.button("Open in Overview", icon=":material/arrow_forward:", key="run_model_open"):
         state.choose_source(found[row].token)
-        st.switch_page(OVERVIEW.path, query_params={"source": found[row].token})
+        st.switch_page(OVERVIEW.path, query_params=state.link_to(found[row]))

@@ -24,21 +24,26 @@ from recap.runs.store.types import RunComparison, RunRow
 
 LEAST_SWEEP: Final = 3
 """Runs that make a sweep; two are a comparison."""
-_CHANGES_HEIGHT: Final = 240
+_CHANGES_HEIGHT: Final = 430
+_HALF: Final = 380
 
 
 def show_comparison(store: RunStore, rows: list[RunRow], run: RunFolder, row: RunRow) -> None:
     """The run beside others, and the cases that changed sides against the first of them."""
+    section("Beside other runs")
     others = [other["id"] for other in rows if other["id"] != run.id]
     default = [row["parent"]] if row["parent"] in others else []
     chosen = st.multiselect("Compare with", others, default=default, format_func=lambda name: f"Run {name}")
     if not chosen:
         return
     runs = [run, *(store.get(name) for name in chosen)]
-    _show_curves(runs)
-    _show_table(compare_runs(runs))
+    halves = st.grid(2, min_column_width=_HALF)
+    with halves.cell():
+        _show_curves(runs)
+        _show_table(compare_runs(runs))
     if row["state"] == "finished":
-        _show_changes(run, runs[1])
+        with halves.cell():
+            _show_changes(run, runs[1])
 
 
 def show_sweep(store: RunStore, rows: list[RunRow], run: RunFolder) -> None:
@@ -56,7 +61,7 @@ def show_sweep(store: RunStore, rows: list[RunRow], run: RunFolder) -> None:
     table = sweep_table(compared)
     section(f"What {len(runs)} runs on these data reached")
     st.plotly_chart(
-        plot_sweep(table, palette=state.theme_palette()),
+        plot_sweep(table, palette=state.theme_palette(), option_words=state.words().option),
         theme=None,
         config=PLOT_CONFIG,
         key="run_sweep",
@@ -64,7 +69,8 @@ def show_sweep(store: RunStore, rows: list[RunRow], run: RunFolder) -> None:
     )
     quiet("One line a run, darker where it reached more. Drag along an axis to keep the runs that cross it there.")
     with st.popover("Table", icon=":material/table_rows:", type="tertiary", key="run_sweep_twin"):
-        st.dataframe(table.rename(columns=REACHED), hide_index=True)
+        named = {name: state.words().option(name) for name in table.columns if name not in REACHED}
+        st.dataframe(table.rename(columns=REACHED | named), hide_index=True)
 
 
 def _show_curves(runs: list[RunFolder]) -> None:
@@ -92,7 +98,7 @@ def _show_table(compared: RunComparison) -> None:
         best = (entry["val"] or {}).get("all") or {}
         test = (entry["test"] or {}).get("all") or {}
         tail = (entry["test"] or {}).get("tail") or {}
-        facts = {name: str(entry["fields"][name]) for name in compared["differing"]}
+        facts = {state.words().option(name): str(entry["fields"][name]) for name in compared["differing"]}
         facts |= {"best val HR@20": _number(best.get("hr20")), "test HR@20": _number(test.get("hr20"))}
         facts |= {"test HR@20, tail": _number(tail.get("hr20")), "test MRR": _number(test.get("mrr"))}
         columns[f"Run {entry['id']}"] = facts
@@ -121,14 +127,15 @@ def _show_changes(run: RunFolder, other: RunFolder) -> None:
         key=f"run_changes_{run.id}_{other.id}",
         on_select="rerun",
         selection_mode="single-row",
+        column_order=[c.CASE, c.RANK, "rank_before", c.SOURCE, c.TARGET, "change", c.TRANSITION_COUNT],
         column_config={
-            c.CASE: st.column_config.NumberColumn("Case", format="%d", width=60),
-            c.SOURCE: st.column_config.TextColumn("From"),
-            c.TARGET: st.column_config.TextColumn("To"),
+            c.CASE: st.column_config.NumberColumn("Case", format="%d", width=52),
+            c.RANK: st.column_config.NumberColumn(f"Rank, run {run.id}", format="%g", width=86),
+            "rank_before": st.column_config.NumberColumn(f"Rank, run {other.id}", format="%g", width=86),
+            c.SOURCE: st.column_config.TextColumn("From", width=134),
+            c.TARGET: st.column_config.TextColumn("To", width=134),
+            "change": st.column_config.TextColumn("Change", width=95),
             c.TRANSITION_COUNT: st.column_config.NumberColumn("Step seen", width=80),
-            c.RANK: st.column_config.NumberColumn(f"Rank, run {run.id}", format="%g", width=90),
-            "rank_before": st.column_config.NumberColumn(f"Rank, run {other.id}", format="%g", width=90),
-            "change": st.column_config.TextColumn("Change", width=100),
         },
     )
     row = ticked_row(event, len(changed))

@@ -13,6 +13,7 @@ from app.sources import Source
 from recap.errors import RecapError
 from recap.presets import training_preset
 from recap.printable import markdown_text
+from recap.rivals.configs import RECAP, RIVALS, model_title
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
@@ -24,6 +25,9 @@ PRESETS = ("tiny", "quick", "nyc")
 SEEDS = (1, 2, 3, 4)
 DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
+RECAP_EXAMPLES = ("optimiser.learning_rate=0.001", "model.num_hops=1,2,3")
+RIVAL_EXAMPLES = ("dim=32", "dim=16,32")
+"""A field and an axis of a grid, shown where none is written yet."""
 
 
 class _Request(TypedDict):
@@ -53,10 +57,9 @@ def show_form(store: RunStore) -> None:
     chosen = st.selectbox(
         "Data", list(by_hash), format_func=lambda key: by_hash[key].label.split(" · ")[0], key="run_data"
     )
-    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or "tiny"]))
-    preset = st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
+    preset = _model()
     config = training_preset(preset)
-    epochs = st.slider("Epochs", 1, MAX_EPOCHS, config.epochs, key=f"run_epochs_{preset}")
+    epochs = st.slider("Epochs", 1, max(MAX_EPOCHS, config.epochs), config.epochs, key=f"run_epochs_{preset}")
     own_hops = config.model.num_hops if isinstance(config, TrainConfig) else None  # a rival has none
     hops = own_hops
     if own_hops is not None:
@@ -65,8 +68,9 @@ def show_form(store: RunStore) -> None:
     seeds = st.pills(state.words().say("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
-        text = st.text_area("Fields", key="run_fields", placeholder="optimiser.learning_rate=0.001", height=80)
-        grid = st.text_area("Grid", key="run_grid", placeholder="model.num_hops=1,2,3", height=68)
+        field, axis = RECAP_EXAMPLES if own_hops is not None else RIVAL_EXAMPLES
+        text = st.text_area("Fields", key="run_fields", placeholder=field, height=80)
+        grid = st.text_area("Grid", key="run_grid", placeholder=axis, height=68)
         snapshots = own_hops is not None and st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
         slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
@@ -97,6 +101,16 @@ def show_form(store: RunStore) -> None:
         st.session_state["run"] = runs[0].id
         st.session_state["run_parent_done"] = True
         st.rerun()
+
+
+def _model() -> str:
+    """The preset of what to train: RECAP's by its size, a published rival's by its name."""
+    model = st.selectbox("Model", [RECAP, *RIVALS], format_func=model_title, key="run_model")
+    if model != RECAP:
+        quiet("A published system, with its published values.")
+        return model
+    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or "tiny"]))
+    return st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
 
 
 def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
@@ -136,9 +150,13 @@ def _take_over_duplicate(sources: list[Source]) -> None:
         return
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
         st.session_state["run_data"] = spec["dataset_hash"]
-    preset = st.session_state["run_preset"] = spec["preset"]
+    preset = spec["preset"]
+    st.session_state["run_model"] = preset if preset in RIVALS else RECAP
+    if preset not in RIVALS:
+        st.session_state["run_preset"] = preset
     config = training_preset(preset)
-    st.session_state[f"run_epochs_{preset}"] = min(MAX_EPOCHS, spec["epochs"] or config.epochs)
+    most = max(MAX_EPOCHS, config.epochs)
+    st.session_state[f"run_epochs_{preset}"] = min(most, spec["epochs"] or config.epochs)
     st.session_state["run_seeds"] = [spec["seed"]]
     st.session_state["run_snapshots"], st.session_state["run_device"] = spec["snapshots"], spec["device"]
     st.session_state["run_slurm"], st.session_state["run_parent"] = spec["backend"] == "slurm", spec["parent"]

@@ -1,5 +1,7 @@
 """One run as it goes: numbers, curves over the curriculum, log; polled only while something runs."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
@@ -118,7 +120,9 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
         return
     table = curve_table(described["metrics"], curve or "hr20")
     reference = reference_value(described["reference"], curve or "hr20")
-    figure = plot_training(table, stage_spans(config), config.epochs, state.theme_palette(), reference=reference)
+    words = state.words()
+    spans = [replace(span, name=words.stage(span.name)) for span in stage_spans(config)]
+    figure = plot_training(table, spans, config.epochs, state.theme_palette(), reference=reference)
     last = f"epoch {described['epoch']} of {config.epochs}"
     beside = "" if reference is None else f"; count and Markov reach {share(reference)}"
     st.plotly_chart(

@@ -71,13 +71,13 @@ def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
             c.RANK: listed[c.RANK].map(rank_number),
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else _scores(listed),
+            "km": listed["distance_km"],
             "evidence": [
                 _chips(revisit, near, exact, words)
                 for revisit, near, exact in zip(
                     listed["revisit"], listed[c.WITHIN_TWO_HOPS], listed["in_token"], strict=True
                 )
             ],
-            "km": listed["distance_km"],
         }
     )
 
@@ -97,26 +97,25 @@ def _columns(listed: pd.DataFrame, words: Words) -> dict:
             min_value=0,
             max_value=max(top, 1e-6),
             color="blue",
-            width=105,
+            width=100,
             help=tooltip("model_share"),
         )
         if has_probability
-        else st.column_config.NumberColumn("Score", format="%.2f", width=105, help="As it is given; no share.")
+        else st.column_config.NumberColumn("Score", format="%.2f", width=100, help="As it is given; no share.")
         if listed[c.SCORE].notna().all()
-        else st.column_config.TextColumn("Score", width=105, alignment="right", help="As it is given; no share.")
+        else st.column_config.TextColumn("Score", width=100, alignment="right", help="As it is given; no share.")
     )
     return {
-        "rank": st.column_config.TextColumn("#", width=42, alignment="right"),
-        "name": st.column_config.TextColumn("Place", width=162),
+        "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
+        "name": st.column_config.TextColumn("Place", width=163),
         "value": value,
+        "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
         "evidence": st.column_config.MultiselectColumn(
             "Evidence",
             options=["Revisit", words.say("chip_two"), words.say("chip_one")],
             color=list(CHIP_COLOURS),
-            width=120,
             help=EVIDENCE_HELP,
         ),
-        "km": st.column_config.NumberColumn("km", format="%.1f", width=46, help="From the current place."),
     }
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
@@ -19,7 +20,8 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
 
-MAP_HEIGHT = 540
+HALF_PX = 390
+"""Two of them stand side by side from a window of 960 pixels on; below that each has the whole width."""
 SECONDS_PER_STEP = 1.6
 
 
@@ -44,8 +46,8 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     opened = datasets.open_dataset(source)
     prediction = models.predict(source, case, st.session_state.get("top") or 10)
     title = st.container()
-    grid = st.grid(5, min_column_width=145)
-    with grid.cell(column_span=3):
+    grid = st.grid(2, min_column_width=HALF_PX)
+    with grid.cell():
         above = st.container()
         show_truth = _controls(trajectory, case)
         credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
@@ -68,7 +70,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     picked = state.current_place(case, opened.dataset.num_pois)
     with above:
         _map(source, trajectory, prediction, show_truth, picked)
-    with grid.cell(column_span=2):
+    with grid.cell():
         show_predictions(source, trajectory, prediction, picked, show_truth)
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(
@@ -110,7 +112,7 @@ def _map(
     names = ", ".join(prediction.candidates["name"].head(3))
     st.pydeck_chart(
         deck,
-        height=MAP_HEIGHT,
+        height=MAP_HEIGHT_PX,
         key="map",
         on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
         alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
@@ -167,9 +169,10 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
                 key="step",
                 format_func=labels.__getitem__,
                 label_visibility="collapsed",
-                width=130,
+                width=200,
                 on_change=lambda: state.set_case(st.session_state["step"]),
             )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         whole = bool(st.session_state.get("whole_walk"))
         st.button(
             "Next places" if whole else "Whole walk",

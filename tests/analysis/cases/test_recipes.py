@@ -92,7 +92,15 @@ def test_without_removals_it_coincides() -> None:
     assert found["both"].cases.tolist() == [2]  # 6 stays where it was
     for recipe in ("own_visits", "two_hops", "both"):
         assert found[recipe].label.startswith("Coincides") and "not known" in found[recipe].meaning
-    assert find(tables(), "own_visits").label == "Found only by own visits"
+    assert find(tables(), "own_visits").label == "Lost without own visits"
+
+
+def test_a_label_claims_no_more_than_its_removal() -> None:
+    """Case 1 is lost without two hops and without distance: no label says that one source alone finds it."""
+    also = tables(removals=removals().assign(without_distance=[1.0, 99.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
+    found = find(also, "two_hops")
+    assert found.cases.tolist() == [1] and found.label == "Lost without two-hop paths"
+    assert not any("only" in found.label for found in find_all(also).values())
 
 
 def test_a_recipe_without_a_case_says_so() -> None:

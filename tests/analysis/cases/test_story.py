@@ -168,7 +168,10 @@ def test_a_cause_is_told_only_where_a_removal_shows_it() -> None:
         without=dict(FOUND.without) | {"own_revisits": lost}
     )
     assert "Other people's trips lead there by Between" in why(without=dict(FOUND.without) | {"two_hops": lost})
-    assert "Nobody" not in why(without=dict(FOUND.without) | {"two_hops": lost}, direct=2)
+    assert "In the trips it learned from, nobody went straight to There" in why(
+        without=dict(FOUND.without) | {"two_hops": lost}
+    )
+    assert "nobody" not in why(without=dict(FOUND.without) | {"two_hops": lost}, direct=2)
     assert "Trips lead there" in why(without=dict(FOUND.without) | {"two_hops": lost}, by_others=False)
     assert "It takes both" in why(without=dict(FOUND.without) | {"own_revisits": lost, "two_hops": lost})
     assert "never been there" in why(without=dict(FOUND.without) | {"own_revisits": lost}, visits=0)
@@ -176,9 +179,10 @@ def test_a_cause_is_told_only_where_a_removal_shows_it() -> None:
 
 
 def test_a_miss_is_told_by_what_frees_it_or_by_what_is_missing() -> None:
-    """A removal that would have found it; no visit and no trip; or more for another place."""
+    """A removal that would have found it; no visit and no trip; or other places that were put higher."""
     assert "crowded out" in why(rank=40.0, without={"own_revisits": 3.0, "two_hops": 40.0})
     nothing = why(rank=40.0, without={}, visits=0, within_two_hops=False, middles=())
     assert "Nothing led to There" in nothing
-    assert "before, but other places had more" in why(rank=40.0, without={})
+    assert "before, but the model put other places higher, Elsewhere first" in why(rank=40.0, without={})
+    assert "had more" not in why(rank=40.0, without={}, visits=9, first_visits=0)  # of points, never of visits
     assert "Known trips lead to There" in why(rank=40.0, without={}, visits=0)

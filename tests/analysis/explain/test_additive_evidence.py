@@ -11,6 +11,7 @@ from analysis.explain.evidence_items import each_without, evidence_items
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
+from analysis.formatting import signed_points
 from analysis.sharing.page import render_notebook
 from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
@@ -91,9 +92,15 @@ def test_sentences_are_true() -> None:
 
 
 def test_the_report_shows_the_evidence() -> None:
-    """The ledger has its row; a model without evidence has none."""
-    assert "<td>Evidence" in render_notebook(explained(3))
-    assert "<td>Evidence" not in render_notebook(explain_fully(small_predictor(), 3))
+    """The ledger has its row, every path its addend with its sign; a model without evidence has neither."""
+    number = next(number for number in CASES if any(path.addend for path in explained(number).paths))
+    page, without = render_notebook(explained(number)), render_notebook(explain_fully(small_predictor(), number))
+    assert "<td>Evidence" in page and "<td>Evidence" not in without
+    head = '<th class="n">Addend</th>'
+    assert head in page and head not in without
+    table = page[page.index(head) :]
+    for path in explained(number).paths:
+        assert f'<td class="n">{signed_points(path.addend or 0.0)}</td>' in table
 
 
 def test_json_speaks_of_evidence_only_where_there_is_some() -> None:

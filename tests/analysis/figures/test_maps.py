@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -115,6 +116,19 @@ def test_names_cover_nothing() -> None:
     assert len(placed) == 6 and not any(meet(a, b) for a, b in combinations(boxes, 2))
     wall = np.array([[x, y, 12.0] for x in range(-200, 201, 20) for y in range(-100, 101, 20)])
     assert place_labels(["no room"], here[:1], here[:1], here[:1] + 9, obstacles=wall) == []
+
+
+def test_a_name_is_cut_off_in_no_window() -> None:
+    """At the right rim of a narrow map a name goes to the left; where it fits nowhere, it is shortened."""
+    rim, zero = np.array([90.0]), np.zeros(1)
+    place = partial(place_labels, obstacles=np.empty((0, 3)), half_size=(300.0, 100.0))
+    wide = place(["Rosewarne's"], rim, zero, zero + 9)
+    assert [label.anchor for label in wide] == ["start"]  # to the right: 90 + 14 + 90 is within 300
+    narrow = place(["Rosewarne's"], rim, zero, zero + 9, narrowest=(100.0, 100.0))
+    assert [(label.anchor, label.text) for label in narrow] == [("end", "Rosewarne's")]
+    name = "Quennell Underwriters of Saltmere"  # 30 characters take 226 pixels, 18 take 140
+    (short,) = place([name], zero, zero, zero + 9, narrowest=(75.0, 100.0))
+    assert (short.text, short.anchor) == ("Quennell Underwri…", "middle")
 
 
 def test_discs_at_one_place_are_spread() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.formatting import points
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson
 from analysis.learn.toy_town import build_toy_town
@@ -29,9 +30,16 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
     right = {key: (lesson.prediction.right, lesson.check.right) for key, lesson in lessons.items()}
     for key in ("popular", "tails", "compose", "hops", "habit", "holdout", "privacy"):
         assert right[key] == getattr(answers, key)(), key
+    told = lessons["habit"].prediction.choices[0].reply
+    assert all(f"{share:.1%}".replace("%", " %") in told for share in answers.alone), (told, answers.alone)
     assert right["cause"] == answers.cause(int(lessons["cause"].deeper.params["case"]))
     case = int(lessons["context"].deeper.params["case"])
     assert right["context"] == answers.context(case, answers.habit_without_time(case))
+    morning, evening = (points(answers.habit_points(case, hour)) for hour in (8, 20))
+    assert (
+        f"At 8:00 habit is worth {morning} points, at 20:00 {evening}."
+        in lessons["context"].prediction.choices[0].reply
+    )
     lead, holding = answers.ledger(int(lessons["sum"].deeper.params["case"]))
     shown = {"own_visits": "Own visits", "core": "The general pattern"}
     assert lessons["sum"].prediction.choices[right["sum"][0]].label == shown[lead]

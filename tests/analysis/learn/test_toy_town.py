@@ -38,10 +38,26 @@ def test_the_truth_is_the_planted_one(two_hop: float, returns: float, seed: int)
         assert (cases[kinds == "ordinary"][c.TRANSITION_COUNT] > 1).all()
 
 
+@pytest.mark.parametrize("layout", [0, 1])
+def test_positions_tell_no_house_from_another(layout: int) -> None:
+    """A position tells the kind: twelve houses 8 m apart, the others kilometres apart, squares south of all stops."""
+    pois = build_toy_town(0.5, 0.0, 0, layout).dataset.pois
+    kind = pois[c.CATEGORY].to_numpy()
+    latitude, longitude = (
+        {name: np.sort(pois[degrees].to_numpy(np.float64)[kind == name]) for name in ("House", "Stop", "Square")}
+        for degrees in (c.LATITUDE, c.LONGITUDE)
+    )
+    assert np.ptp(latitude["House"]) == 0
+    assert np.ptp(longitude["House"]) == pytest.approx(11 * 1e-4)
+    assert min(np.ptp(latitude["Stop"]), np.ptp(longitude["Stop"]), np.ptp(longitude["Square"])) > 0.01
+    assert latitude["Square"][-1] < latitude["Stop"][0] < latitude["Stop"][-1] < latitude["House"][0]
+
+
 def test_a_town_comes_again() -> None:
     """The same shares and seed make the same check-ins; another seed makes others."""
     first, again, other = (build_toy_town(0.25, 0.25, seed).dataset.hash for seed in (3, 3, 4))
     assert first == again != other
+    assert build_toy_town(0.25, 0.25, 3, layout=1).dataset.hash not in (first, other)
 
 
 @pytest.mark.parametrize("share", [-0.1, MAX_SHARE + 0.01, float("nan")])

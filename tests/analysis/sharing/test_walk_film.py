@@ -42,6 +42,8 @@ def test_a_frame_for_each_step(exact: bool) -> None:
     frames = frames_of(film)
     assert len(frames) == len(trajectory.cases)
     assert all((a != b).any() for a, b in pairwise(frames))
+    for frame in frames:  # the truth's ring has its very colour in all of them
+        assert (frame.reshape(-1, 3) == (0xC8, 0x50, 0x0A)).all(axis=1).any()
     violet = np.array([0x9E, 0x3A, 0x74])
     near = [(np.abs(frame.astype(int) - violet).max(axis=2) < 20).any() for frame in frames]
     assert any(near) is exact

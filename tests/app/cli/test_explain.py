@@ -8,6 +8,7 @@ import pytest
 from analysis.explain.explanation import explain_fully
 from analysis.explain.links import CaseLink
 from analysis.explain.types import CaseExplanation
+from analysis.formatting import signed
 from recap.errors import RecapError
 from recap.predictor import Predictor
 from tests.cli_runner import recap_here, recap_json_here
@@ -49,6 +50,16 @@ def test_json_keeps_its_keys(city_checkpoint: Path, city_folder: Path) -> None:
     rival = {"candidates"}
     assert {name: full[name] for name in plain.keys() - rival} == {name: plain[name] for name in plain.keys() - rival}
     assert full["leave_one_out"] and full["sentences"]["stakeholder"] and full["contrast"]["parts"]
+
+
+def test_each_path_tells_its_addend() -> None:
+    """With its sign, the number of the JSON; a model without additive evidence has none."""
+    bundle = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+    asked = ("explain", bundle / "checkpoint", "--data", bundle / "dataset", "--case", 2417)
+    told = [path["addend"] for path in recap_json_here(*asked)["paths"]]
+    lines = [line for line in recap_here(*asked).stdout.splitlines() if line.startswith("  via ")]
+    assert len(lines) == len(told) > 2 and min(told) < -0.01
+    assert all(line.endswith(f", addend {signed(addend, 2)}") for line, addend in zip(lines, told, strict=True))
 
 
 def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from recap.rivals.city import City
 from recap.rivals.dchl import Dchl, comes_later
 from recap.rivals.decay import average_past, degrees_apart, time_weights
 from recap.rivals.deepmove import Deepmove
+from recap.rivals.depoi import AnchorConvolution, Depoi, smallest_gaps
 from recap.rivals.dprl import Dprl, regions_of
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext, flow_map, place_features
@@ -21,8 +22,11 @@ from recap.rivals.lengths import by_length
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.negatives import UnvisitedSampler
+from recap.rivals.quadkey import quadkey_runs
 from recap.rivals.registry import build_rival
+from recap.rivals.relations import RelationAttention
 from recap.rivals.replay import SLOTS, Replay
+from recap.rivals.rotan import Rotan, TimeTurn
 from recap.rivals.rotation import rotate
 from recap.rivals.sasrec import Sasrec
 from recap.rivals.translation import closest_pois
@@ -262,6 +266,91 @@ def test_dprl_regions_are_clusters_of_spots() -> None:
     spots = torch.tensor([[40.0, -74.0], [41.0, -73.0], [40.001, -74.0]], dtype=torch.float64)
     first, second, third = regions_of(replace(city, coordinates_P2=spots), 2, 0).tolist()
     assert first == third != second
+
+
+def test_rotan_reads_cells_of_the_quadtree() -> None:
+    """The first digit halves the world: 0 north-west, 1 north-east; at the edges all digits are the same."""
+    corners = torch.tensor([[89.0, -180.0], [89.0, 180.0], [-89.0, -180.0]], dtype=torch.float64)
+    found = quadkey_runs(corners)
+    assert found.shape == (3, 20)
+    assert found.tolist() == [[0] * 20, [1365] * 20, [2730] * 20], "1 + 4 + 16 + ... + 1024 and twice that"
+    # 1/8 of the world east of the middle, at the equator: x = 101, y = 100 in binary, 3, 0, 1 and zeros.
+    assert quadkey_runs(torch.tensor([[0.0, 45.0]]))[0, :4].tolist() == [3 * 1024 + 64, 256, 1024, 0]
+
+
+def test_rotan_turns_by_hour_and_weekday() -> None:
+    """Hours turn the second complex number by a quarter, days nothing: .7 of (1, -4, 3, 2) and .3 of (1, 2, 3, 4)."""
+    turn = TimeTurn(2).double()
+    with torch.no_grad():
+        for parameter in turn.parameters():
+            parameter.zero_()
+        turn.hour.line.bias[1] = 26 / 4
+        value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+        assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+        turn.hour.line.bias.zero_()
+        turn.hour.line.weight[1] = 26.0  # a quarter of a day is a quarter of a turn; 14 minutes later still the same
+        quarter_day = turn(value, torch.tensor(6 * HOUR + 14 * 60))
+    assert quarter_day.tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+
+
+def test_rotan_adds_seven_tenths_of_the_user() -> None:
+    """With outputs that say 1 and 11 whatever comes in, the logits are .7 and 3.3 together."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_rival(small_config("rotan"), city, torch.float64)
+    assert isinstance(model, Rotan)
+    model.eval()
+    with torch.no_grad():
+        for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
+            output.weight.zero_()
+            output.bias.fill_(says)
+        logits = model.logits(CaseBatch(checkins, torch.tensor([1])))
+    assert logits[0].tolist() == approx([4.0, 4.0, 4.0])
+
+
+def test_depoi_measures_time_by_a_users_smallest_gap() -> None:
+    """Training gaps of 1 h, then of 1 h to a validation step that nobody counts; who has one check-in has a second."""
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL)]), (1, [(3, c.TRAIN)])], 4)
+    city = City.of(dataset)
+    assert smallest_gaps(city).tolist() == [HOUR, 1]
+    assert smallest_gaps(replace(city, seconds_N=city.seconds_N * 0)).tolist() == [1, 1], "no gap above 0"
+
+
+def test_depoi_splits_likeness_to_anchors() -> None:
+    """Places (1, 0), (0, 2) and (-3, 0), anchored at the first: like 1, 0 and not at all; a mask of 1/2 halves it."""
+    graph = AnchorConvolution(3, 2).double()
+    with torch.no_grad():
+        graph.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]))
+        for linear in (graph.of_place, graph.of_anchor):
+            linear.weight.zero_()
+        graph.of_place.bias.zero_()
+        causal, bias = graph(torch.tensor([0]))
+    # The anchor takes the first place alone, and gives it to the first place alone; levels 0 and 1 are added up.
+    assert causal.tolist() == bias.tolist() == [[3.0, 0.0], [0.0, 4.0], [-6.0, 0.0]]
+
+
+def test_depoi_attends_by_time_and_distance() -> None:
+    """The past scores log 3, by its interval 1, and the step itself 0: 3/4 and 1/4 of values 4 and 8, and 3/4 of 2."""
+    attention = RelationAttention(1, 2, (2,), 0.0).double()
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter.zero_()
+        attention.query.bias.fill_(1.0)
+        attention.value.weight.fill_(1.0)
+        attention.get_parameter("relation_keys.0.weight")[1] = math.log(3)
+        attention.get_parameter("relation_values.0.weight")[1] = 2.0
+        tokens = torch.tensor([[[4.0], [8.0]]], dtype=torch.float64)
+        found = attention(tokens, tokens, [torch.tensor([[[0, 1], [1, 0]]])])
+    assert found[0, :, 0].tolist() == approx([4.0, 0.75 * 4 + 0.25 * 8 + 0.75 * 2])
+
+
+def test_depoi_ties_the_bias_to_counts() -> None:
+    """Visits 3, 1 and 0: as published a softmax of the counts, e^3 : e : 1; corrected 3/4, 1/4 and 0."""
+    city, _ = city_of([[0, 0, 0, 1]], 3)
+    for as_published, expected in ((True, [math.exp(3), math.e, 1.0]), (False, [3.0, 1.0, 0.0])):
+        model = build_rival(small_config("depoi", as_published=as_published), city, torch.float64)
+        assert isinstance(model, Depoi)
+        found = model.popularity(torch.float64).tolist()
+        assert found == approx([value / sum(expected) for value in expected])
 
 
 def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:

@@ -23,6 +23,8 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "getnext": {"dim": 6, "side_dim": 4, "feedforward_dim": 10, "window": 12},
     "deepmove": {"dim": 6, "slot_dim": 4, "user_dim": 5, "hidden_dim": 7, "window": 12},
     "dprl": {"dim": 6, "regions": 5, "window": 12},
+    "rotan": {"dim": 6, "feedforward_dim": 10, "layers": 2, "window": 12},
+    "depoi": {"dim": 6, "window": 12, "anchors": 5},
     "dchl": {"dim": 6, "near_places": 40, "contrast_places": 5, "radius_km": 5.0},
 }
 """Small sizes by name; none of them is the number of places or users of the small city."""
