@@ -26,9 +26,11 @@ def ordinal(rank: float) -> str:
 def rank_number(rank: float) -> str:
     """A rank as a number, where a column or the word "rank" says what it is; a tie as in `ordinal`.
 
-    >>> [rank_number(rank) for rank in (1, 1204, 2.5)]
-    ['1', '1,204', '2–3']
+    >>> [rank_number(rank) for rank in (1, 1204, 2.5, float("nan"))]
+    ['1', '1,204', '2–3', '–']
     """
+    if rank != rank:  # a place beyond an imported list has none
+        return "–"
     return f"{math.floor(rank):,}" if rank == int(rank) else f"{math.floor(rank):,}–{math.ceil(rank):,}"
 
 

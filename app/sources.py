@@ -35,6 +35,7 @@ class Source:
         checkpoint_folder, checkpoint_hash: the checkpoint, or None: then a counting baseline predicts.
         bundle: the folder that holds a basemap and further results beside the dataset, if any.
         model: what the checkpoint holds, ``recap`` or a rival's name.
+        imported: key of imported predictions that stand in a model's place; then there is no checkpoint.
     """
 
     label: str
@@ -46,6 +47,7 @@ class Source:
     checkpoint_hash: str | None = None
     bundle: Path | None = None
     model: str = RECAP
+    imported: str | None = None
 
     @property
     def has_parts(self) -> bool:
@@ -69,7 +71,11 @@ class Source:
     @property
     def without_checkpoint(self) -> "Source":
         """The dataset alone."""
-        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP)
+        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None)
+
+    def ranked_by(self, key: str) -> "Source":
+        """The same dataset, with imported predictions in the model's place."""
+        return replace(self.without_checkpoint, imported=key)
 
 
 @dataclass(frozen=True)

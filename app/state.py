@@ -7,14 +7,17 @@ import streamlit as st
 
 from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
+from analysis.records.imported import find_predictions
 from analysis.registers import Register, Words
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
 from recap.printable import markdown_text
 
 _WRITTEN = "_written_params"
+_PREDICTIONS, _MODEL = "predictions", "model"
+"""The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place")
+_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
 """Fields whose meaning hangs on the dataset or the model."""
 
 
@@ -44,11 +47,14 @@ def follow(params: Mapping[str, object]) -> None:
             st.query_params[name] = str(value)
 
 
-def current_source() -> Source | None:
+def current_source(*, lists: bool = False) -> Source | None:
     """The chosen source, or the first on offer; None where there is nothing to open.
 
     The address always names the source and the hashes of its files. A link made with other files gets a banner that
     says which of them differ; one that does not say what it was made with gets a line that says so.
+
+    Args:
+        lists: whether imported predictions can stand in the model's place, where they were chosen.
     """
     sources = find_sources(AppSettings.from_environment())
     if not sources:
@@ -68,12 +74,33 @@ def current_source() -> Source | None:
         write_param(name, value)
     st.session_state["to_say_invented"] = source.synthetic
     _say_what_differs(source)
-    return source
+    return _ranked(source, lists)
+
+
+def _ranked(source: Source, lists: bool) -> Source:
+    """The source, or its dataset under the imported predictions that a link or the picker chose."""
+    there = {item.key for item in find_predictions(source.dataset_hash)}
+    asked = incoming(_PREDICTIONS)
+    if asked is not None:
+        st.session_state[_PREDICTIONS] = None if asked == _MODEL else asked
+        if asked not in there and asked != _MODEL:
+            st.warning("The link's imported predictions are not here, so the model's are shown.")
+    key = st.session_state.get(_PREDICTIONS)
+    key = key if lists and key in there else None
+    write_param(_PREDICTIONS, key)
+    return source if key is None else source.ranked_by(key)
+
+
+def choose_predictions(key: str) -> None:
+    """Let imported predictions of the open dataset stand in the model's place, where a view can show them."""
+    st.session_state[_PREDICTIONS] = key
 
 
 def link_to(source: Source, **params: str) -> dict[str, str]:
     """The query parameters of a link inside the app: with the source and its hashes, as every link has them."""
-    return {name: value for name, value in _source_params(source).items() if value is not None} | params
+    is_list = source.imported or st.session_state.get(_PREDICTIONS)
+    ranked_by = {_PREDICTIONS: source.imported or _MODEL} if is_list else {}
+    return {name: value for name, value in _source_params(source).items() if value is not None} | ranked_by | params
 
 
 def _source_params(source: Source) -> dict[str, str | None]:
@@ -111,6 +138,7 @@ def choose_source(token: str) -> None:
     old = str(st.session_state.get("source") or (sources[0].token if sources else ""))
     st.session_state["source"] = token
     st.session_state["link_made_with"] = None
+    st.session_state[_PREDICTIONS] = None
     if datasets.get(old) != datasets.get(token):
         st.session_state.pop("case", None)
 

@@ -1,6 +1,5 @@
 """Drawn pictures of a case: a thumbnail for a card, and a large one with names for a room; no browser, no live map."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.labels import CHARACTER_PX, place_labels
-from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels
+from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels, to_png
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
 from analysis.records.loaded_dataset import LoadedDataset
@@ -82,6 +81,11 @@ def draw_thumbnail(
     return _cut(image, top, SCALE)
 
 
+def blank_thumbnail(palette: Palette) -> bytes:
+    """What keeps a thumbnail's place until it is drawn: land alone, of the same shape."""
+    return to_png(Image.new("RGB", THUMBNAIL_PX, palette.land), quick=True)
+
+
 def draw_for_room(
     opened: LoadedDataset,
     marks: Marks,
@@ -127,9 +131,7 @@ def _ground(
 def _cut(image: Image.Image, top: int, shrink: int) -> bytes:
     """The band as a PNG; of several cards at once, writing the smallest file would take longer than drawing."""
     band = image.crop((0, top, image.width, image.height - top))
-    buffer = io.BytesIO()
-    (band.reduce(shrink) if shrink > 1 else band).save(buffer, format="PNG", compress_level=4)
-    return buffer.getvalue()
+    return to_png(band.reduce(shrink) if shrink > 1 else band, quick=True)
 
 
 def _near(basemap: Mapping[str, Any] | None, camera: Camera) -> Mapping[str, Any] | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare.seeds import seed_table
-from analysis.compare.side import Side, check_same_cases
+from analysis.compare.side import Side, check_same_cases, split_label
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from analysis.records.case_groups import COHORTS, STEP_BINS, bin_of_cases, cohort_of_cases, count_bins
@@ -146,6 +146,12 @@ class Comparison:
     def row(self, group: str) -> pd.Series:
         """One group's row."""
         return self.rows[self.rows["group"] == group].iloc[0]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What sentences and figures call A and B: without numbers of seeds, where that tells them apart."""
+        (a, _), (b, _) = split_label(self.a), split_label(self.b)
+        return (self.a, self.b) if a == b else (a, b)
 
     @property
     def n(self) -> int:

@@ -1,6 +1,7 @@
 """What the numbers of a comparison allow to say; words follow the stricter of the two tests."""
 
 from analysis.compare.comparison import Comparison
+from analysis.compare.side import split_label
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 
@@ -15,11 +16,11 @@ def comparison_finding(found: Comparison) -> str:
     """The heading: who is better by how much, or that the two are too close to tell."""
     if found.n == 0:
         return "There is no test case to compare on."
-    row = found.row("all")
+    row, (a, b) = found.row("all"), found.names
     label = METRIC_LABELS[found.metric]
     if row["verdict"] == "close":
-        return f"{found.a} and {found.b} are too close to tell on {label}."
-    better, worse = (found.b, found.a) if row["verdict"] == "b" else (found.a, found.b)
+        return f"{a} and {b} are too close to tell on {label}."
+    better, worse = (b, a) if row["verdict"] == "b" else (a, b)
     more = int(abs(row["only_b"] - row["only_a"]))
     # With ties the expected hits of the metric and the hits at mean ranks may differ: then the metric speaks.
     if found.metric.startswith("hr") and abs(more - abs(row["difference"]) * row["n"]) < 0.5:
@@ -45,7 +46,7 @@ def where_it_lies(found: Comparison) -> str:
     gains = [_ON[group] for group, verdict in verdicts.items() if verdict == winner]
     losses = [_ON[group] for group, verdict in verdicts.items() if verdict not in (winner, "close")]
     close = [_ON[group] for group, verdict in verdicts.items() if verdict == "close"]
-    name = found.b if winner == "b" else found.a
+    name = found.names[winner == "b"]
     if not gains:
         return "On no single kind of step is it clear."
     if len(gains) == len(verdicts):
@@ -57,9 +58,9 @@ def where_it_lies(found: Comparison) -> str:
 
 def cells_sentence(found: Comparison) -> str:
     """How many cases each finds that the other misses."""
-    row = found.row("all")
+    row, (a, b) = found.row("all"), found.names
     return (
-        f"Within {found.k}, {found.b} finds {int(row['only_b']):,} cases that {found.a} misses, and misses "
+        f"Within {found.k}, {b} finds {int(row['only_b']):,} cases that {a} misses, and misses "
         f"{int(row['only_a']):,} that it finds."
     )
 
@@ -78,6 +79,15 @@ def seeds_sentence(found: Comparison) -> str:
     small = [_ON[group] for group in _ON if group in rows and not rows[group]["larger"]]
     said = "The difference over all cases is larger than two seeds of one model differ"
     return f"{said}; on {_and(small)} it is smaller." if small else f"{said}."
+
+
+def means_sentence(found: Comparison) -> str:
+    """How many seeds the values are means over; empty where there is one of each."""
+    (a, of_a), (b, of_b) = split_label(found.a), split_label(found.b)
+    if of_a == of_b:
+        return f"Values are means over {of_a} seeds of each." if of_a > 1 else ""
+    several = [f"{number} seeds of {name}" for name, number in ((a, of_a), (b, of_b)) if number > 1]
+    return f"Values are means over {_and(several)}."
 
 
 def lists_sentence(found: Comparison) -> str:
@@ -121,5 +131,11 @@ def sentences(found: Comparison) -> list[str]:
     """What stands under the heading."""
     if found.n == 0:
         return []
-    said = (cells_sentence(found), where_it_lies(found), seeds_sentence(found), lists_sentence(found))
+    said = (
+        means_sentence(found),
+        cells_sentence(found),
+        where_it_lies(found),
+        seeds_sentence(found),
+        lists_sentence(found),
+    )
     return [sentence for sentence in said if sentence]

@@ -3,6 +3,7 @@
 Shape suffixes: S seeds, N cases.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,28 @@ from recap.evaluation.metrics import reciprocal_rank
 
 SEEDS_MARK: Final = "-seeds"
 """Ends the key of a checkpoint with its kept sibling seeds."""
+
+
+_SEVERAL: Final = re.compile(r" \((\d+) (?:seeds|trainings)\)$")
+
+
+def label_of_seeds(label: str, number: int) -> str:
+    """What a model under several seeds is called.
+
+    >>> label_of_seeds("RECAP", 5)
+    'RECAP (5 seeds)'
+    """
+    return f"{label} ({number} seeds)"
+
+
+def split_label(label: str) -> tuple[str, int]:
+    """A side's label without its number of seeds, and that number, in either register.
+
+    >>> split_label("RECAP (5 seeds)"), split_label("Markov")
+    (('RECAP', 5), ('Markov', 1))
+    """
+    found = _SEVERAL.search(label)
+    return (label, 1) if found is None else (label[: found.start()], int(found[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +114,7 @@ def with_ranked_seeds(side: Side, cases: pd.DataFrame, seeds: Mapping[int, pd.Da
     if not seeds:
         return side
     tables = (*side.tables, *(table_of_ranks(cases, table) for table in seeds.values()))
-    return Side(f"{side.key}{SEEDS_MARK}", f"{side.label} ({len(tables)} seeds)", tables, trained=True)
+    return Side(f"{side.key}{SEEDS_MARK}", label_of_seeds(side.label, len(tables)), tables, trained=True)
 
 
 def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:

@@ -62,10 +62,13 @@ def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, hei
     _plate(draw, (left[0] + 4, left[1] - 12), bar.text, palette.quiet, ImageFont.load_default(22), palette, anchor="lb")
 
 
-def to_png(image: Image.Image) -> bytes:
-    """The picture's bytes."""
+def to_png(image: Image.Image, *, quick: bool = False) -> bytes:
+    """The picture's bytes; a quarter more of them, in a quarter of the time, where somebody waits."""
     buffer = io.BytesIO()
-    image.save(buffer, format="PNG", optimize=True)
+    if quick:
+        image.save(buffer, format="PNG", compress_level=4)
+    else:
+        image.save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 

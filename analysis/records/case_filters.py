@@ -25,6 +25,8 @@ FILTER_LABELS: Final = {
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
 """What ``history`` and ``hops`` are called where no removal says what found the case."""
 _EARLIER_LABELS: Final = {"Recovered by history": "history", "Recovered by two hops": "hops"}
+RANKED: Final = {"missed", "history", "hops"}
+"""Filters that ask for the truth's rank."""
 CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
 """The source of evidence whose removal loses the cases of a filter."""
 MISSED_ABOVE: Final = 20

@@ -26,7 +26,7 @@ class CasePrediction:
             ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
             and ``part_<name>``.
-        target_rank: mean rank of the truth over ties.
+        target_rank: mean rank of the truth over ties; NaN where an imported list does not hold it.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
         num_best: how many rows of ``candidates`` are the best places.
     """
@@ -75,17 +75,21 @@ def predict_case(
     return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
 
 
-def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
-    """What records say a scorer predicted for one case: for scorers without a model too; no probabilities, no paths.
+def recorded_prediction(
+    opened: LoadedDataset, records: pd.DataFrame, number: int, *, top: int = 10, paths_per_place: int = 0
+) -> CasePrediction:
+    """What records say a scorer predicted for one case: for scorers without a model too; no probabilities, no parts.
 
     Args:
-        records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank.
+        records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank, which is
+            not known (NaN) where an imported list does not hold it.
 
     Raises:
         CaseError: no such case.
     """
     case, row = opened.case(number), records.iloc[number]
-    target, rank = int(case[c.TARGET]), float(row[c.RANK])
+    target, in_list = int(case[c.TARGET]), bool(row.get(c.IN_LIST, True))
+    rank = float(row[c.RANK]) if in_list else math.nan
     best_K, scores_K = np.asarray(row[c.TOP_POIS])[:top], np.asarray(row[c.TOP_SCORES])[:top]
     ranks_C, scores_C = [float(place) for place in range(1, len(best_K) + 1)], scores_K.tolist()
     listed = [int(poi) for poi in best_K]
@@ -93,7 +97,8 @@ def recorded_prediction(opened: LoadedDataset, records: pd.DataFrame, number: in
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
     candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
-    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0), len(best_K))
+    paths = _paths(opened, int(case[c.SOURCE]), listed if paths_per_place else [], paths_per_place)
+    return CasePrediction(case, candidates, rank, paths, len(best_K))
 
 
 def _candidates(

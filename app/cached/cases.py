@@ -3,6 +3,7 @@
 import hashlib
 from contextlib import suppress
 from dataclasses import astuple
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -50,7 +51,19 @@ def rivals(source: Source) -> dict[str, Source | str]:
 
 def recipe_tables(source: Source) -> RecipeTables:
     """The tables that recipes search; without removals where none are kept, since a view does not wait for them."""
-    return _tables(source, tuple(rivals(source)), kept_causes(source) is not None)
+    return _tables(source, _with_records(source), kept_causes(source) is not None)
+
+
+def _with_records(source: Source) -> tuple[str, ...]:
+    """The names of the rivals, when all records are there: no cached function should have to wait for them."""
+    beside = rivals(source)
+    read_records(source)
+    for other in beside.values():
+        if isinstance(other, str):
+            read_records(source, other)
+        else:
+            read_records(other)
+    return tuple(beside)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
@@ -71,7 +84,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
 
 def recipes(source: Source) -> dict[RecipeName, FoundCases]:
     """Every recipe's cases, see `analysis.cases.recipes`."""
-    return _recipes(source, tuple(rivals(source)), kept_causes(source) is not None)
+    return _recipes(source, _with_records(source), kept_causes(source) is not None)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Searching all cases", hash_funcs=BY_MODEL)
@@ -81,17 +94,43 @@ def _recipes(source: Source, names: tuple[str, ...], has_causes: bool) -> dict[R
 
 def thumbnail(source: Source, case: int, theme: Theme, *, paths: bool) -> bytes:
     """A card's map, drawn once and kept on disk by what it shows."""
-    return _thumbnail(source, case, theme, paths)
+    drawn = _thumbnail(source, case, theme, paths)
+    _drawn_here().add(_thumbnail_name(source, case, theme, paths))
+    return drawn
+
+
+def is_drawn(source: Source, case: int, theme: Theme, *, paths: bool) -> bool:
+    """Whether a card's map is there already, so that nobody waits for it."""
+    name = _thumbnail_name(source, case, theme, paths)
+    if name in _drawn_here():
+        return True
+    path = _thumbnail_file(name)
+    return path is not None and path.is_file()
+
+
+@st.cache_resource(show_spinner=False)
+def _drawn_here() -> set[str]:
+    return set()
+
+
+def _thumbnail_name(source: Source, case: int, theme: Theme, paths: bool) -> str:
+    said = (source.dataset_hash, datasets.model_key(source), case, theme, paths, picture.THUMBNAIL_PX, _DRAWING)
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
+
+
+def _thumbnail_file(name: str) -> Path | None:
+    """Where a map is kept; None where nothing may be written."""
+    if AppSettings.from_environment().read_only:
+        return None
+    with suppress(OSError, RecapError):
+        return user_subfolder("cache") / "thumbnails" / f"{name}.png"
+    return None
 
 
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
-    said = (source.dataset_hash, datasets.model_key(source), case, theme, paths, picture.THUMBNAIL_PX, _DRAWING)
-    name = hashlib.sha256(repr(said).encode()).hexdigest()[:32]
-    writes = not AppSettings.from_environment().read_only
-    path = None
-    with suppress(OSError, RecapError):
-        path = user_subfolder("cache") / "thumbnails" / f"{name}.png" if writes else None
+    path = _thumbnail_file(_thumbnail_name(source, case, theme, paths))
+    with suppress(OSError):
         if path is not None and path.is_file():
             return path.read_bytes()
     opened = datasets.open_dataset(source)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
-from analysis.compare.side import SEEDS_MARK, Side, table_of_ranks
+from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ranks
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.loaded_dataset import MODEL_LABELS
@@ -21,7 +21,6 @@ from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
-from recap.rivals.configs import RECAP
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
 from recap.storage.json_text import read_json
 
@@ -37,6 +36,7 @@ class Option:
         checkpoints: the seeds of a trained model; empty for the others.
         baseline, imported: the other two kinds.
         kept_seeds: whether the sibling seeds that `recap sanity` kept stand beside the checkpoint.
+        shown: what Walk and Explain open of it; None for a counter.
     """
 
     token: str
@@ -45,10 +45,11 @@ class Option:
     baseline: str | None = None
     imported: ImportedPredictions | None = None
     kept_seeds: bool = False
+    shown: Source | None = None
 
     @property
     def source(self) -> Source | None:
-        """What Walk and Explain open of it; None where there is no model."""
+        """The trained model, its first seed; None where there is none."""
         return self.checkpoints[0] if self.checkpoints else None
 
 
@@ -62,19 +63,24 @@ def side_options(source: Source) -> dict[str, Option]:
         for other in find_sources(AppSettings.from_environment())
         if other.dataset_hash == source.dataset_hash and other.checkpoint_hash is not None
     ]
-    names = [_model_name(item) for item in mine]
+    names = [datasets.folder_label(item) for item in mine]
     options = []
     for item, name in zip(mine, names, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
-        options.append(Option(item.token, label, (item,)))
+        options.append(Option(item.token, label, (item,), shown=item))
         if _kept_seeds(item):
-            several = f"{label} ({len(_kept_seeds(item)) + 1} seeds)"
-            options.append(Option(f"{item.token}{SEEDS_MARK}", several, (item,), kept_seeds=True))
+            several = label_of_seeds(label, len(_kept_seeds(item)) + 1)
+            options.append(Option(f"{item.token}{SEEDS_MARK}", several, (item,), kept_seeds=True, shown=item))
     for group in _siblings(mine):
         token = ".".join(item.token for item in group)
-        options.append(Option(token, f"{_model_name(group[0])} ({len(group)} seeds)", tuple(group)))
+        options.append(
+            Option(token, label_of_seeds(datasets.folder_label(group[0]), len(group)), tuple(group), shown=group[0])
+        )
     options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
-    options += [Option(item.key, item.name, imported=item) for item in find_predictions(source.dataset_hash)]
+    options += [
+        Option(item.key, item.name, imported=item, shown=source.ranked_by(item.key))
+        for item in find_predictions(source.dataset_hash)
+    ]
     return {option.token: option for option in options}
 
 
@@ -96,9 +102,20 @@ def default_pair(source: Source, options: dict[str, Option]) -> tuple[str, str]:
     return DEFAULT_A, with_seeds(b)
 
 
-@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
 def read_side(source: Source, option: Option) -> Side:
-    """A side with its records; they are made where they are not there yet, with a message."""
+    """A side with its records; they are made where they are not there yet, with a message.
+
+    Made here and in no cached function, which would play back the message's empty place at every later run.
+    """
+    if option.baseline is not None:
+        read_records(source.without_checkpoint, option.baseline)
+    for item in option.checkpoints:
+        read_records(item)
+    return _side(source, option)
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
+def _side(source: Source, option: Option) -> Side:
     return Side(option.token, option.label, tuple(_tables(source, option)), trained=bool(option.checkpoints))
 
 
@@ -108,16 +125,26 @@ def paired_cases(source: Source) -> PairedCases:
     return PairedCases(datasets.open_dataset(source).cases)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_OPTION)
 def compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
     """See `analysis.compare.comparison.compare`."""
-    return compare(paired_cases(source), read_side(source, a), read_side(source, b), metric, k)
+    read_side(source, a), read_side(source, b)
+    return _compared(source, a, b, metric, k)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_OPTION)
+def _compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
+    return compare(paired_cases(source), _side(source, a), _side(source, b), metric, k)
+
+
+def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
+    """The cases of one list, largest change of rank first, see `analysis.compare.cells.listed_cases`."""
+    read_side(source, a), read_side(source, b)
+    return _cell_cases(source, a, b, k, cell)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_OPTION)
-def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
-    """The cases of one list, largest change of rank first, see `analysis.compare.cells.listed_cases`."""
-    side_a, side_b = read_side(source, a), read_side(source, b)
+def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
+    side_a, side_b = _side(source, a), _side(source, b)
     return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
 
 
@@ -191,13 +218,6 @@ def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
     rows = len(datasets.open_dataset(source).cases)
     bundle = None if source.bundle is None else str(source.bundle)
     return _seed_tables(source.dataset_hash, str(source.checkpoint_hash), rows, bundle)
-
-
-def _model_name(source: Source) -> str:
-    folder = source.checkpoint_folder
-    assert folder is not None
-    title = MODEL_LABELS[RECAP] if source.model == RECAP else source.variant
-    return title if folder.name == "checkpoint" else f"{title} {folder.name}"
 
 
 def _siblings(sources: list[Source]) -> list[list[Source]]:

@@ -31,8 +31,8 @@ def open_dataset(source: Source) -> LoadedDataset:
 
 
 def model_key(source: Source, baseline: str | None = None) -> str:
-    """What names a model's records: the checkpoint's hash or the baseline's name."""
-    return baseline or source.checkpoint_hash or DEFAULT_BASELINE
+    """What names a model's records: the checkpoint's hash, the key of imported predictions, or the baseline's name."""
+    return baseline or source.checkpoint_hash or source.imported or DEFAULT_BASELINE
 
 
 def is_frozen() -> bool:
@@ -59,8 +59,20 @@ def model_label(source: Source, baseline: str | None = None) -> str:
     """What people call the model."""
     if baseline is None and source.checkpoint_folder is not None:
         return source.variant if source.model != RECAP else MODEL_LABELS[RECAP]
-    name = baseline or DEFAULT_BASELINE
-    return MODEL_LABELS[name] if name in MODEL_LABELS else imported(source)[name].name
+    name = baseline or source.imported or DEFAULT_BASELINE
+    if name in MODEL_LABELS:
+        return MODEL_LABELS[name]
+    found = imported(source).get(name)
+    if found is None:
+        raise RecapError(f"the imported predictions {name} are gone; import them again")
+    return found.name
+
+
+def folder_label(source: Source) -> str:
+    """The same with the checkpoint's folder, where that has a name of its own: several models stand side by side."""
+    assert source.checkpoint_folder is not None
+    folder = source.checkpoint_folder.name
+    return model_label(source) if folder == "checkpoint" else f"{model_label(source)} {folder}"
 
 
 def imported(source: Source) -> dict[str, ImportedPredictions]:

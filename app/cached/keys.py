@@ -18,7 +18,7 @@ def dataset_of(source: Source) -> str:
 
 def content_of(source: Source) -> tuple[str, str | None]:
     """For what hangs on the model too."""
-    return source.dataset_hash, source.checkpoint_hash
+    return source.dataset_hash, source.checkpoint_hash or source.imported
 
 
 BY_DATASET: Final[HashFuncs] = {Source: dataset_of}

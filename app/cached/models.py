@@ -4,9 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.named_scorer import NamedScorer
-from analysis.trajectories.predictions import CasePrediction, predict_case
+from analysis.trajectories.predictions import CasePrediction, predict_case, recorded_prediction
 from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_DATASET, BY_MODEL
+from app.cached.records import read_records
 from app.sources import Source
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -15,7 +16,13 @@ from recap.evaluation.scoring import rank_cases, score_cases
 
 
 def open_model(source: Source, baseline: str | None = None) -> NamedScorer:
-    """The source's checkpoint, or a baseline by name; without a checkpoint `count_plus_markov`."""
+    """The source's checkpoint, or a baseline by name; without a checkpoint `count_plus_markov`.
+
+    Raises:
+        RecapError: imported predictions, which are lists and no model.
+    """
+    if baseline is None and source.imported is not None:
+        raise RecapError("imported predictions are lists of places; there is no model to ask anew")
     if baseline is None and source.checkpoint_folder is not None:
         return open_checkpoint(source)
     return open_baseline(source, baseline or datasets.DEFAULT_BASELINE)
@@ -40,7 +47,10 @@ def open_baseline(source: Source, name: str) -> NamedScorer:
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
     """The source's model's prediction of one case."""
-    return predict_case(datasets.open_dataset(source), open_model(source), case, top=top)
+    opened = datasets.open_dataset(source)
+    if source.imported is not None:
+        return recorded_prediction(opened, read_records(source), case, top=top, paths_per_place=2)
+    return predict_case(opened, open_model(source), case, top=top)
 
 
 def best_places(source: Source, cases: list[int]) -> pd.Series:

@@ -21,13 +21,19 @@ class Once(Generic[T]):
         self._lock = threading.Lock()
         self._made: tuple[T] | None = None
 
-    def get(self, message: str, make: Callable[[Progress], T]) -> T:
+    def get(self, message: str, make: Callable[[Progress], T], *, at_once: bool = False) -> T:
         """The value; the first call makes it, others wait for that. After an error the next call tries again.
 
         Args:
             message: shown while it is made.
             make: told whom to tell (cases done, cases in all).
+            at_once: nobody waits for it, since it only has to be read: nothing is drawn, and so nothing is left empty
+                wherever a cached function asked for it.
         """
+        if self._made is None and at_once:
+            with self._lock:
+                if self._made is None:
+                    self._made = (make(lambda done, total: None),)
         if self._made is None:
             with st.container(), st.spinner(message):
                 bar = st.empty()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import evaluation_records
+from analysis.records.evaluation_records import evaluation_records, records_key
 from analysis.records.imported import PREFIX
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
@@ -24,7 +24,7 @@ _evaluating = threading.Lock()
 def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     """The model's records over all test cases; scored once, with a message, and kept in the user's cache."""
     if baseline is None and source.checkpoint_hash is None:
-        baseline = datasets.DEFAULT_BASELINE
+        baseline = source.imported or datasets.DEFAULT_BASELINE
     # A baseline's records are the same beside every checkpoint of the dataset: they are kept once.
     records = _records(source if baseline is None else source.without_checkpoint, baseline)
     if not datasets.is_frozen():
@@ -50,7 +50,9 @@ def _records(source: Source, baseline: str | None) -> pd.DataFrame:
                 progress=show,
             )
 
-    return _records_once(source, baseline).get("Ranking the test cases, once for each model", make)
+    key = datasets.model_key(source, baseline)
+    at_once = key.startswith(PREFIX) or records_key(source.dataset_hash, key).is_kept(source.bundle)
+    return _records_once(source, baseline).get("Ranking the test cases, once for each model", make, at_once=at_once)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.records.causes import kept_removals, removal_table
+from analysis.records.causes import kept_removals, removal_table, removals_key
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
 from app.cached.once import Once, Progress
@@ -42,7 +42,9 @@ def _removals(source: Source) -> pd.DataFrame:
             progress=show,
         )
 
-    return _removals_once(source).get("Taking evidence away, once for each model", make)
+    key = removals_key(source.dataset_hash, str(source.checkpoint_hash))
+    at_once = key.is_kept(source.bundle)
+    return _removals_once(source).get("Taking evidence away, once for each model", make, at_once=at_once)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)

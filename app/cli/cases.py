@@ -1,6 +1,7 @@
 """`recap cases`: find cases, recipes, and the library of saved ones; the numbers and files are the app's."""
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -336,10 +337,24 @@ def present(
         query = {"collection": _collection(_shelf(), collection).name}
     if case is not None:
         query = {"case": case}
+    query |= link_of_first(data, checkpoint)
+    # As it is, however narrow the terminal: a broken address cannot be clicked.
     progress_console.print(
-        f"Present: http://127.0.0.1:{port}/present?{urlencode(query)}", markup=False, highlight=False
+        f"Present: http://127.0.0.1:{port}/present?{urlencode(query)}", markup=False, highlight=False, soft_wrap=True
     )
     start_app(data, checkpoint, port, "127.0.0.1", [], **_ROOM_THEME)
+
+
+def link_of_first(data: Path | None, checkpoint: Path | None) -> dict[str, str]:
+    """What a link says of the dataset and checkpoint that the app opens first, so that no screen has to ask."""
+    from analysis.link_hashes import link_hashes
+    from app.settings import AppSettings
+    from app.sources import find_sources
+
+    sources = find_sources(replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint))
+    if not sources:
+        return {}
+    return {"source": sources[0].token, **link_hashes(sources[0].dataset_hash, sources[0].checkpoint_hash)}
 
 
 def _tables(

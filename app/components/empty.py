@@ -8,13 +8,14 @@ from app.cached import datasets
 from app.sources import Source
 
 
-def source_with_cases(otherwise: str) -> tuple[Source, LoadedDataset] | None:
+def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, LoadedDataset] | None:
     """The chosen source and its dataset; None where there is none or it has no test case, which is said then.
 
     Args:
         otherwise: what cannot be done without test cases, as "so there is nothing to compare".
+        lists: see `app.state.current_source`.
     """
-    source = state.current_source()
+    source = state.current_source(lists=lists)
     if source is None:
         no_source()
         return None

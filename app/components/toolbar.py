@@ -18,18 +18,32 @@ from app.sources import Source, find_sources
 SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 
 
-def source_picker(source: Source, width: int = 360) -> None:
-    """Choose among all datasets and checkpoints on offer."""
-    sources = {item.token: item for item in find_sources(AppSettings.from_environment())}
-    st.session_state["picked_source"] = source.token
+def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:
+    """Choose among all datasets and checkpoints on offer.
+
+    Args:
+        lists: whether imported predictions of the open dataset stand among them.
+    """
+    labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
+    imported = {key: f"{item.name}, imported" for key, item in datasets.imported(source).items()} if lists else {}
+    labels |= imported
+    st.session_state["picked_source"] = source.imported or source.token
+
+    def choose() -> None:
+        picked = st.session_state["picked_source"]
+        if picked in imported:
+            state.choose_predictions(picked)
+        else:
+            state.choose_source(picked)
+
     st.selectbox(
         "Dataset and model",
-        list(sources),
+        list(labels),
         key="picked_source",
-        format_func=lambda token: sources[token].label if token in sources else token,
+        format_func=lambda token: labels.get(token, token),
         label_visibility="collapsed",
         width=width,
-        on_change=lambda: state.choose_source(st.session_state["picked_source"]),
+        on_change=choose,
         help="From the bundled city, your own folder, and what the app was started with.",
     )
 

@@ -74,12 +74,12 @@ def view() -> None:
         if chosen_recipe is None:
             quiet("Choose a recipe above, then save the cases worth telling; or save one in Explain.")
         return
-    grid = st.grid(3, min_column_width=290)
+    grid = st.grid(3, min_column_width=232)  # at 800 pixels too the box stands beside the cards
     with grid.cell(column_span=2):
         if _as_list():
             show_list(source, entries)
         else:
-            show_cards(source, cached.recipe_tables(source), entries, chosen)
+            show_cards(source, found, entries, chosen)
     with grid.cell(), st.container(border=True):
         if chosen is not None:
             show_chosen(source, shelf, chosen, collection if chosen_recipe is None else None)

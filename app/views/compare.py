@@ -37,7 +37,7 @@ def view() -> None:
             source_picker(source)
             register_control()
             quiet("Predictions from elsewhere: `recap import-predictions FILE --data DATA`.")
-        data = st.container(width="content")
+        data = st.container(horizontal=True, width="content", vertical_alignment="center")
     with st.spinner("Ranking the test cases, once for each model"):
         found = comparisons.compared(source, a, b, metric, k)
     words = state.words()

@@ -21,8 +21,10 @@ from app.components.cases.save_case import save_control
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
+from app.components.explain.case_input import case_input
 from app.components.explain.counterfactual_search import show_counterfactual_search
 from app.components.explain.does_it_hold import show_stamps
+from app.components.explain.listed_ranks import show_listed_ranks
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
@@ -39,9 +41,12 @@ _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other":
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
+    source = state.current_source(lists=True)
     if source is None:
         no_source()
+        return
+    if source.imported is not None:
+        show_listed_ranks(source)
         return
     if source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
@@ -55,7 +60,7 @@ def view() -> None:
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):
-        _case_input(len(opened.cases))
+        case_input(len(opened.cases))
         pickers = st.container(horizontal=True, width="content")
         hide_truth = not truth_toggle()
         usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
@@ -64,7 +69,7 @@ def view() -> None:
         with pickers:
             pair_pickers(source, before, (about, against))
         with st.popover("More", icon=":material/tune:", type="tertiary"):
-            source_picker(source)
+            source_picker(source, lists=True)
             register_control()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
@@ -98,20 +103,6 @@ def view() -> None:
     show_counterfactual_search(source, shown)
     with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
         show_stamps(shown, explanations.check(source, shown))
-
-
-def _case_input(total: int) -> None:
-    st.session_state["explained_case"] = st.session_state["case"]
-    st.number_input(
-        "Case",
-        0,
-        total - 1,
-        key="explained_case",
-        label_visibility="collapsed",
-        width=115,
-        on_change=lambda: state.set_case(int(st.session_state["explained_case"])),
-        help=f"Test cases 0 to {total - 1:,}; Walk and Long tail open them here.",
-    )
 
 
 def _export(source: Source, shown: FullExplanation) -> None:

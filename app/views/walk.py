@@ -4,9 +4,11 @@ import numpy as np
 import streamlit as st
 
 from analysis.formatting import day, user_name
+from analysis.records.accuracy import is_known, shortest_list
 from analysis.records.case_filters import (
     CAUSES,
     FILTERS,
+    RANKED,
     cases_at_place,
     filter_cases,
     filter_labels,
@@ -32,7 +34,7 @@ from recap.errors import ConfigError
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is nothing to walk through")
+    there = source_with_cases("so there is nothing to walk through", lists=True)
     if there is None:
         return
     source, opened = there
@@ -72,6 +74,12 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
     if shown:  # only then, so that a large dataset is walked through before all its cases are ranked
         records, markov = read_records(source), read_records(source, "markov")
+        if not is_known(records, f"hr{st.session_state['k']}") and set(shown) & RANKED:
+            st.warning(
+                f"Missed and found are not known within {st.session_state['k']}: the shortest imported list holds "
+                f"{shortest_list(records)} places. Choose a smaller rank in More, or no such filter."
+            )
+            return numbers[:0]
         removals = read_removals(source) if set(shown) & set(CAUSES) else None
         numbers = filter_cases(records, markov, shown, k=st.session_state["k"], removals=removals)
     numbers = missed_because(source, numbers, st.session_state["k"])
@@ -183,7 +191,7 @@ def filter_controls(source: Source) -> None:
         on_change=filters_changed,
     )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
-        source_picker(source)
+        source_picker(source, lists=True)
         st.text_input(
             "Search a place or category", key="find", bind="query-params", on_change=filters_changed, max_chars=80
         )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
@@ -58,6 +59,20 @@ def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
             assert keys == [f"choose-{case}" for case in found.cases[:6]]
         else:
             assert "No case" in app.title[0].value and "None of the" in texts(app).replace("\\", "")
+
+
+def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> None:
+    """One file a card, told apart by theme; another server, which remembers nothing, reads them and draws none."""
+    check_calm(open_view("cases", recipe="own_visits"))
+    shown = cached.recipes(source)["own_visits"].cases[:6]
+    drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
+    assert len(drawn) == len(shown)
+    assert all(cached.is_drawn(source, int(case), "light", paths=False) for case in shown)
+    assert not cached.is_drawn(source, int(shown[0]), "dark", paths=False)
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    check_calm(open_view("cases", recipe="own_visits"))
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()} == drawn
 
 
 def test_a_case_is_saved_found_and_changed(source: Source) -> None:

@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.compare.importing import import_predictions
-from analysis.records.imported import keep_predictions
+from analysis.formatting import ordinal
+from analysis.records.imported import find_predictions, keep_predictions
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.registers import Words
@@ -151,8 +153,41 @@ def test_imported_predictions_stand_on_a_side(
     )
     text = recap_here("compare", "theirs", "markov", "--data", city_folder, "--metric", "mrr", "--cell", "only_b")
     assert text.returncode == 0 and "MRR is a lower bound" in " ".join(text.stdout.split())
+    imported_predictions_open_in_walk_and_explain(city, told["key"])
     again = import_predictions(path, city)
     assert keep_predictions(again[0], city.dataset.hash, "theirs", again[2]).key == told["key"]
+
+
+def imported_predictions_open_in_walk_and_explain(city: LoadedDataset, key: str) -> None:
+    """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is told."""
+    beside = open_view("compare", a=key, b="visit_count", compared_metric="HR@5", open="2")
+    check_calm(beside)
+    assert [button.key for button in beside.button if button.label == "Open in Walk"] == ["beside-open-a"]
+    records = {item.key: item for item in find_predictions(city.dataset.hash)}[key].read(len(city.cases))
+    inside, outside = (int(np.flatnonzero(records[c.IN_LIST] == there)[0]) for there in (True, False))
+    best = [city.labels[poi] for poi in records[c.TOP_POIS].iloc[outside]]
+    walk = open_view("walk", case=str(outside), predictions=key)
+    check_calm(walk)
+    assert walk.metric[0].value == "not listed" and "neither its rank nor its score is known" in texts(walk)
+    listed = table_of(walk, "evidence")
+    assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
+    assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
+    assert "Walk as GIF" not in [str(button.proto.label) for button in walk.get("download_button")]
+    short = open_view("walk", predictions=key, show="Missed")
+    assert "not known within 20: the shortest imported list holds 6 places" in short.warning[0].value
+    explain = open_view("explain", case=str(inside), predictions=key)
+    check_calm(explain)
+    assert f"{ordinal(records[c.RANK].iloc[inside])} in the list of theirs" in explain.title[0].value
+    assert "Not known: the ranks of other places" in texts(explain)
+    assert [rank.split("–")[0] for rank in table_of(explain, "Score")["Rank"]] == [  # tied ones share the first's
+        str(1 + sum(other > score for other in records[c.TOP_SCORES].iloc[inside]))
+        for score in records[c.TOP_SCORES].iloc[inside]
+    ]
+    hidden = open_view("explain", case=str(outside), predictions=key, truth="false")
+    truth = city.labels[city.cases[c.TARGET].iloc[outside]]
+    assert truth not in texts(hidden) and not any("◎" in place for place in table_of(hidden, "Score")["Place"])
+    gone = open_view("walk", predictions="imported-000000000000")
+    assert "are not here" in gone.warning[0].value and "predictions" not in gone.query_params
 
 
 def test_refusals_of_the_command(city_folder: Path, city_checkpoint: Path) -> None:

@@ -177,6 +177,23 @@ def wait_until_idle(page: Page) -> None:
     page.wait_for_function("document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
 
 
+SETTLED = """width => {
+  const keyed = [...document.querySelectorAll('[class*=st-key-]')].map(element => element.getBoundingClientRect());
+  const now = JSON.stringify(keyed.map(box => [box.x, box.y, box.width, box.height].map(Math.round)));
+  const still = window.layoutBefore === now;
+  window.layoutBefore = now;
+  return still && document.querySelector('[data-testid=stMain]').clientWidth === width;
+}"""
+"""Whether the page has that width, and everything stands where it stood at the look before."""
+
+
+def resized(page: Page, width: int, height: int = 900) -> Page:
+    """The same page in a window of another size, when its layout has come to rest."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(SETTLED, arg=width, polling=400)
+    return page
+
+
 def _is_local(url: str) -> bool:
     return url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
 

@@ -3,26 +3,24 @@
 import re
 from collections.abc import Callable
 
-from tests.e2e.conftest import Page, playwright_api, wait_until_idle
+from tests.e2e.conftest import Page, playwright_api, resized, wait_until_idle
+from tests.e2e.test_every_view import violations
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
 
 LINK = "/compare?a=markov&cell=both"
-LAID_OUT = """([width, beside]) => {
-  const [a, b] = ['differences', 'hits'].map(key => document.querySelector('.st-key-' + key)?.getBoundingClientRect());
-  const main = document.querySelector('[data-testid=stMain]').clientWidth;
-  return main === width && a && b && (beside ? b.left >= a.right : b.top >= a.bottom);
-}"""
 
 
 def test_it_fits_and_says_what_it_found(open_page: Open) -> None:
     """A finding, and figures side by side, or one below the other at 800 pixels."""
     page = open_page(LINK)
     expect(page.locator("h1")).to_contain_text(re.compile("finds|has|too close to tell"))
+    page.wait_for_selector(".st-key-hits .js-plotly-plot")
     for width in (1440, 800):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(LAID_OUT, arg=[width, width == 1440])
+        one, other = (resized(page, width).locator(f".st-key-{key}").bounding_box() for key in ("differences", "hits"))
+        assert one is not None and other is not None
+        assert other["x"] >= one["x"] + one["width"] if width == 1440 else other["y"] >= one["y"] + one["height"]
 
 
 def test_by_keyboard_alone(open_page: Open) -> None:
@@ -53,3 +51,5 @@ def test_a_cell_lists_its_cases_and_a_case_opens_side_by_side(open_page: Open) -
     ).first.click()
     expect(side_by_side.get_by_text("Nothing to take apart")).to_be_visible()
     expect(side_by_side.locator(".st-key-beside-parts-b")).to_be_visible()
+    wait_until_idle(side_by_side)
+    assert violations(side_by_side) == []

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.e2e.conftest import Page, playwright_api, wait_until_idle
+from tests.e2e.conftest import Page, playwright_api, resized, wait_until_idle
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
@@ -20,28 +20,11 @@ def side_by_side(page: Page, left: str, right: str) -> bool:
     return box(page, right)["x"] > box(page, left)["x"] + 200
 
 
-SETTLED = """width => {
-  const keyed = [...document.querySelectorAll('[class*=st-key-]')].map(element => element.getBoundingClientRect());
-  const now = JSON.stringify(keyed.map(box => [box.x, box.y, box.width, box.height].map(Math.round)));
-  const still = window.layoutBefore === now;
-  window.layoutBefore = now;
-  return still && document.querySelector('[data-testid=stMain]').clientWidth === width;
-}"""
-"""Whether the page has that width, and everything stands where it stood at the look before."""
-
-
 STACKED = """() => {
   const [map, list] = ['.st-key-map', '.st-key-list'].map(name => document.querySelector(name).getBoundingClientRect());
   return list.top > map.top + map.height / 2 && map.width > 760;
 }"""
 """Whether the list stands below the map, which has the whole width of 800 pixels less the page's margins."""
-
-
-def resized(page: Page, width: int, height: int = 900) -> Page:
-    """The same page in a window of another size, when its layout has come to rest."""
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function(SETTLED, arg=width, polling=400)
-    return page
 
 
 def overlaps(page: Page, names: list[str]) -> list[tuple[str, str]]:

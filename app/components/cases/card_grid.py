@@ -1,6 +1,6 @@
 """The grid of cards in Cases: a drawn map, what kind of case it is, the two places, and a button that chooses it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,8 +8,10 @@ import streamlit as st
 
 from analysis.cases.cards import describe_card
 from analysis.cases.library import Stored
-from analysis.cases.recipes import FoundCases, RecipeTables
+from analysis.cases.picture import blank_thumbnail
+from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables
 from analysis.cases.saved_case import SavedCase
+from analysis.registers import Words
 from app import state
 from app.cached import cases as cached
 from app.cached import datasets
@@ -19,6 +21,8 @@ from recap.printable import markdown_text
 
 PAGE: Final = 6
 _CHOSEN: Final = "chosen_card"
+_ROW_LETTERS: Final = 36
+Recipes = Mapping[RecipeName, FoundCases]
 COLOURS: Final = {
     "popular": "gray",
     "own_visits": "violet",
@@ -67,14 +71,20 @@ def kinds_of(case: int, recipes: Iterable[FoundCases], first: FoundCases | None 
     return tuple(fits) if first is None else (first, *fits)
 
 
-def show_cards(source: Source, tables: RecipeTables, entries: Sequence[Entry], chosen: Entry | None) -> None:
-    """As many cards as were asked for, six at first."""
+def show_cards(source: Source, found: Recipes, entries: Sequence[Entry], chosen: Entry | None) -> None:
+    """As many cards as were asked for, six at first.
+
+    Args:
+        found: every recipe's cases.
+    """
+    tables = cached.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
     pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
-            pictures.append(_card(source, tables, entry, f"{at + 1} of {len(entries):,}", entry == chosen))
+            kinds = kinds_of(entry.case, found.values(), entry.found)
+            pictures.append(_card(source, tables, entry, kinds, f"{at + 1} of {len(entries):,}", entry == chosen))
     if len(entries) > number:
         st.button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -82,20 +92,23 @@ def show_cards(source: Source, tables: RecipeTables, entries: Sequence[Entry], c
             icon=":material/expand_more:",
             on_click=lambda: st.session_state.update(cards_shown=number + PAGE),
         )
-    for draw in pictures:  # last: a picture that was never drawn takes a fifth of a second, and the words are there
+    for draw in pictures:  # last: a picture that was never drawn takes a tenth of a second, and the words are there
         draw()
 
 
-def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
-    """The words of a card; returns what draws its picture above them."""
-    kinds = kinds_of(entry.case, cached.recipes(source).values(), entry.found)
+def _card(
+    source: Source, tables: RecipeTables, entry: Entry, kinds: Sequence[FoundCases], place: str, is_chosen: bool
+) -> Callable[[], None]:
+    """The words of a card; returns what draws its picture above them, whose place is kept."""
     opened, words = datasets.open_dataset(source), state.words()
     card = describe_card(opened, tables, entry.case, model=datasets.model_label(source), found=entry.found)
     recipe = None if entry.found is None else entry.found.recipe
     paths = recipe in ("two_hops", "both")
-    slot = st.container()
+    slot, palette = st.empty(), state.theme_palette()
+    if not cached.is_drawn(source, entry.case, palette.theme, paths=paths):
+        slot.image(blank_thumbnail(palette), width="stretch")
     with st.container(horizontal=True, vertical_alignment="center"):
-        for found in kinds[:2]:
+        for found in _fitting(kinds, words):
             label = markdown_text(words.sentence(found.label))
             st.markdown(f":{COLOURS[found.recipe]}-badge[{label}]", width="content")
         for tag in entry.saved.value.tags[:3] if entry.saved else ():
@@ -121,7 +134,12 @@ def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_cho
         quiet(words.sentence(card.seen))
 
     def draw() -> None:
-        picture = cached.thumbnail(source, entry.case, state.theme_palette().theme, paths=paths)
+        picture = cached.thumbnail(source, entry.case, palette.theme, paths=paths)
         slot.image(picture, width="stretch", alt=f"Map: from {card.source} to {card.target}")
 
     return draw
+
+
+def _fitting(kinds: Sequence[FoundCases], words: Words) -> Sequence[FoundCases]:
+    """The first kind, and a second one where both fit into the row."""
+    return kinds[: 1 + (sum(len(words.sentence(found.label)) for found in kinds[:2]) <= _ROW_LETTERS)]

@@ -32,9 +32,9 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
     when = opened.dataset.local_time.iloc[int(case[c.ROW])]
     quiet(f"Case {entry.case:,} · {user_name(int(case[c.USER]))} · {day(when)}, {when:%H:%M}")
     with st.container(horizontal=True):
-        _open_button("Walk", ":material/map:", WALK.path, entry)
+        _open_button(source, "Walk", ":material/map:", WALK.path, entry)
         if source.checkpoint_hash is not None:
-            _open_button("Explain", ":material/account_tree:", EXPLAIN.path, entry)
+            _open_button(source, "Explain", ":material/account_tree:", EXPLAIN.path, entry)
             if st.button(
                 "Compare", icon=":material/compare_arrows:", key="compare_case", help="Two models side by side"
             ):
@@ -62,14 +62,14 @@ def present_params(entry: Entry) -> dict[str, str]:
     return {"saved": entry.saved.name} if entry.saved else {"case": str(entry.case)}
 
 
-def _open_button(label: str, icon: str, page: str, entry: Entry) -> None:
+def _open_button(source: Source, label: str, icon: str, page: str, entry: Entry) -> None:
     if st.button(label, icon=icon, key=f"open_in_{label.lower()}"):
         params = {"case": str(entry.case)}
         if entry.saved is not None:
             link = entry.saved.value.link
             fields = {"about": link.about, "against": link.against, "edits": link.edits or None}
             params |= {name: str(value) for name, value in fields.items() if value is not None}
-        st.switch_page(page, query_params=params)
+        st.switch_page(page, query_params=state.link_to(source, **params))
 
 
 def _saved_view(source: Source, shelf: Shelf, case: int) -> Stored[SavedCase] | None:

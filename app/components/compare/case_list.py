@@ -52,7 +52,7 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         help="Figure 1 of the paper: a popular place (the most visited tenth) by a step never seen, which A misses.",
     )
     table = comparisons.cell_cases(source, a, b, found.k, cell)
-    label = cell_label(cell, found.a, found.b)
+    label = cell_label(cell, *found.names)
     with st.container(horizontal=True, vertical_alignment="center"):
         order = " Largest change of rank first; a ticked row opens its case below." if len(table) else ""
         quiet(f"{label} within {found.k}: {len(table):,} cases.{order}", width="content")
@@ -61,7 +61,7 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
             "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
         ):
             chosen = HitSelection(a.token, b.token, found.k, cell)
-            model = b.source or a.source
+            model = b.shown or a.shown
             case = str(table[c.CASE].iloc[0])
             st.switch_page(WALK.path, query_params=state.link_to(model or source, cases=chosen.text, case=case))
     if table.empty:

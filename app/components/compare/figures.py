@@ -42,8 +42,9 @@ def show_differences(source: Source, found: Comparison) -> None:
     if shown == "evidence":
         _cohorts(source, found)
         return
+    a, b = found.names
     event = st.plotly_chart(
-        drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric),
+        drawn(plot_differences, found.bins, a=a, b=b, metric=found.metric),
         theme=None,
         config=PLOT_CONFIG,
         key="differences",
@@ -84,8 +85,9 @@ def _cohorts(source: Source, found: Comparison) -> None:
     if chosen is not None:
         _open(CaseSelection.of_cohort(chosen[0], chosen[1], 1))
     quiet(
-        f"Tail cases: {markdown_text(found.a)} → {markdown_text(found.b)}. Cells say where the true place lies, not "
-        "what found it. Filled: clear by interval and tests. Click a cell, or tick its row in the table, to open them."
+        f"Tail cases: {markdown_text(found.names[0])} → {markdown_text(found.names[1])}. Cells say where the true "
+        "place lies, not what found it. Filled: clear by interval and tests. Click a cell, or tick its row in the "
+        "table, to open them."
     )
 
     def open_cohort(_: str, row: int) -> None:
@@ -102,7 +104,7 @@ def show_cells(found: Comparison, cell: str) -> str:
         st.space("stretch")
         chart_table({"Hits": found.rows[["group", "n", *CELLS]]}, "hits")
     event = st.plotly_chart(
-        drawn(plot_hits, found.rows.iloc[[0]], a=found.a, b=found.b, chosen=cell),
+        drawn(plot_hits, found.rows.iloc[[0]], a=found.names[0], b=found.names[1], chosen=cell),
         theme=None,
         config=PLOT_CONFIG,
         key="hits",

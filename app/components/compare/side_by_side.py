@@ -1,13 +1,16 @@
 """One case for both sides: where they were and what each predicts, or each score taken apart."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
 from analysis.explain.headline import headline
-from analysis.figures.map_image import draw_walk_image
+from analysis.figures.map_ground import draw_ground, to_png
+from analysis.figures.map_image import draw_marks
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_marks import walk_marks
-from analysis.formatting import ordinal, rank_word, times
+from analysis.formatting import ordinal, times
 from analysis.trajectories.cameras import fit_predictions
 from analysis.trajectories.predictions import CasePrediction, recorded_prediction
 from analysis.trajectories.trajectory import Trajectory, read_trajectory
@@ -15,6 +18,7 @@ from app import state
 from app.cached import comparisons, datasets, explanations, maps
 from app.cached.comparisons import BY_OPTION, Option
 from app.components.explain.score_panels import show_score_panels
+from app.components.imported import imported_sentence
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -65,9 +69,10 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
             of = state.words().sentence(" (the median over seeds; below, its first seed)") if several else ""
             colour = "blue" if name == "b" else "gray"
             label = markdown_text(state.words().sentence(option.label))
-            st.markdown(f"**:{colour}[{label}]** ranks it {rank_word(rank)}{of}.")
+            told = "does not list it" if math.isnan(rank) else f"ranks it {ordinal(rank)}"
+            st.markdown(f"**:{colour}[{label}]** {told}{of}.")
             if shown == "Explain":
-                _explain(option, name, case)
+                _explain(source, option, name, case)
             else:
                 _walk(source, a, b, option, name, case)
 
@@ -78,7 +83,7 @@ def _close() -> None:
 
 
 def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case: int) -> None:
-    image, prediction = _picture(source, a, b, option, case, state.theme_palette().theme)
+    image, prediction = _pictures(source, a, b, case, state.theme_palette().theme)[option.token]
     st.image(image, width="stretch")
     table, chips = prediction.candidates, ("Revisit", state.words().say("chip_two"))
     listed = table.head(_LISTED)
@@ -107,39 +112,46 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
     _open_button("Open in Walk", WALK.path, option, name, case)
 
 
-def _explain(option: Option, name: str, case: int) -> None:
+def _explain(source: Source, option: Option, name: str, case: int) -> None:
     if option.source is None or not option.source.has_parts:
-        quiet("Nothing to take apart: only RECAP's scores are sums of parts.")
-        return
-    shown = explanations.explain(option.source, case)
-    st.markdown(markdown_text(headline(shown).text))
-    show_score_panels(shown, f"beside-parts-{name}")
+        if option.imported is not None:
+            quiet(imported_sentence(source.ranked_by(option.imported.key), case))
+        else:
+            quiet("Nothing to take apart: only RECAP's scores are sums of parts.")
+    else:
+        shown = explanations.explain(option.source, case)
+        st.markdown(markdown_text(headline(shown).text))
+        show_score_panels(shown, f"beside-parts-{name}")
     _open_button("Open in Explain", EXPLAIN.path, option, name, case)
 
 
 def _open_button(label: str, path: str, option: Option, name: str, case: int) -> None:
-    """To the view of the side's model; a side without one has only what is shown here."""
-    if option.source is not None and st.button(
+    """To the view of the side's model or list; a counter has only what is shown here."""
+    if option.shown is not None and st.button(
         label, icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"beside-open-{name}"
     ):
-        st.switch_page(path, query_params=state.link_to(option.source, case=str(case)))
+        st.switch_page(path, query_params=state.link_to(option.shown, case=str(case)))
 
 
 @st.cache_resource(
     max_entries=128, show_spinner=False, hash_funcs=BY_OPTION | {Trajectory: lambda trajectory: trajectory.number}
 )
-def _picture(
-    source: Source, a: Option, b: Option, option: Option, case: int, theme: Theme
-) -> tuple[bytes, CasePrediction]:
-    """The map of one side's predictions, on a stretch that holds both sides' best."""
+def _pictures(source: Source, a: Option, b: Option, case: int, theme: Theme) -> dict[str, tuple[bytes, CasePrediction]]:
+    """Both sides' maps and predictions, by the side's token, on one stretch that holds the best of both."""
     opened = datasets.open_dataset(source)
     predictions = {
         side.token: recorded_prediction(opened, comparisons.read_side(source, side).cases, case) for side in (a, b)
     }
     trajectory = read_trajectory(opened, case)
     camera = fit_predictions(opened, list(predictions.values()))
-    marks = walk_marks(opened, trajectory, predictions[option.token], camera=camera)
-    return draw_walk_image(marks, maps.flat_ground(source), palette=palette_of(theme)), predictions[option.token]
+    palette = palette_of(theme)
+    ground, _ = draw_ground(maps.flat_ground(source), camera, palette)
+    pictures = {}
+    for token, prediction in predictions.items():
+        image = ground.copy()
+        draw_marks(image, walk_marks(opened, trajectory, prediction, camera=camera), palette)
+        pictures[token] = to_png(image, quick=True), prediction
+    return pictures
 
 
 def _ranks(listed: pd.DataFrame) -> zip:

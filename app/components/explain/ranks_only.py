@@ -12,6 +12,7 @@ from analysis.formatting import ordinal, signed
 from app import state
 from app.cached import datasets, explanations
 from app.components.explain.candidate_pair import find_place
+from app.components.explain.case_input import case_input
 from app.components.explain.what_if import WEEKDAY_NAMES, change_edits, current_edits
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, source_picker, truth_toggle
@@ -28,18 +29,8 @@ def show_ranks_only(source: Source) -> None:
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=175)
-        st.session_state["explained_case"] = case
-        st.number_input(
-            "Case",
-            0,
-            len(opened.cases) - 1,
-            key="explained_case",
-            label_visibility="collapsed",
-            width=115,
-            on_change=lambda: state.set_case(int(st.session_state["explained_case"])),
-            help=f"Test cases 0 to {len(opened.cases) - 1:,}; Walk and Long tail open them here.",
-        )
+        source_picker(source, width=175, lists=True)
+        case_input(len(opened.cases))
         hide_truth = not truth_toggle()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")

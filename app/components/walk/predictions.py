@@ -1,5 +1,6 @@
 """The list of predictions beside the map: ranks, probabilities, evidence, distance, and one place's score in parts."""
 
+import math
 from functools import partial
 
 import pandas as pd
@@ -12,6 +13,7 @@ from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import models
+from app.components.imported import imported_sentence
 from app.components.text import quiet
 from app.sources import Source
 from recap import columns as c
@@ -32,7 +34,8 @@ def show_predictions(
     told = "?", "?", "?"
     if show_truth:
         markov = models.markov_rank(source, int(case[c.CASE]))
-        told = ordinal(prediction.target_rank), ordinal(markov), times(int(case[c.TRANSITION_COUNT]))
+        rank = "not listed" if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
+        told = rank, ordinal(markov), times(int(case[c.TRANSITION_COUNT]))
     with st.container(horizontal=True, gap="medium"):
         for label, value in zip(("Rank", "Markov rank", "Seen in training"), told, strict=True):
             st.metric(label, value, width="content")
@@ -49,6 +52,8 @@ def show_predictions(
         alt="The best predictions with rank, the model's share, evidence and distance",
     )
     quiet(_parts_sentence(prediction, picked, words))
+    if source.imported is not None:
+        quiet(imported_sentence(source, int(case[c.CASE])))
 
 
 def _choose(case: int, pois: list[int]) -> None:
@@ -65,7 +70,7 @@ def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
         {
             c.RANK: listed[c.RANK].map(rank_number),
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
-            "value": 100 * listed["probability"] if has_probability else listed[c.SCORE],
+            "value": 100 * listed["probability"] if has_probability else _scores(listed),
             "km": listed["distance_km"],
             "evidence": [
                 _chips(revisit, near, exact, words)
@@ -96,7 +101,9 @@ def _columns(listed: pd.DataFrame, words: Words) -> dict:
             help=tooltip("model_share"),
         )
         if has_probability
-        else st.column_config.NumberColumn("Score", format="%.2f", width=100, help="A count, not a share.")
+        else st.column_config.NumberColumn("Score", format="%.2f", width=100, help="As it is given; no share.")
+        if listed[c.SCORE].notna().all()
+        else st.column_config.TextColumn("Score", width=100, alignment="right", help="As it is given; no share.")
     )
     return {
         "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
@@ -119,7 +126,11 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words
     if rows.empty:
         rows = table.head(1)
     row = rows.iloc[0]
+    if math.isnan(row[c.SCORE]):
+        return f"{markdown_text(str(row['name']))} is not in the list: neither its rank nor its score is known."
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
+    if not parts:
+        return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}. Its parts are not known."
     terms = " ".join(f"{signed(value, 2)} {_part(name, words)}" for name, value in parts.items())
     return (
         markdown_text(str(row["name"]))
@@ -127,6 +138,12 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words
         + markdown_text(f"{terms.removeprefix('+')} = {points(row[c.SCORE])}")
         + ", rounded."
     )
+
+
+def _scores(listed: pd.DataFrame) -> pd.Series:
+    """Scores; in words where one is not known, since a table shows a missing number as "None"."""
+    known = listed[c.SCORE].notna()
+    return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
 
 
 def _part(name: str, words: Words) -> str:

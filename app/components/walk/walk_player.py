@@ -51,9 +51,11 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
         above = st.container()
         show_truth = _controls(trajectory, case)
         credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
+        has_shares = prediction.candidates["probability"].notna().all()
+        size = "area is the model's share" if has_shares else "larger is ranked higher"
         legend(
             "**━** :gray[Path so far]",
-            ":blue[●] :gray[Prediction, area is the model's share]",
+            f":blue[●] :gray[Prediction, {size}]",
             *([":orange[◯] :gray[True next place]"] if show_truth else []),
             ":violet[●] :gray[Revisit]",
             f":green[━] :gray[{state.words().say('two_hop_path')}]",
@@ -85,7 +87,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             pictures: dict[str, Callable[[bool], bytes]] = {
                 "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact)
             }
-            if show_truth:  # in a film the next step's picture is this step's truth
+            if show_truth and source.imported is None:  # in a film the next step's picture is this step's truth
                 paths = marks["show_paths"]
                 pictures["Walk as GIF"] = lambda exact: maps.walk_film(
                     source, trajectory, theme, show_truth=True, show_paths=paths, exact=exact

@@ -62,6 +62,22 @@ def test_cases_of_the_version_before_open(library: Library) -> None:
     assert [entry.name for entry in library.folder.glob("*.json")] == [FIXTURE.name]
 
 
+def test_what_was_saved_in_november_2026_opens(tmp_path: Path) -> None:
+    """A case with everything written about it and its collection: later versions read every field as it was saved."""
+    shutil.copytree(FIXTURE.parent / "library", tmp_path / "cases")
+    shelf = Library(tmp_path / "cases").read()
+    assert shelf.damaged == ()
+    (stored,), (collected,) = shelf.cases.values(), shelf.collections.values()
+    for there in (stored, collected):
+        folder = tmp_path / "cases" / ("collections" if there is collected else "")
+        file = json.loads((folder / f"{there.name}.json").read_text())
+        read = json.loads(there.value.model_dump_json())
+        assert {name: read[name] for name in file} == file and there.value.name == there.name
+    assert shelf.in_order(collected.value) == [stored]
+    assert (stored.value.link.case, stored.value.tags) == (2683, ("two hops", "start here"))
+    assert stored.value.note.splitlines()[1] == "Then take two steps away." and stored.value.words == "researcher"
+
+
 def test_a_damaged_file_costs_only_itself(library: Library, tmp_path: Path) -> None:
     """Each is named with its reason; the others are there."""
     good = library.add(saved(1))

@@ -70,6 +70,13 @@ def test_what_each_recipe_finds() -> None:
     assert cases("nothing") == [3]  # 4 is found by Markov, 5 without two hops
 
 
+def test_a_recipes_first_cases_are_of_different_users() -> None:
+    """0 and 4 flip by as much, 2 by less; where 0 and 4 are one user's, 2 comes before 4."""
+    assert find(tables(), "flipped", first=2).cases.tolist() == [0, 4, 2]
+    one_user = records().assign(**{c.USER: [0, 1, 2, 3, 0, 5, 6]})
+    assert find(tables(records=one_user), "flipped", first=2).cases.tolist() == [0, 2, 4]
+
+
 def test_half_of_the_shares_is_confident() -> None:
     """Two of four shares: the bar is included."""
     assert listed_share(records()).round(3).tolist() == [0.333, 0.333, 0.333, 0.75, 0.333, 0.333, 0.333]

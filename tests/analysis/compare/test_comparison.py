@@ -125,10 +125,28 @@ def test_seeds_by_hand() -> None:
 def test_seeds_that_agree_make_a_small_difference_larger() -> None:
     """Where no seed changes anything, any difference is larger than the seeds'."""
     one = records([1, 1, 2, 2])
-    found = compare(PairedCases(one), side("A", one, one), side("B", records([1, 1, 1, 2])), "hr1")
+    a, b = side("A", one, one), side("B", records([1, 1, 1, 2]))
+    for found in (compare(PairedCases(one), a, b, "hr1"), compare(PairedCases(one), b, a, "hr1")):  # whoever is better
+        assert (
+            headline.seeds_sentence(found)
+            == "The difference over all cases is larger than two seeds of one model differ."
+        )
+
+
+def test_numbers_of_seeds_are_said_once() -> None:
+    """Sentences call both models by their names; how many seeds there are stands in one of its own."""
+    one, other = records([1, 1, 2, 2]), records([1, 1, 1, 1])
+    a, b = side("Old (2 seeds)", one, one), side("New (2 seeds)", other, other)
+    paired = PairedCases(one)
+    assert compare(paired, a, b, "hr1").names == ("Old", "New")
+    assert "Values are means over 2 seeds of each." in headline.sentences(compare(paired, a, b, "hr1"))
+    alone = compare(paired, side("Markov", one), b, "hr1")
     assert (
-        headline.seeds_sentence(found) == "The difference over all cases is larger than two seeds of one model differ."
+        alone.names == ("Markov", "New") and headline.means_sentence(alone) == "Values are means over 2 seeds of New."
     )
+    assert headline.means_sentence(compare(paired, side("Markov", one), side("New", other), "hr1")) == ""
+    same = compare(paired, side("New", one), b, "hr1")
+    assert same.names == ("New", "New (2 seeds)")
 
 
 def test_several_seeds_find_a_case_by_majority() -> None:

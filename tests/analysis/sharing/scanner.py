@@ -39,7 +39,10 @@ _TIMES = {
         r"July|August|September|October|November|December)\b"
     ),
 }
-_INDICES = re.compile(r"(?:\b(?:case|user|poi|about|against)=\d+|\b(?:edge|source|add|move|remove):\d+|Walker \d+\b)")
+_INDICES = re.compile(
+    r"\b(?:case|user|poi|about|against)=\d+|\b(?:edge|source|add|move|remove):\d+|Walker \d+\b"
+    r'|"(?:case|user|row|trajectory)":\s*\d+'
+)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.explain.explanation import FullExplanation
+from analysis.geography import Camera
 from analysis.sharing.page import render_html
 from analysis.sharing.share import projection_of, share_cases
 from analysis.sharing.shared_case import SharedPage
@@ -19,6 +20,7 @@ from tests.analysis.sharing.scanner import NEAR_KM, scan
 
 CASES = range(7, 4000, 200)
 _MARK = re.compile(r'<circle class="[^"]*" cx="(-?[\d.]+)" cy="(-?[\d.]+)" r="[\d.]+" stroke-width')
+_DOTS = re.compile(r'<path class="dots dots" d="([^"]*)"')
 _HOP = re.compile(r'<path class="hop" d="M(-?[\d.]+) (-?[\d.]+)l([^"]*)"')
 
 
@@ -36,7 +38,10 @@ def assert_nothing_leaks(page: SharedPage, *, slides: bool) -> None:
 
 
 def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
-    """Marks and lines of the SVG maps, put back on the earth, lie at places that may be told or far from the others."""
+    """Marks and lines of the SVG maps, put back on the earth, lie at places that may be told or far from the others.
+
+    The dots of the ground are places that may be told, each of them.
+    """
     camera = projection_of(page)._camera
     points = [(float(x), float(y)) for x, y in _MARK.findall(text)]
     for x, y, steps in _HOP.findall(text):
@@ -46,11 +51,13 @@ def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
         for dx, dy in zip(numbers[::2], numbers[1::2], strict=True):
             at = (at[0] + dx, at[1] + dy)
             points.append(at)
-    scale = 512 * 2**camera.zoom / 360
-    middle = math.degrees(math.log(math.tan(math.pi / 4 + math.radians(camera.latitude) / 2)))
+    dots = [(float(x), float(y)) for path in _DOTS.findall(text) for x, y in re.findall(r"M(\S+) (\S+)h0", path)]
+    told = np.array(sorted(secrets().public))
+    for x, y in dots[:: max(len(dots) // 300, 1)]:
+        latitude, longitude = on_earth(camera, x, y)
+        assert np.abs(told - (latitude, longitude)).max(axis=1).min() < 1e-4, ("a dot", latitude, longitude)
     for x, y in points:
-        longitude = camera.longitude + x / scale
-        latitude = math.degrees(2 * math.atan(math.exp(math.radians(middle - y / scale))) - math.pi / 2)
+        latitude, longitude = on_earth(camera, x, y)
         if min(abs(latitude - a) + abs(longitude - b) for a, b in secrets().public) < 1e-3:
             continue  # at a place that many people know, to the tenth of a pixel
         shrink = np.cos(np.radians(latitude))
@@ -58,10 +65,20 @@ def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
         assert apart.min() > NEAR_KM, (latitude, longitude)
 
 
+def on_earth(camera: Camera, x: float, y: float) -> tuple[float, float]:
+    """Latitude and longitude of a point of the map."""
+    scale = 512 * 2**camera.zoom / 360
+    middle = math.degrees(math.log(math.tan(math.pi / 4 + math.radians(camera.latitude) / 2)))
+    latitude = math.degrees(2 * math.atan(math.exp(math.radians(middle - y / scale))) - math.pi / 2)
+    return latitude, camera.longitude + x / scale
+
+
 def test_twenty_cases_leak_nothing() -> None:
     page = shared([explained(case, full=case == CASES[0]) for case in CASES])
     assert_nothing_leaks(page, slides=False)
     assert any(place.is_cell for place in page.places) and any(not place.is_cell for place in page.places)
+    assert len(page.ground.dots) > 100 and all((case.case, case.link) == (None, None) for case in page.cases)
+    assert (page.dataset_hash, page.checkpoint_hash) == (None, None)
 
 
 def test_slides_and_pictures_leak_nothing() -> None:

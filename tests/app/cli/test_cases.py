@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from analysis.cases.recipes import RECIPES
+from app.cli.cases import link_of_first
+from recap.checkpoint import Checkpoint
 from tests.cli_runner import recap_here, recap_json_here
 
 
@@ -56,6 +58,14 @@ def test_save_list_export_import(
     assert recap_json_here("cases", "list")["cases"] == listed["cases"]
     refused = recap_here("cases", "export", "nobody")
     assert refused.returncode == 2 and "recap cases list" in refused.stderr
+
+
+def test_the_address_of_a_presentation_says_what_it_was_made_with(city_folder: Path, city_checkpoint: Path) -> None:
+    """Otherwise its first screen would have to say that it does not know."""
+    checkpoint = Checkpoint.load(city_checkpoint)
+    said = link_of_first(city_folder, city_checkpoint)
+    assert said["source"] == said["checkpoint"] == checkpoint.hash[:12]
+    assert said["dataset"] == checkpoint.manifest.dataset_hash[:12]
 
 
 def test_present_refuses_before_it_serves() -> None:

@@ -1,0 +1,20 @@
+"""What is known of imported predictions, in a sentence: the places of their lists and nothing beyond."""
+
+from analysis.records.accuracy import shortest_list
+from app.cached import datasets
+from app.cached.records import read_records
+from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
+
+
+def imported_sentence(source: Source, case: int) -> str:
+    """How long the list of a case is, and what is not known."""
+    records = read_records(source)
+    listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
+    shorter = "" if listed == shortest else f"; the shortest list holds {shortest:,}"
+    return (
+        f"{markdown_text(datasets.model_label(source))} is imported: a list of {listed:,} places of "
+        f"{datasets.open_dataset(source).dataset.num_pois:,}{shorter}. Not known: the ranks of other places, the parts "
+        "of a score, and what another history would change."
+    )
