@@ -2,8 +2,10 @@
 
 from typing import Final
 
+import numpy as np
 from PIL import Image, ImageDraw
 
+from analysis.figures.labels import place_labels
 from analysis.figures.map_ground import ground_colours
 from analysis.figures.palette import Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark
@@ -13,6 +15,9 @@ from analysis.sharing.letters import Letters
 _TWICE: Final = 2
 """Drawn at twice the size and halved, so that lines are smooth."""
 _WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
+_LETTERS_PX: Final = 26
+_LETTER: Final = _TWICE * _LETTERS_PX / 13
+"""Pixels here for one where `place_labels` reckons with letters of 13 pixels."""
 _RADIUS: Final = {"source": 13, "target": 15, "rival": 14, "middle": 8}
 
 
@@ -65,9 +70,7 @@ def draw_slide_map(
         draw.line([at(p) for p in path.through], fill=palette.paths.fill, width=round(_TWICE * (3 + 9 * path.share)))
     for mark in shown:
         _mark(draw, at(mark.at), mark, palette)
-    for mark in shown:
-        if mark.kind != "middle":
-            _name(draw, at(mark.at), mark, palette, letters, width)
+    _names(draw, [(at(mark.at), mark) for mark in shown], palette, letters, (width, height))
     if ground.credit:
         corner = width - 12 * _TWICE, height - 8 * _TWICE
         font = letters.font(15 * _TWICE)
@@ -97,14 +100,33 @@ def _disc(draw: ImageDraw.ImageDraw, at: Point, radius: float, fill: str, outlin
     draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=2 * _TWICE)
 
 
-def _name(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette, letters: Letters, width: int) -> None:
-    """A name on a plate, above the source and below the two places; kept inside the picture."""
-    text = letters.fit(mark.name if len(mark.name) <= 40 else mark.name[:39] + "…")
-    font = letters.font(26 * _TWICE, bold=True)
-    long = draw.textlength(text, font=font)
-    x = min(max(at[0], long / 2 + 20), width - long / 2 - 20)
-    y = at[1] + (-1 if mark.kind == "source" else 1) * _TWICE * 36
-    colour = palette.ink if mark.kind == "source" else palette.of_role(mark.role or "model").text
-    box = draw.textbbox((x, y), text, font=font, anchor="mm")
-    draw.rounded_rectangle([box[0] - 14, box[1] - 8, box[2] + 14, box[3] + 8], radius=12, fill=palette.land)
-    draw.text((x, y), text, fill=colour, font=font, anchor="mm")
+def _names(
+    draw: ImageDraw.ImageDraw,
+    marks: list[tuple[Point, Mark]],
+    palette: Palette,
+    letters: Letters,
+    size: tuple[int, int],
+) -> None:
+    """Names on plates, where they cover neither a mark nor each other; see `analysis.figures.labels`."""
+    middle_x, middle_y = size[0] / 2, size[1] / 2
+    seen = np.array([[(x - middle_x) / _LETTER, (y - middle_y) / _LETTER] for (x, y), _ in marks])
+    radius = np.array([_TWICE * _RADIUS[mark.kind] / _LETTER for _, mark in marks])
+    named = [index for index, (_, mark) in enumerate(marks) if mark.kind != "middle"][::-1]  # as on a page's map
+    placed = place_labels(
+        [marks[index][1].name for index in named],
+        seen[named, 0],
+        seen[named, 1],
+        radius[named] + 8,
+        obstacles=np.column_stack([seen, radius]),
+        half_size=(middle_x / _LETTER, middle_y / _LETTER),
+    )
+    font = letters.font(_LETTERS_PX * _TWICE, bold=True)
+    for label in placed:
+        (x, y), mark = marks[named[label.index]]
+        x, y = x + label.shift_x * _LETTER, y + label.shift_y * _LETTER
+        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[label.anchor]
+        text = letters.fit(label.text)
+        colour = palette.ink if mark.kind == "source" else palette.of_role(mark.role or "model").text
+        box = draw.textbbox((x, y), text, font=font, anchor=anchor)
+        draw.rounded_rectangle([box[0] - 14, box[1] - 8, box[2] + 14, box[3] + 8], radius=12, fill=palette.land)
+        draw.text((x, y), text, fill=colour, font=font, anchor=anchor)
