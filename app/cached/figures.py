@@ -6,8 +6,6 @@ from typing import Any, Final, TypeVar
 
 import streamlit as st
 
-from analysis.explain.explanation import FullExplanation
-from analysis.explain.stamps import RowStamp
 from analysis.figures.palette import Theme, palette_of
 from analysis.registers import Words
 from app import state
@@ -16,11 +14,12 @@ from app.cached.keys import HashFuncs
 Drawn = TypeVar("Drawn")
 BY_CONTENT: Final[HashFuncs] = {
     FunctionType: lambda plot: f"{plot.__module__}.{plot.__qualname__}",
-    FullExplanation: lambda shown: shown.model_dump_json(),
-    RowStamp: lambda stamp: stamp.model_dump_json(),
+    "analysis.explain.explanation.FullExplanation": lambda shown: shown.model_dump_json(),
+    "analysis.explain.stamps.RowStamp": lambda stamp: stamp.model_dump_json(),
     Words: lambda words: words.register,
 }
-"""Two explanations that say the same look the same; to write one out takes less than a hundredth of a figure."""
+"""Two explanations that say the same look the same; to write one out takes less than a hundredth of a figure. Classes by
+name: theirs would bring torch into views that need none."""
 
 
 def drawn(plot: Callable[..., Drawn], *shown: Any, **options: Any) -> Drawn:

@@ -63,6 +63,8 @@ def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
 
 def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> None:
     """One file a card, told apart by theme; another server, which remembers nothing, reads them and draws none."""
+    st.cache_data.clear()  # what another test has drawn is not drawn again
+    st.cache_resource.clear()
     check_calm(open_view("cases", recipe="own_visits"))
     shown = cached.recipes(source)["own_visits"].cases[:6]
     drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
