@@ -18,8 +18,9 @@ BY_CONTENT: Final[HashFuncs] = {
     "analysis.explain.stamps.RowStamp": lambda stamp: stamp.model_dump_json(),
     Words: lambda words: words.register,
 }
-"""Two explanations that say the same look the same; to write one out takes less than a hundredth of a figure. Classes by
-name: theirs would bring torch into views that need none."""
+"""Two explanations that say the same look the same; to write one out takes less than a hundredth of a figure.
+
+Classes by name: theirs would bring torch into views that need none."""
 
 
 def drawn(plot: Callable[..., Drawn], *shown: Any, **options: Any) -> Drawn:

@@ -9,6 +9,7 @@ import pytest
 
 from app.settings import BUNDLES_VARIABLE
 from tests.e2e.conftest import GROUND, GROUNDS, playwright_api, running, wait_until_idle
+from tests.e2e.test_every_view import violations
 from tests.shell import RECAP
 
 if TYPE_CHECKING:
@@ -109,17 +110,21 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Callable[..., Page],
     page.keyboard.type("Tuesday")
     page.keyboard.press("Enter")
     wait_until_idle(page)
+    assert violations(page) == [], "a saved case in a collection"
     page.goto(f"{demo}/cases")
     page.wait_for_selector("h1")
     wait_until_idle(page)
+    assert violations(page) == [], "the library"
     press_until(page, "Tab", ".st-key-present")
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-present_next")
     for step in ("said", "why", "change", "limits"):
         wait_until_idle(page)
+        assert violations(page) == [], f"before {step}"
         page.keyboard.press("ArrowRight")
         page.wait_for_url(f"**step={step}**")
     wait_until_idle(page)
+    assert violations(page) == [], "the last screen"
     page.keyboard.press("ArrowLeft")
     page.wait_for_url("**step=change**")
     wait_until_idle(page)

@@ -8,6 +8,7 @@ import pytest
 from analysis.learn.course import COURSE
 from app.settings import BUNDLES_VARIABLE
 from tests.e2e.conftest import Page, running, wait_until_idle
+from tests.e2e.test_every_view import violations
 from tests.shell import RECAP
 
 Open = Callable[..., Page]
@@ -26,6 +27,8 @@ HANDLES = {
     "privacy": "points",
 }
 """What is moved in each lesson."""
+AXE = ("popular", "compose", "sum")
+"""Lessons that axe-core looks at once they are answered: a chart, a map to click, a table."""
 SHOWN = "[...document.querySelectorAll('[role=figure]')].map(figure => figure.ariaLabel).join()"
 """What a screen reader reads of all figures."""
 
@@ -86,6 +89,8 @@ def test_all_ten_lessons_by_keyboard(open_page: Open) -> None:
         press_button(page, f"{key}_check", f"{key}_check_answer")
         page.get_by_text(f"{number + 1} of {len(COURSE)} done").wait_for()
         wait_until_idle(page)
+        if entry.outline.key in AXE:
+            assert violations(page) == [], entry.outline.key
         if number + 1 < len(COURSE):
             tab_to(page, "learn_next")
             page.keyboard.press("Enter")
