@@ -17,5 +17,6 @@ if not presents:
 page.run()
 if state.takes_over_saying_invented():
     quiet("This city is invented: nobody in it is real.")
-watch_theme()
+if not presents:  # a screen has no line to spare; its pictures follow with the next one
+    watch_theme()
 warming.first_view_is_there()

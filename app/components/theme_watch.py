@@ -9,8 +9,16 @@ import streamlit as st
 _LISTEN = """
 export default function ({ setTriggerValue }) {
   const system = matchMedia('(prefers-color-scheme: dark)');
-  // Streamlit's own listener comes first; a run tells the server the theme that the page has by then.
-  const tell = () => setTimeout(() => setTriggerValue('changed', system.matches ? 'dark' : 'light'), 150);
+  // A run tells the server the theme that the page has by then: wait until Streamlit has repainted it.
+  const tell = () => {
+    const wanted = system.matches ? 'dark' : 'light';
+    const page = document.querySelector('[data-testid=stApp]');
+    const look = left => {
+      const there = !page || getComputedStyle(page).colorScheme === wanted;
+      setTimeout(there || !left ? () => setTriggerValue('changed', wanted) : () => look(left - 1), 150);
+    };
+    look(40);
+  };
   system.addEventListener('change', tell);
   return () => system.removeEventListener('change', tell);
 }
@@ -19,8 +27,8 @@ _watch = st.components.v2.component("recap_theme_watch", js=_LISTEN)
 
 
 def watch_theme() -> None:
-    """Once a page, after everything else of it."""
-    _watch(key="theme-watch", on_changed_change=_nothing, height=1)
+    """Once a page, where a pixel and a gap do no harm."""
+    _watch(key="theme-watch", on_changed_change=_nothing, width=1, height=1)
 
 
 def _nothing() -> None:
