@@ -12,7 +12,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.geodesy import EARTH_RADIUS_KM
+from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 
 _SOURCES: Final = 16
 """Sources whose distances are worked out at a time: fresh memory costs more than the arithmetic."""
@@ -33,12 +33,8 @@ class PlaceAttributes:
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "PlaceAttributes":
         """PlaceAttributes of a dataset."""
-        latitude, longitude = (
-            np.radians(dataset.pois[name].to_numpy(np.float64)) for name in (c.LATITUDE, c.LONGITUDE)
-        )
-        position = np.stack(
-            [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)], axis=1
-        )
+        latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
+        position = unit_vectors(latitude, longitude)
         popularity = dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
         return cls(torch.from_numpy(popularity.copy()), torch.from_numpy(position))
 
