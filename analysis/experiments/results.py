@@ -120,8 +120,11 @@ class ExperimentResult(Config):
 
 
 def training_digest(dataset: Dataset, config: AnyTraining, test_points: bool) -> str:
-    """Names a training: equal data and configuration give the same one, so that experiments share it."""
-    key = json.dumps([dataset.hash, config.model_dump(mode="json"), test_points], sort_keys=True)
+    """Names a training: equal data and configuration give the same one, so that experiments share it.
+
+    Parts that are left out have no name in it: a new optional part does not make finished trainings strangers.
+    """
+    key = json.dumps([dataset.hash, config.model_dump(mode="json", exclude_none=True), test_points], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

@@ -11,14 +11,16 @@ import pytest
 import torch
 
 from analysis.compare.paired import compare_means, compare_records
-from analysis.experiments.results import ArmResult, ExperimentResult, measure, value_at
+from analysis.experiments.results import ArmResult, ExperimentResult, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.experiments.tables import markdown, page, result_table
+from recap import presets
 from recap.baselines.building import build_baseline
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.graph import TransitionGraph
+from recap.training_config import TrainConfig
 from tests.cli_runner import recap_here, recap_json_here
 from tests.worlds import small_city
 
@@ -121,6 +123,20 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert again.finished
     assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[2:4]]
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+
+
+def test_a_training_is_named_by_data_and_parts() -> None:
+    data, quick = small_city(), presets.quick()
+    name = training_digest(data, quick, False)
+
+    class WithAnotherPart(TrainConfig):
+        part: str | None = None
+
+    wider = WithAnotherPart(**quick.model_dump())
+    assert training_digest(data, wider, False) == name
+    assert training_digest(data, wider.model_copy(update={"part": "there"}), False) != name
+    assert training_digest(data, quick.model_copy(update={"seed": 1}), False) != name
+    assert training_digest(data, quick, True) != name
 
 
 def test_results_of_another_dataset_are_never_mixed_in(done: tuple[ExperimentResult, Path]) -> None:
