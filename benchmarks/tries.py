@@ -1,0 +1,136 @@
+"""Every idea that might lift RECAP above the evidence ranker, tried on validation; one JSON line for each try.
+
+    python benchmarks/tries.py DATASET OUT [--only NAME ...]
+
+The first run caches the cases of ``DATASET`` in ``OUT``; a try whose line is in ``OUT/tries.jsonl`` is not run again, so
+the command can be killed and started again at will. Nothing reads the test split.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tries_cases import TryCases, World, build, fit_rows, load, save
+from tries_models import better_of, fit, matrix, scores
+from tries_named import TRIES
+
+from analysis.records.bootstrap import UserBootstrap, interval
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.evaluation.metrics import hit_rate, ndcg, reciprocal_rank
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.visits import Visits
+
+METRICS = ("hr1", "hr20", "ndcg20", "mrr")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    dataset = Dataset.load(options.dataset)
+    prepare(dataset, options.out)
+    bench = Bench(dataset, options.out)
+    lines = options.out / "tries.jsonl"
+    done = {json.loads(line)["try"] for line in lines.read_text().splitlines()} if lines.exists() else set()
+    for name, settings in TRIES.items():
+        if name in done or (options.only and name not in options.only):
+            continue
+        line = bench.run(name, settings)
+        with lines.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        print(told(line), flush=True)
+
+
+def prepare(dataset: Dataset, out: Path) -> None:
+    """Cache validation cases and fitting cases where they are not yet there."""
+    missing = [name for name in ("val", "fit") if not (out / name).exists()]
+    if not missing:
+        return
+    world = World.of(dataset)
+    for name in missing:
+        rows = torch.from_numpy(dataset.cases(c.VAL)) if name == "val" else fit_rows(world)
+        cases = build(world, rows)
+        cases.rest_NP = cases.rest_NP if name == "val" else cases.rest_NP[:1]
+        save(cases, out / name)
+
+
+class Bench:
+    """The cached cases and the rival's ranks."""
+
+    def __init__(self, dataset: Dataset, out: Path) -> None:
+        self.out = out
+        self.fit, self.val = load(out / "fit"), load(out / "val")
+        row = self.val.row_N
+        poi = dataset.checkins[c.POI].to_numpy(np.int64)
+        self.count = TransitionGraph.from_dataset(dataset).count(poi[row], poi[row + 1])
+        self.is_last = np.isin(row, dataset.cases(c.VAL, "trajectory_last"))
+        known = Visits.of(dataset).target_in_history(row)
+        self.groups = {
+            "all": np.ones(len(row), bool),
+            "head": self.count > TAIL_MAX_COUNT,
+            "tail": self.count <= TAIL_MAX_COUNT,
+            "last": self.is_last,
+            "last_tail": self.is_last & (self.count <= TAIL_MAX_COUNT),
+            "new": ~(known | (poi[row] == poi[row + 1])),
+        }
+        self.bootstrap = UserBootstrap(self.val.user_N)
+        self.base = values(better_of(self.val, self.val.base_C))
+
+    def run(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        started = time.perf_counter()
+        features, context = settings["features"], settings.get("context", [])
+        options = {key: value for key, value in settings.items() if key not in ("features", "context", "kind", "seeds", "base")}
+        data, scale = matrix(self.fit, features, context)
+        val, _ = matrix(self.val, features, context, scale)
+        if settings.get("base") == "others":
+            data.base_C, val.base_C = (torch.from_numpy(np.load(self.out / name / "base_others_C.npy")) for name in ("fit", "val"))
+        total, losses, models = 0.0, [], []
+        for seed in range(settings.get("seeds", 1)):
+            model = fit(settings["kind"], data, seed=seed, **options)
+            score_C, loss = scores(model, val)
+            _, fit_loss = scores(model, data)
+            total = total + score_C.numpy() / settings.get("seeds", 1)
+            losses.append(loss)
+            models.append(model)
+        better = better_of(self.val, total)
+        np.save(self.out / f"better_{name}.npy", better)
+        weights = dict(zip(features, (models[0].weight.detach()).tolist(), strict=True))
+        return {"try": name, "loss": float(np.mean(losses)), "fit_loss": fit_loss, "seconds": round(time.perf_counter() - started, 1), **self.told(better), "weights": weights}
+
+    def told(self, better: np.ndarray) -> dict[str, Any]:
+        found = {}
+        mine = values(better)
+        for group, mask in self.groups.items():
+            for metric in METRICS:
+                low, high = interval(self.bootstrap.means(mine[metric] - self.base[metric], np.where(mask, 0, -1), 1))
+                value, base = mine[metric][mask].mean(), self.base[metric][mask].mean()
+                found[f"{group}.{metric}"] = [float(value), float(value - base), float(low[0]), float(high[0])]
+            found[f"{group}.n"] = int(mask.sum())
+        return found
+
+
+def values(better: np.ndarray) -> dict[str, np.ndarray]:
+    tied = np.ones_like(better)
+    return {"hr1": hit_rate(better, tied, 1), "hr20": hit_rate(better, tied, 20), "ndcg20": ndcg(better, tied, 20), "mrr": reciprocal_rank(better, tied)}
+
+
+def told(line: dict[str, Any]) -> str:
+    cells = [f"{line['try']:28s} {line['seconds']:6.1f}s loss {line['loss']:.4f} fit {line['fit_loss']:.4f}"]
+    for key in ("all.hr1", "all.hr20", "all.ndcg20", "all.mrr", "tail.hr1", "tail.mrr", "last.hr1", "last.hr20", "last.mrr", "new.hr20"):
+        value, difference, low, high = line[key]
+        star = "*" if low > 0 else "-" if high < 0 else " "
+        cells.append(f"{key} {value:.4f} ({difference:+.4f}{star})")
+    return " | ".join(cells)
+
+
+if __name__ == "__main__":
+    main()
