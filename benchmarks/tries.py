@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from tries_cases import TryCases, World, build, fit_rows, load, save
-from tries_models import better_of, fit, matrix, scores
+from tries_cases import TryCases, World, build, chosen, fit_rows, load, save
+from tries_models import Suffix, better_of, fit, matrix, scores
 from tries_named import TRIES
 
 from analysis.records.bootstrap import UserBootstrap, interval
@@ -23,6 +23,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.evaluation.metrics import hit_rate, ndcg, reciprocal_rank
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.history import CheckinTensors, local_hour_fraction
 from recap.visits import Visits
 
 METRICS = ("hr1", "hr20", "ndcg20", "mrr")
@@ -67,7 +68,7 @@ class Bench:
     """The cached cases and the rival's ranks."""
 
     def __init__(self, dataset: Dataset, out: Path) -> None:
-        self.out = out
+        self.out, self.dataset = out, dataset
         self.fit, self.val = load(out / "fit"), load(out / "val")
         row = self.val.row_N
         poi = dataset.checkins[c.POI].to_numpy(np.int64)
@@ -87,12 +88,22 @@ class Bench:
 
     def run(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
         started = time.perf_counter()
+        if settings.get("cross"):
+            return self.run_across(name, settings)
+        if "mean_of" in settings:
+            return self.run_mean(name, settings["mean_of"])
         features, context = settings["features"], settings.get("context", [])
-        options = {key: value for key, value in settings.items() if key not in ("features", "context", "kind", "seeds", "base")}
+        options = {
+            key: value for key, value in settings.items() if key not in ("features", "context", "kind", "seeds", "base")
+        }
         data, scale = matrix(self.fit, features, context)
         val, _ = matrix(self.val, features, context, scale)
+        if "seq" in settings["kind"]:
+            data.suffix, val.suffix = self.suffix_of(self.fit), self.suffix_of(self.val)
         if settings.get("base") == "others":
-            data.base_C, val.base_C = (torch.from_numpy(np.load(self.out / name / "base_others_C.npy")) for name in ("fit", "val"))
+            data.base_C, val.base_C = (
+                torch.from_numpy(np.load(self.out / name / "base_others_C.npy")) for name in ("fit", "val")
+            )
         total, losses, models = 0.0, [], []
         for seed in range(settings.get("seeds", 1)):
             model = fit(settings["kind"], data, seed=seed, **options)
@@ -102,9 +113,72 @@ class Bench:
             losses.append(loss)
             models.append(model)
         better = better_of(self.val, total)
-        np.save(self.out / f"better_{name}.npy", better)
+        np.save(self.out / f"score_{name}.npy", total)
         weights = dict(zip(features, (models[0].weight.detach()).tolist(), strict=True))
-        return {"try": name, "loss": float(np.mean(losses)), "fit_loss": fit_loss, "seconds": round(time.perf_counter() - started, 1), **self.told(better), "weights": weights}
+        return {
+            "try": name,
+            "loss": float(np.mean(losses)),
+            "fit_loss": fit_loss,
+            "seconds": round(time.perf_counter() - started, 1),
+            **self.told(better),
+            "weights": weights,
+        }
+
+    def suffix_of(self, cases: TryCases, length: int = 15) -> Suffix:
+        checkins = CheckinTensors.from_dataset(self.dataset)
+        row_N = torch.from_numpy(cases.row_N)
+        row_NK = torch.maximum(row_N[:, None] - torch.arange(length - 1, -1, -1), checkins.first_T[row_N][:, None])
+        category_P = torch.from_numpy(self.dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64))
+        days_NK = (checkins.seconds_T[row_N][:, None] - checkins.seconds_T[row_NK]).float() / 86400
+        angle_NK = 2 * torch.pi * local_hour_fraction(checkins.local_seconds_T[row_NK]).float()
+        time_NKT = torch.stack([torch.log1p(24 * days_NK) / 3, angle_NK.sin(), angle_NK.cos()], 2)
+        poi_NK = checkins.poi_T[row_NK]
+        return Suffix(poi_NK, category_P[poi_NK], time_NKT, self.dataset.num_pois, int(category_P.max()) + 1)
+
+    def run_mean(self, name: str, names: list[str]) -> dict[str, Any]:
+        """The mean of other tries' scores."""
+        total = np.mean([np.load(self.out / f"score_{other}.npy") for other in names], axis=0)
+        return {
+            "try": name,
+            "loss": float("nan"),
+            "fit_loss": float("nan"),
+            "seconds": 0.0,
+            **self.told(better_of(self.val, total)),
+            "weights": {},
+        }
+
+    def run_across(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """Fitted on the validation cases of one half of the users, ranked on the other's, and the other way round."""
+        started = time.perf_counter()
+        with np.load(self.out / "val" / "core.npz") as core:
+            self.val.features |= {key: core[key] for key in ("core", "revisit")}
+        total, losses, weights = np.zeros(len(self.val.case_C), np.float32), [], []
+        options = {
+            key: value for key, value in settings.items() if key not in ("features", "context", "kind", "cross", "only")
+        }
+        half_N = np.random.default_rng(0).permutation(self.val.user_N.max() + 1)[self.val.user_N] % 2
+        keep_N = self.groups[settings["only"]] if "only" in settings else np.ones(len(half_N), bool)
+        for half in (0, 1):
+            data, scale = matrix(
+                chosen(self.val, (half_N == half) & keep_N), settings["features"], settings.get("context", [])
+            )
+            other, _ = matrix(
+                chosen(self.val, half_N != half), settings["features"], settings.get("context", []), scale
+            )
+            model = fit(settings["kind"], data, **options)
+            score_C, loss = scores(model, other)
+            total[(half_N != half)[self.val.case_C]] = score_C.numpy()
+            losses.append(loss)
+            weights.append((model.weight.detach().numpy() / scale.deviation_F).tolist())
+        better = better_of(self.val, total)
+        return {
+            "try": name,
+            "loss": float(np.mean(losses)),
+            "fit_loss": float("nan"),
+            "seconds": round(time.perf_counter() - started, 1),
+            **self.told(better),
+            "weights": dict(zip(settings["features"], zip(*weights))),
+        }
 
     def told(self, better: np.ndarray) -> dict[str, Any]:
         found = {}
@@ -120,12 +194,28 @@ class Bench:
 
 def values(better: np.ndarray) -> dict[str, np.ndarray]:
     tied = np.ones_like(better)
-    return {"hr1": hit_rate(better, tied, 1), "hr20": hit_rate(better, tied, 20), "ndcg20": ndcg(better, tied, 20), "mrr": reciprocal_rank(better, tied)}
+    return {
+        "hr1": hit_rate(better, tied, 1),
+        "hr20": hit_rate(better, tied, 20),
+        "ndcg20": ndcg(better, tied, 20),
+        "mrr": reciprocal_rank(better, tied),
+    }
 
 
 def told(line: dict[str, Any]) -> str:
     cells = [f"{line['try']:28s} {line['seconds']:6.1f}s loss {line['loss']:.4f} fit {line['fit_loss']:.4f}"]
-    for key in ("all.hr1", "all.hr20", "all.ndcg20", "all.mrr", "tail.hr1", "tail.mrr", "last.hr1", "last.hr20", "last.mrr", "new.hr20"):
+    for key in (
+        "all.hr1",
+        "all.hr20",
+        "all.ndcg20",
+        "all.mrr",
+        "tail.hr1",
+        "tail.mrr",
+        "last.hr1",
+        "last.hr20",
+        "last.mrr",
+        "new.hr20",
+    ):
         value, difference, low, high = line[key]
         star = "*" if low > 0 else "-" if high < 0 else " "
         cells.append(f"{key} {value:.4f} ({difference:+.4f}{star})")

@@ -94,7 +94,15 @@ class World:
         hour = (local_hour_fraction(checkins.local_seconds_T).numpy()[train] * 24).astype(int)
         by_hour = np.zeros((num_pois, 24), np.float32)
         np.add.at(by_hour, (poi, hour), 1.0)
-        near = np.exp(-np.minimum(np.abs(np.arange(24)[:, None] - np.arange(24)), 24 - np.abs(np.arange(24)[:, None] - np.arange(24))) ** 2 / 4.5)
+        near = np.exp(
+            -(
+                np.minimum(
+                    np.abs(np.arange(24)[:, None] - np.arange(24)), 24 - np.abs(np.arange(24)[:, None] - np.arange(24))
+                )
+                ** 2
+            )
+            / 4.5
+        )
         own_key, own_of = np.unique(user * num_pois + poi, return_inverse=True)
         own_by_hour = np.zeros((len(own_key), 24), np.float32)
         np.add.at(own_by_hour, (own_of, hour), 1.0)
@@ -111,9 +119,21 @@ class World:
         moves = np.log((moves + 20 * share_K) / (moves.sum(1, keepdims=True) + 20) / share_K)
         at = np.log((at + 50 * share_K) / (at.sum(1, keepdims=True) + 50) / share_K)
         distance = ranker.features.places.distance_km(torch.arange(num_pois), torch.float32)
-        return cls(dataset, graph, checkins, ranker, distance, category_P, visited_UP, similar_UP,
-                   torch.from_numpy(by_hour @ near.astype(np.float32)), torch.from_numpy(own_key),
-                   torch.from_numpy(own_by_hour @ near.astype(np.float32)), torch.from_numpy(moves), torch.from_numpy(at))
+        return cls(
+            dataset,
+            graph,
+            checkins,
+            ranker,
+            distance,
+            category_P,
+            visited_UP,
+            similar_UP,
+            torch.from_numpy(by_hour @ near.astype(np.float32)),
+            torch.from_numpy(own_key),
+            torch.from_numpy(own_by_hour @ near.astype(np.float32)),
+            torch.from_numpy(moves),
+            torch.from_numpy(at),
+        )
 
 
 def build(world: World, row_N: Tensor) -> TryCases:
@@ -123,10 +143,22 @@ def build(world: World, row_N: Tensor) -> TryCases:
     context = {name: np.concatenate([piece.context[name] for piece in pieces]) for name in pieces[0].context}
     arrays = {
         name: np.concatenate([getattr(piece, name) for piece in pieces])
-        for name in ("row_N", "user_N", "target_N", "case_C", "poi_C", "base_C", "base_target_N", "rest_lse_N", "rest_NP")
+        for name in (
+            "row_N",
+            "user_N",
+            "target_N",
+            "case_C",
+            "poi_C",
+            "base_C",
+            "base_target_N",
+            "rest_lse_N",
+            "rest_NP",
+        )
     }
     starts = np.cumsum([0, *(len(piece.case_C) for piece in pieces[:-1])])
-    at = np.concatenate([np.where(piece.at_target_N >= 0, piece.at_target_N + start, -1) for piece, start in zip(pieces, starts)])
+    at = np.concatenate(
+        [np.where(piece.at_target_N >= 0, piece.at_target_N + start, -1) for piece, start in zip(pieces, starts)]
+    )
     return TryCases(**arrays, at_target_N=at, features=features, context=context)
 
 
@@ -142,6 +174,28 @@ def save(cases: TryCases, path: Path) -> None:
 def load(path: Path) -> TryCases:
     arrays = {file.stem: np.load(file) for file in path.glob("*.npy") if file.stem in TryCases.__annotations__}
     return TryCases(**arrays, **{name: dict(np.load(path / f"{name}.npz")) for name in ("features", "context")})
+
+
+def chosen(cases: TryCases, keep_N: np.ndarray) -> TryCases:
+    """Some of the cases."""
+    keep_C = keep_N[cases.case_C]
+    number_N = np.cumsum(keep_N) - 1
+    place_C = np.cumsum(keep_C) - 1
+    at_N = cases.at_target_N[keep_N]
+    return TryCases(
+        row_N=cases.row_N[keep_N],
+        user_N=cases.user_N[keep_N],
+        target_N=cases.target_N[keep_N],
+        case_C=number_N[cases.case_C[keep_C]],
+        poi_C=cases.poi_C[keep_C],
+        at_target_N=np.where(at_N >= 0, place_C[np.maximum(at_N, 0)], -1),
+        base_C=cases.base_C[keep_C],
+        base_target_N=cases.base_target_N[keep_N],
+        rest_lse_N=cases.rest_lse_N[keep_N],
+        rest_NP=cases.rest_NP[:1],
+        features={name: value[keep_C] for name, value in cases.features.items()},
+        context={name: value[keep_N] for name, value in cases.context.items()},
+    )
 
 
 def fit_rows(world: World) -> Tensor:
@@ -162,13 +216,19 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     profile_BP = torch.zeros(size, num_pois)
     profile_BP[past.case_H, past_poi_H] = 1.0
     inverse_P = torch.log(world.dataset.num_users / (1.0 + world.visited_UP.sum(0)))
-    similar_BU = _sparse_times(torch.nn.functional.normalize(profile_BP * inverse_P, dim=1), world.similar_UP.T.contiguous())
+    similar_BU = _sparse_times(
+        torch.nn.functional.normalize(profile_BP * inverse_P, dim=1), world.similar_UP.T.contiguous()
+    )
     similar_BU[torch.arange(size), user_B] = 0.0
     top_BK, index_BK = similar_BU.topk(100, dim=1)
     nearest_BU = torch.zeros_like(similar_BU).scatter_(1, index_BK, top_BK)
     users_BP = _sparse_times(nearest_BU, world.visited_UP)
     age_H = (past.row_H - row_B[past.case_H]).float()
-    recent_BP = torch.zeros(size * num_pois).index_add_(0, past.case_H * num_pois + past_poi_H, torch.exp(age_H / 5.0)).view(size, -1)
+    recent_BP = (
+        torch.zeros(size * num_pois)
+        .index_add_(0, past.case_H * num_pois + past_poi_H, torch.exp(age_H / 5.0))
+        .view(size, -1)
+    )
     own_UP = world.visited_UP
     recent_BP = torch.where(recent_BP > 1e-3, recent_BP, 0.0)
     both_BU = _sparse_times(recent_BP, own_UP.T.contiguous())
@@ -182,11 +242,13 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     by_users = (mixed + unvisited).topk(_NEW_BY_USERS, dim=1).indices
     evidence = world.ranker.features.of(batch)
     walks = two_step_walks(world.ranker.features.others, user_B, source_B)
-    key = torch.cat([
-        evidence.case_C * num_pois + evidence.poi_C,
-        (index_B[:, None] * num_pois + by_evidence).flatten(),
-        (index_B[:, None] * num_pois + by_users).flatten(),
-    ])
+    key = torch.cat(
+        [
+            evidence.case_C * num_pois + evidence.poi_C,
+            (index_B[:, None] * num_pois + by_evidence).flatten(),
+            (index_B[:, None] * num_pois + by_users).flatten(),
+        ]
+    )
     key_C = torch.unique(key)
     case_C = torch.div(key_C, num_pois, rounding_mode="floor")
     poi_C = key_C - case_C * num_pois
@@ -196,7 +258,9 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
         features[name] = torch.zeros(len(key_C)).index_add_(0, at_E, evidence.packed_CF[:, column].float())
     features["popularity"] = evidence.dense["popularity"][poi_C].float()
     features["distance"] = evidence.dense["distance"][case_C, poi_C].float()
-    two_hop_BP = torch.zeros(size * num_pois).index_add_(0, walks.case_W * num_pois + walks.destination_W, walks.product_W.float())
+    two_hop_BP = torch.zeros(size * num_pois).index_add_(
+        0, walks.case_W * num_pois + walks.destination_W, walks.product_W.float()
+    )
     features["two_hop"] = torch.log1p(200 * two_hop_BP[key_C])
     known_C = profile_BP[case_C, poi_C]
     features |= _own_features(world, batch, past, key_C, case_C, poi_C)
@@ -232,7 +296,9 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     )
 
 
-def _own_features(world: World, batch: CaseBatch, past: PastRows, key_C: Tensor, case_C: Tensor, poi_C: Tensor) -> dict[str, Tensor]:
+def _own_features(
+    world: World, batch: CaseBatch, past: PastRows, key_C: Tensor, case_C: Tensor, poi_C: Tensor
+) -> dict[str, Tensor]:
     checkins, row_B = batch.checkins, batch.row_B
     q_H, case_H, row_H = past.row_H, past.case_H, row_B[past.case_H]
     poi_T, num_pois = checkins.poi_T, world.dataset.num_pois
@@ -254,7 +320,9 @@ def _own_features(world: World, batch: CaseBatch, past: PastRows, key_C: Tensor,
         return torch.minimum(apart, 24 - apart)
 
     for width in (0.5, 3.0):
-        found[f"visits_at_hour_{width:g}"] = total(habit_H * torch.exp(-hours_apart(q_H, row_H) ** 2 / (2 * width**2)))
+        found[f"visits_at_hour_{width:g}"] = total(
+            habit_H * torch.exp(-(hours_apart(q_H, row_H) ** 2) / (2 * width**2))
+        )
     later_H = (hour_T[q_H] - hour_T[row_H]) % 24
     for name, (low, high) in {"0_2": (0, 2), "2_5": (2, 5), "5_9": (5, 9)}.items():
         found[f"visits_hours_later_{name}"] = total(habit_H * (later_H > low) * (later_H <= high))
@@ -264,12 +332,20 @@ def _own_features(world: World, batch: CaseBatch, past: PastRows, key_C: Tensor,
     found["own_after_category"] = total(habit_H * goes_on_H * same_category_H)
     near_H = torch.exp(-world.distance_PP[poi_T[before_H], source_H] / 0.5)
     found["own_after_near"] = total(habit_H * goes_on_H * near_H)
-    found["own_after_near_at_hour"] = total(habit_H * goes_on_H * near_H * torch.exp(-hours_apart(before_H, row_H) ** 2 / 8))
+    found["own_after_near_at_hour"] = total(
+        habit_H * goes_on_H * near_H * torch.exp(-(hours_apart(before_H, row_H) ** 2) / 8)
+    )
     after_H = torch.minimum(q_H + 1, row_H)
-    returns_H = (after_H > q_H) & (poi_T[after_H] == source_H) & (checkins.trajectory_T[after_H] == checkins.trajectory_T[q_H])
+    returns_H = (
+        (after_H > q_H) & (poi_T[after_H] == source_H) & (checkins.trajectory_T[after_H] == checkins.trajectory_T[q_H])
+    )
     found["own_reverse"] = total(habit_H * returns_H)
     earlier_H = torch.maximum(before_H - 1, checkins.first_T[q_H])
-    two_back_H = (earlier_H < before_H) & (checkins.trajectory_T[earlier_H] == checkins.trajectory_T[q_H]) & (poi_T[earlier_H] == source_H)
+    two_back_H = (
+        (earlier_H < before_H)
+        & (checkins.trajectory_T[earlier_H] == checkins.trajectory_T[q_H])
+        & (poi_T[earlier_H] == source_H)
+    )
     found["own_two_step"] = total(habit_H * two_back_H)
     # Visits in a past trajectory that holds the source too.
     trajectory_H = checkins.trajectory_T[q_H]
@@ -302,13 +378,19 @@ def _place_features(world: World, batch: CaseBatch, past: PastRows, case_C: Tens
     num_pois = world.dataset.num_pois
     km_C = world.distance_PP[batch.source_B[case_C], poi_C]
     found = {f"within_{km:g}km": torch.exp(-km_C / km) for km in (0.1, 0.5, 2.0, 8.0)}
-    weight_BP = torch.zeros(size * num_pois).index_add_(0, past.case_H * num_pois + checkins.poi_T[past.row_H], torch.ones(len(past.row_H))).view(size, -1)
+    weight_BP = (
+        torch.zeros(size * num_pois)
+        .index_add_(0, past.case_H * num_pois + checkins.poi_T[past.row_H], torch.ones(len(past.row_H)))
+        .view(size, -1)
+    )
     for km in (0.3, 2.0):
         kernel_BP = _sparse_times(torch.log1p(weight_BP), _kernel(world, km))
         found[f"near_own_{km:g}km"] = torch.log1p(kernel_BP[case_C, poi_C])
     num_categories = len(world.next_category_KK)
     counts_BK = torch.zeros(size, num_categories)
-    counts_BK.index_put_((past.case_H, world.category_P[checkins.poi_T[past.row_H]]), torch.ones(len(past.row_H)), accumulate=True)
+    counts_BK.index_put_(
+        (past.case_H, world.category_P[checkins.poi_T[past.row_H]]), torch.ones(len(past.row_H)), accumulate=True
+    )
     category_C = world.category_P[poi_C]
     found["own_category"] = torch.log1p(counts_BK[case_C, category_C])
     source_category_B = world.category_P[batch.source_B]

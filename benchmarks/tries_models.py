@@ -22,10 +22,23 @@ class Arrays:
     z_NZ: Tensor
     base_C: Tensor
     case_C: Tensor
+    poi_C: Tensor
     start_N1: Tensor
     at_target_N: Tensor
     base_target_N: Tensor
     rest_lse_N: Tensor
+    suffix: "Suffix | None" = None
+
+
+@dataclass(eq=False)
+class Suffix:
+    """The last check-ins of each case, oldest first, for rankers that read the sequence."""
+
+    poi_NK: Tensor
+    category_NK: Tensor
+    time_NKT: Tensor
+    num_pois: int
+    num_categories: int
 
 
 @dataclass(eq=False)
@@ -49,10 +62,16 @@ def matrix(cases: TryCases, names: list[str], context: list[str], scale: Scale |
     x_CF = np.empty((len(cases.case_C), len(names)), np.float32)
     for column, name in enumerate(names):
         x_CF[:, column] = values(name)
-    z_NZ = np.stack([cases.context[name] for name in context], 1) if context else np.zeros((len(cases.row_N), 0), np.float32)
+    z_NZ = (
+        np.stack([cases.context[name] for name in context], 1)
+        if context
+        else np.zeros((len(cases.row_N), 0), np.float32)
+    )
     if scale is None:
         deviation = x_CF.std(0)
-        scale = Scale(np.where(deviation > 1e-6, deviation, 1.0), z_NZ.mean(0), np.where(z_NZ.std(0) > 1e-6, z_NZ.std(0), 1.0))
+        scale = Scale(
+            np.where(deviation > 1e-6, deviation, 1.0), z_NZ.mean(0), np.where(z_NZ.std(0) > 1e-6, z_NZ.std(0), 1.0)
+        )
     x_CF /= scale.deviation_F
     z_NZ = (z_NZ - scale.mean_Z) / scale.deviation_Z
     start = np.searchsorted(cases.case_C, np.arange(len(cases.row_N) + 1))
@@ -62,6 +81,7 @@ def matrix(cases: TryCases, names: list[str], context: list[str], scale: Scale |
             torch.from_numpy(z_NZ.astype(np.float32)),
             torch.from_numpy(cases.base_C),
             torch.from_numpy(cases.case_C),
+            torch.from_numpy(cases.poi_C),
             torch.from_numpy(start),
             torch.from_numpy(cases.at_target_N),
             torch.from_numpy(cases.base_target_N),
@@ -71,25 +91,81 @@ def matrix(cases: TryCases, names: list[str], context: list[str], scale: Scale |
     )
 
 
+class Sequence(nn.Module):
+    """A state of the last check-ins: embeddings of place and category with the times between, through a GRU."""
+
+    def __init__(self, suffix: Suffix, width: int = 64) -> None:
+        super().__init__()
+        self.poi = nn.Embedding(suffix.num_pois, 32)
+        self.category = nn.Embedding(suffix.num_categories, 16)
+        self.dropout = nn.Dropout(0.4)
+        self.encoder = nn.GRU(48 + suffix.time_NKT.shape[2], width, batch_first=True)
+
+    def forward(self, suffix: Suffix, cases: slice) -> Tensor:
+        token = torch.cat([self.poi(suffix.poi_NK[cases]), self.category(suffix.category_NK[cases])], 2)
+        token = torch.cat([self.dropout(token), suffix.time_NKT[cases]], 2)
+        return self.dropout(self.encoder(token)[1][0])
+
+
 class Change(nn.Module):
     """What is added to the score of each candidate: linear, with weights that depend on the step, or any function."""
 
-    def __init__(self, kind: str, num_features: int, num_context: int, hidden: int = 32, dropout: float = 0.1) -> None:
+    def __init__(
+        self,
+        kind: str,
+        num_features: int,
+        num_context: int,
+        hidden: int = 32,
+        dropout: float = 0.1,
+        suffix: Suffix | None = None,
+    ) -> None:
         super().__init__()
         self.kind = kind
         self.weight = nn.Parameter(torch.zeros(num_features))
         if "gate" in kind:
             self.gate = nn.Parameter(torch.zeros(num_context, num_features))
         if "deepgate" in kind:
-            self.deep = nn.Sequential(nn.Linear(num_context, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, num_features))
+            self.deep = nn.Sequential(
+                nn.Linear(num_context, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, num_features)
+            )
             nn.init.zeros_(self.deep[-1].weight)
             nn.init.zeros_(self.deep[-1].bias)
+        if "seq" in kind:
+            assert suffix is not None
+            self.sequence = Sequence(suffix)
+            self.read = nn.Linear(64, num_features)
+            nn.init.zeros_(self.read.weight)
+            nn.init.zeros_(self.read.bias)
+            self.table = nn.Embedding(suffix.num_pois, 64)
+            nn.init.zeros_(self.table.weight)
         if "mlp" in kind:
-            self.mlp = nn.Sequential(nn.Linear(num_features + num_context, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, hidden), nn.GELU(), nn.Linear(hidden, 1))
+            self.mlp = nn.Sequential(
+                nn.Linear(num_features + num_context, hidden),
+                nn.GELU(),
+                nn.Dropout(dropout),
+                nn.Linear(hidden, hidden),
+                nn.GELU(),
+                nn.Linear(hidden, 1),
+            )
             nn.init.zeros_(self.mlp[-1].weight)
 
-    def forward(self, x_CF: Tensor, z_NZ: Tensor, case_C: Tensor) -> Tensor:
+    def forward(
+        self,
+        x_CF: Tensor,
+        z_NZ: Tensor,
+        case_C: Tensor,
+        suffix: Suffix | None = None,
+        cases: slice = slice(0),
+        poi_C: Tensor | None = None,
+    ) -> Tensor:
         change_C = x_CF @ self.weight
+        if "seq" in self.kind:
+            assert suffix is not None and poi_C is not None
+            state_ND = self.sequence(suffix, cases)
+            if "seqgate" in self.kind:
+                change_C = change_C + (x_CF * self.read(state_ND)[case_C]).sum(1)
+            if "core" in self.kind:
+                change_C = change_C + (state_ND[case_C] * self.table(poi_C)).sum(1)
         if "gate" in self.kind:
             weight_NF = z_NZ @ self.gate
             if "deepgate" in self.kind:
@@ -113,14 +189,31 @@ def losses(score_C: Tensor, data: Arrays, first: int, last: int) -> Tensor:
     return torch.log(mass_N) + top_N - target_N
 
 
-def fit(kind: str, data: Arrays, *, epochs: int, seed: int = 0, block: int = 256, rate: float = 1e-2, decay: float = 1e-4, hidden: int = 32, smooth: float = 0.0) -> Change:
+def fit(
+    kind: str,
+    data: Arrays,
+    *,
+    epochs: int,
+    seed: int = 0,
+    block: int = 256,
+    rate: float = 1e-2,
+    decay: float = 1e-4,
+    hidden: int = 32,
+    smooth: float = 0.0,
+) -> Change:
     """Adam with a cosine schedule; the same seed gives the same weights."""
     torch.manual_seed(seed)
-    model = Change(kind, data.x_CF.shape[1], data.z_NZ.shape[1], hidden)
+    model = Change(kind, data.x_CF.shape[1], data.z_NZ.shape[1], hidden, suffix=data.suffix)
     slow = [parameter for name, parameter in model.named_parameters() if name != "weight"]
     groups = [{"params": [model.weight], "lr": rate, "weight_decay": 0.0}]
     if slow:
-        groups.append({"params": slow, "lr": rate * (0.3 if "mlp" in kind or "deep" in kind else 0.5), "weight_decay": decay})
+        groups.append(
+            {
+                "params": slow,
+                "lr": rate * (0.3 if any(word in kind for word in ("mlp", "deep", "seq")) else 0.5),
+                "weight_decay": decay,
+            }
+        )
     optimiser = torch.optim.AdamW(groups)
     num_cases = len(data.base_target_N)
     starts = list(range(0, num_cases, block))
@@ -132,7 +225,14 @@ def fit(kind: str, data: Arrays, *, epochs: int, seed: int = 0, block: int = 256
         for first in starts:
             last = min(first + block, num_cases)
             low, high = int(data.start_N1[first]), int(data.start_N1[last])
-            change_C = model(data.x_CF[low:high], data.z_NZ[first:last], data.case_C[low:high] - first)
+            change_C = model(
+                data.x_CF[low:high],
+                data.z_NZ[first:last],
+                data.case_C[low:high] - first,
+                data.suffix,
+                slice(first, last),
+                data.poi_C[low:high],
+            )
             loss = losses(data.base_C[low:high] + change_C, data, first, last).mean()
             optimiser.zero_grad()
             loss.backward()
@@ -149,7 +249,14 @@ def scores(model: Change, data: Arrays, block: int = 512) -> tuple[Tensor, float
         for first in range(0, num_cases, block):
             last = min(first + block, num_cases)
             low, high = int(data.start_N1[first]), int(data.start_N1[last])
-            score_C = data.base_C[low:high] + model(data.x_CF[low:high], data.z_NZ[first:last], data.case_C[low:high] - first)
+            score_C = data.base_C[low:high] + model(
+                data.x_CF[low:high],
+                data.z_NZ[first:last],
+                data.case_C[low:high] - first,
+                data.suffix,
+                slice(first, last),
+                data.poi_C[low:high],
+            )
             loss += float(losses(score_C, data, first, last).sum())
             found.append(score_C)
     return torch.cat(found), loss / num_cases
