@@ -27,6 +27,7 @@ import psutil
 import streamlit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
@@ -45,6 +46,7 @@ class Client:
         self.buttons: dict[str, tuple[str, str]] = {}
         self.widgets: dict[str, tuple[str, str, list[str]]] = {}
         self.page = ""
+        self.query = ""
         self.received = 0
 
     async def open(self, page: str, query: str) -> float:
@@ -53,15 +55,13 @@ class Client:
         message.rerun_script.page_name = page
         message.rerun_script.query_string = query
         message.rerun_script.page_script_hash = ""
+        self.page, self.query = "", query
         return await self._run(message)
 
     async def press(self, key: str) -> float:
         """Press a button by its key; seconds until the script, or the button's fragment, has finished."""
         widget, fragment = self.buttons[key]
-        message = BackMsg()
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
+        message, state = self._rerun(fragment)
         state.id = widget
         state.trigger_value = True
         return await self._run(message)
@@ -69,10 +69,7 @@ class Client:
     async def choose(self, key: str, values: list[str]) -> float:
         """Choose pills by their words; seconds as above."""
         widget, fragment, _ = self.widgets[key]
-        message = BackMsg()
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
+        message, state = self._rerun(fragment)
         state.id = widget
         state.string_array_value.data.extend(values)
         return await self._run(message)
@@ -80,16 +77,21 @@ class Client:
     async def enter(self, key: str, number: int) -> float:
         """Type a number; seconds as above."""
         widget, fragment, _ = self.widgets[key]
-        message = BackMsg()
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
+        message, state = self._rerun(fragment)
         state.id, state.double_value = widget, number
         return await self._run(message)
 
     def pills(self, key: str) -> list[str]:
         """The words of all pills of a key."""
         return self.widgets[key][2]
+
+    def _rerun(self, fragment: str) -> tuple[BackMsg, WidgetState]:
+        """A run of the open page, as a browser asks for it, and the place for the widget that changed."""
+        message = BackMsg()
+        message.rerun_script.page_script_hash = self.page
+        message.rerun_script.query_string = self.query
+        message.rerun_script.fragment_id = fragment
+        return message, message.rerun_script.widget_states.widgets.add()
 
     async def _run(self, message: BackMsg) -> float:
         started = time.perf_counter()
@@ -100,8 +102,12 @@ class Client:
             self.received += len(data)
             answer.ParseFromString(data)
             kind = answer.WhichOneof("type")
-            if kind == "new_session":
-                self.page = answer.new_session.page_script_hash
+            if kind == "navigation":
+                if self.page not in ("", answer.navigation.page_script_hash):
+                    raise RuntimeError("a control led to another view, so its time is not the control's")
+                self.page = answer.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self.query = answer.page_info_changed.query_string
             elif kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._remember(answer)
             elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
@@ -127,7 +133,7 @@ async def visit(url: str, case: int, steps: int) -> dict[str, list[float]]:
     async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
         client = Client(socket)
         times["first_view"].append(await client.open("", ""))
-        for page in ("long_tail", "walk", "overview", "walk"):
+        for page in ("long_tail", "walk", "", "walk"):  # Overview's own address is the first
             times["view_change"].append(await client.open(page, f"case={case}" if page == "walk" else ""))
         for step in range(steps):
             before = client.received
