@@ -12,8 +12,13 @@ from app.cached.per_object import PerObject
 
 def test_made_once_for_an_object_and_forgotten_with_it() -> None:
     """Two tables of one content are two objects: three calls, two makings, and nothing stays."""
-    asked = []
-    length = PerObject(lambda table: asked.append(len(table)) or len(table))
+    asked: list[int] = []
+
+    def rows(table: pd.DataFrame) -> int:
+        asked.append(len(table))
+        return len(table)
+
+    length: PerObject[pd.DataFrame, int] = PerObject(rows)
     first, second = pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1, 2]})
     assert [length(first), length(first), length(second)] == [2, 2, 2]
     assert asked == [2, 2]
