@@ -118,11 +118,17 @@ class TrainingLoop(ABC):
         self.journal_folder, self.group = journal_folder or folder, group or Group()
         self.dataset, self.graph = dataset, TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset, device)
-        self.validation = describe_cases(dataset, self.graph, c.VAL)
+        self.validation = describe_cases(dataset, self.graph, c.VAL, most=config.validation_cases)
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
+        self.num_validation_cases = len(dataset.cases(c.VAL))
         selecting = dataset.cases(c.VAL, config.select_on)
         self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
+        if not self.selects.any():
+            raise DataError(
+                f"none of the {len(self.validation)} validation cases drawn is one that chooses the epoch "
+                f"({config.select_on}); raise validation_cases"
+            )
         torch.manual_seed(config.seed)
         self.progress = Progress()
         self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
@@ -264,6 +270,8 @@ class TrainingLoop(ABC):
         if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
             started = time.perf_counter()
             line["val"], selection = self.validate(progress.epoch)
+            if len(self.validation) < self.num_validation_cases:
+                line["val_drawn_from"] = self.num_validation_cases
             if not self.selects.all():
                 line["selection"] = selection
             line["validation_seconds"] = time.perf_counter() - started

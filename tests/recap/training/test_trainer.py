@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
+from recap.checkpoint import TRAINING_FOLDER, WEIGHTS
 from recap.model.config import Stage
 from recap.runs.store.description import best_epoch
 from recap.storage.tensors import load_tensors
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
+from recap.training.run import train
 from recap.training.trainer import Trainer
 from tests.worlds import small_city, small_training
 
@@ -127,6 +129,23 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
     assert plain.keys() == compiled.keys()
     for name, tensor in plain.items():
         torch.testing.assert_close(compiled[name], tensor, rtol=1e-2, atol=1e-3)
+
+
+def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -> None:
+    """Three validation cases and two test cases are ranked and counted; the weights are those of a whole validation."""
+    dataset, weights = small_city(), []
+    num_cases = [len(dataset.cases(split)) for split in (c.VAL, c.TEST)]
+    for name, changes in (("all", {}), ("drawn", {"validation_cases": 3, "test_cases": 2})):
+        checkpoint = train(dataset, small_training(epochs=3, validate_every=3, **changes), tmp_path / name, device=CPU)
+        assert checkpoint is not None
+        line = lines_of(tmp_path / name / TRAINING_FOLDER)[-1]
+        summary = checkpoint.read_summary()
+        weights.append(load_tensors(checkpoint.folder / WEIGHTS)[0])
+        found = (line["val"]["all"]["n"], line.get("val_drawn_from"), summary["test"]["all"]["n"])
+        found = (*found, summary.get("test_drawn_from"), summary["baselines"]["popularity"]["all"]["n"])
+        whole = (num_cases[0], None, num_cases[1], None, num_cases[1])
+        assert found == (whole if name == "all" else (3, num_cases[0], 2, num_cases[1], 2))
+    assert all(torch.equal(tensor, weights[1][key]) for key, tensor in weights[0].items())
 
 
 def test_the_watcher_is_told_every_step(tmp_path: Path) -> None:
