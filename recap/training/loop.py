@@ -30,6 +30,7 @@ from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.metrics_file import EpochLine
+from recap.training.optimiser import clear_state
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import AnyTraining
 
@@ -236,6 +237,13 @@ class TrainingLoop(ABC):
         ranked = rank_cases(self.scorer(epoch), self.validation, self.checkins)
         self.model.train()
         return metrics_by_group(ranked), metrics_of(ranked[self.selects])
+
+    def let_go(self) -> None:
+        """Free the weights and moments of training, which is over: the kept ones are tested in twice the precision."""
+        self.optimiser.zero_grad(set_to_none=True)
+        clear_state(self.optimiser)
+        self.model.to("meta")
+        trim_heap()
 
     def _open_journal(self) -> Journal | None:
         if not self.group.is_writer:

@@ -198,6 +198,7 @@ def _write_checkpoint(
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
     most = trainer.config.test_cases
+    trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
     evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins, most=most)
     if after_test is not None:

@@ -13,7 +13,10 @@ from recap.runs.store.run_folder import REFERENCE, RunFolder
 
 
 def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -> None:
-    """Rank the validation cases, or the run's draw of them, by `count_plus_markov` and keep its metrics by group, once for a run.
+    """Rank the run's validation cases by `count_plus_markov` and keep its metrics by group, once for a run.
+
+    Args:
+        most: how many of them are drawn (`draw_cases`); None takes all.
 
     Raises:
         OSError: the disk refused.
