@@ -1,4 +1,4 @@
-"""Engines for tables beyond memory, on the heavy part of `recap prepare`: minimum counts, order by user and time, write.
+"""Engines for tables beyond memory, on the heavy part of `recap prepare`: minimum counts, order, write.
 
     python benchmarks/engines.py FILE.parquet [--memory 2] [--threads 2] [--engines duckdb polars dask]
 

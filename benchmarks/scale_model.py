@@ -4,8 +4,8 @@
     python benchmarks/scale_model.py rank DATASET [--cases 10_000] [--of-cases 500]
 
 `train` takes RECAP in the paper's sizes with every part on, a sampled softmax, batches of 512; after a warm-up it times
-steps and extrapolates an epoch from their mean. `rank` ranks test cases among all places in float64, by a model
-as it is before its first step (the cost is the same), and extrapolates to the cases asked for. Both print one JSON line.
+steps and extrapolates an epoch from their mean. `rank` ranks test cases among all places in float64, by a model as it
+is before its first step (the cost is the same), and extrapolates to the cases asked for. Both print one JSON line.
 """
 
 import argparse
