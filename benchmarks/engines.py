@@ -1,6 +1,6 @@
 """Engines for tables beyond memory, on the heavy part of `recap prepare`: minimum counts, order, write.
 
-    python benchmarks/engines.py FILE.parquet [--memory 2] [--threads 2] [--engines duckdb polars dask]
+    python -m benchmarks.engines FILE.parquet [--memory 2] [--threads 2] [--engines duckdb polars dask]
 
 The file has the columns of `recap.columns` (`benchmarks/scale.py --format parquet` makes one). Every engine runs in a
 process of its own, with a limit on its memory where it knows one, and writes the same rows in the same order, which is
@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from scale import measure
+
+from benchmarks.scale import measure
 
 MINIMUM = 10
 

@@ -135,16 +135,17 @@ def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -
     """Three validation cases and two test cases are ranked and counted; the weights are those of a whole validation."""
     dataset, weights = small_city(), []
     num_cases = [len(dataset.cases(split)) for split in (c.VAL, c.TEST)]
-    for name, changes in (("all", {}), ("drawn", {"validation_cases": 3, "test_cases": 2})):
-        checkpoint = train(dataset, small_training(epochs=3, validate_every=3, **changes), tmp_path / name, device=CPU)
+    for name, drawn in (("all", (None, None)), ("drawn", (3, 2))):
+        config = small_training(epochs=3, validate_every=3, validation_cases=drawn[0], test_cases=drawn[1])
+        checkpoint = train(dataset, config, tmp_path / name, device=CPU)
         assert checkpoint is not None
         line = lines_of(tmp_path / name / TRAINING_FOLDER)[-1]
         summary = checkpoint.read_summary()
         weights.append(load_tensors(checkpoint.folder / WEIGHTS)[0])
-        found = (line["val"]["all"]["n"], line.get("val_drawn_from"), summary["test"]["all"]["n"])
-        found = (*found, summary.get("test_drawn_from"), summary["baselines"]["popularity"]["all"]["n"])
-        whole = (num_cases[0], None, num_cases[1], None, num_cases[1])
-        assert found == (whole if name == "all" else (3, num_cases[0], 2, num_cases[1], 2))
+        found = (line["val"]["all"]["n"], summary["test"]["all"]["n"], summary["baselines"]["popularity"]["all"]["n"])
+        of = (line.get("val_drawn_from"), summary.get("test_drawn_from"))
+        assert found == ((*num_cases, num_cases[1]) if name == "all" else (3, 2, 2))
+        assert of == ((None, None) if name == "all" else tuple(num_cases))
     assert all(torch.equal(tensor, weights[1][key]) for key, tensor in weights[0].items())
 
 
