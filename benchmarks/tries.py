@@ -1,9 +1,10 @@
 """Every idea that might lift RECAP above the evidence ranker, tried on validation; one JSON line for each try.
 
-    python benchmarks/tries.py DATASET OUT [--only NAME ...]
+    python benchmarks/tries.py DATASET OUT [--only NAME ...] [--table]
 
-The first run caches the cases of ``DATASET`` in ``OUT``; a try whose line is in ``OUT/tries.jsonl`` is not run again, so
-the command can be killed and started again at will. Nothing reads the test split.
+The first run caches the cases of ``DATASET`` in ``OUT``; a try whose line is in ``OUT/tries.jsonl`` is not run again,
+so the command can be killed and started again at will. Nothing reads the test split. The ``cross`` tries need the
+scores of a trained RECAP (``--checkpoint``). ``--table`` prints the lines as a table and runs nothing.
 """
 
 import argparse
@@ -20,13 +21,24 @@ from tries_named import TRIES
 
 from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.metrics import hit_rate, ndcg, reciprocal_rank
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors, local_hour_fraction
+from recap.scores import CaseBatch
 from recap.visits import Visits
 
 METRICS = ("hr1", "hr20", "ndcg20", "mrr")
+COLUMNS = {
+    "all.hr1": "HR@1",
+    "all.hr20": "HR@20",
+    "all.mrr": "MRR",
+    "tail.mrr": "tail MRR",
+    "last.hr1": "last HR@1",
+    "last.mrr": "last MRR",
+    "new.hr20": "new HR@20",
+}
 
 
 def main() -> None:
@@ -35,15 +47,24 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    if options.table:
+        print(table(options.out / "tries.jsonl"))
+        return
     dataset = Dataset.load(options.dataset)
     prepare(dataset, options.out)
+    if options.checkpoint is not None and not (options.out / "val" / "core.npz").exists():
+        keep_core(dataset, options.checkpoint, options.out / "val")
     bench = Bench(dataset, options.out)
     lines = options.out / "tries.jsonl"
     done = {json.loads(line)["try"] for line in lines.read_text().splitlines()} if lines.exists() else set()
     for name, settings in TRIES.items():
         if name in done or (options.only and name not in options.only):
+            continue
+        if settings.get("cross") and not (options.out / "val" / "core.npz").exists():
             continue
         line = bench.run(name, settings)
         with lines.open("a") as file:
@@ -177,7 +198,7 @@ class Bench:
             "fit_loss": float("nan"),
             "seconds": round(time.perf_counter() - started, 1),
             **self.told(better),
-            "weights": dict(zip(settings["features"], zip(*weights))),
+            "weights": dict(zip(settings["features"], zip(*weights, strict=True), strict=True)),
         }
 
     def told(self, better: np.ndarray) -> dict[str, Any]:
@@ -200,6 +221,32 @@ def values(better: np.ndarray) -> dict[str, np.ndarray]:
         "ndcg20": ndcg(better, tied, 20),
         "mrr": reciprocal_rank(better, tied),
     }
+
+
+def keep_core(dataset: Dataset, folder: Path, out: Path) -> None:
+    """A trained RECAP's log probabilities by its core alone, and prior with correction, of the cached candidates."""
+    graph, checkins, cases = TransitionGraph.from_dataset(dataset), CheckinTensors.from_dataset(dataset), load(out)
+    scorer = Checkpoint.load(folder).scorer(dataset, graph)
+    core, revisit, block = [], [], 512
+    for start in range(0, len(cases.row_N), block):
+        scores = scorer.score(CaseBatch(checkins, torch.from_numpy(cases.row_N[start : start + block])))
+        low, high = np.searchsorted(cases.case_C, [start, start + block])
+        place = cases.case_C[low:high] - start, cases.poi_C[low:high]
+        core.append(torch.log_softmax(scores.core, 1)[place].float().numpy())
+        revisit.append((scores.prior + scores.correction)[place].float().numpy())
+    np.savez(out / "core.npz", core=np.concatenate(core), revisit=np.concatenate(revisit))
+
+
+def table(path: Path) -> str:
+    """Every try's differences from evidence_sessions with 95 % intervals over users, as Markdown."""
+    lines = {line["try"]: line for line in map(json.loads, path.read_text().splitlines())}
+    heads = " | ".join(COLUMNS.values())
+    rows = [f"| try | loss | {heads} |", "|---|---:|" + "---:|" * len(COLUMNS)]
+    for name, line in ((name, lines[name]) for name in TRIES if name in lines):
+        cells = [f"{difference:+.4f} [{low:+.4f}, {high:+.4f}]" for _, difference, low, high in map(line.get, COLUMNS)]
+        loss = "–" if np.isnan(line["loss"]) else f"{line['loss']:.3f}"
+        rows.append(f"| {name} | {loss} | " + " | ".join(cells) + " |")
+    return "\n".join(rows).replace("+0.", "+.").replace("-0.", "−.")
 
 
 def told(line: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Cases of the tries with every idea's features, computed once and kept as arrays; see `tries.py`.
 
-Each case has candidates: the places of the user's past, where others went from the source, and the unvisited places that
-the evidence ranker or the habits of similar users put first. Every other place keeps the evidence ranker's score, so
-that ranks and the softmax are over the whole catalogue.
+Each case has candidates: the places of the user's past, where others went from the source, and the unvisited places
+that the evidence ranker or the habits of similar users put first. Every other place keeps the evidence ranker's score,
+so that ranks and the softmax are over the whole catalogue.
 
 Own features read the user's check-ins up to and including the source. What others did comes from training check-ins of
 other users alone. Shape suffixes: N cases, B cases of a block, P POIs, C candidates, H past check-ins, U users.
@@ -157,7 +157,10 @@ def build(world: World, row_N: Tensor) -> TryCases:
     }
     starts = np.cumsum([0, *(len(piece.case_C) for piece in pieces[:-1])])
     at = np.concatenate(
-        [np.where(piece.at_target_N >= 0, piece.at_target_N + start, -1) for piece, start in zip(pieces, starts)]
+        [
+            np.where(piece.at_target_N >= 0, piece.at_target_N + start, -1)
+            for piece, start in zip(pieces, starts, strict=True)
+        ]
     )
     return TryCases(**arrays, at_target_N=at, features=features, context=context)
 

@@ -84,9 +84,13 @@ def _how(result: ExperimentResult) -> list[str]:
     tail = value_at(result.arms[0].values, "every_step.tail.n") if result.arms else None
     presets = ", ".join(f"`{name}`" for name in dict.fromkeys(arm.preset for arm in trained if arm.preset))
     epochs = sorted({arm.epochs for arm in trained if arm.epochs})
+    # Columns of what the kept epoch reached while it trained are over validation cases, and those alone.
+    split = "validation" if all(column.key.startswith("val.") for column in result.columns) else "test"
+    if split == "validation":
+        n = None
     kind = "a synthetic city" if result.synthetic else "real check-ins"
     return [
-        f"{result.dataset_name} ({kind}, dataset `{result.dataset_hash[:12]}`), test",
+        f"{result.dataset_name} ({kind}, dataset `{result.dataset_hash[:12]}`), {split}",
         f"every_step n = {n:,.0f} (tail {tail:,.0f})" if n is not None and tail is not None else "",
         f"preset {presets}" if presets else "",
         f"{'/'.join(map(str, epochs))} epochs" if epochs else "",

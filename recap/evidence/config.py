@@ -38,8 +38,8 @@ class SurroundingsConfig(Config):
     def names(self) -> tuple[str, ...]:
         """Features of every new POI, in order.
 
-        ``within_<x>_km``: exp(-distance / x). ``visitors_alike``: log(1 + 20 x summed likeness of the users alike who were there), where likeness is the cosine
-        of the users' sets of places, rare places weighted up.
+        ``within_<x>_km``: exp(-distance / x). ``visitors_alike``: log(1 + 20 x summed likeness of the users alike who
+        were there), where likeness is the cosine of the users' sets of places, rare places weighted up.
         """
         return (
             *(f"within_{km:g}_km" for km in self.near_km),

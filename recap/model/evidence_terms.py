@@ -1,15 +1,16 @@
 """Evidence as exact addends beside the core: E_t(d) = sum over features of weight x feature (beyond the paper).
 
-Weights are one number for each feature, or where the configuration weighs by the step they are that number and an
-affine function of the step's pace and of h_t: the core says how much each clue counts now, and every term stays an addend.
 Every term is linear in a named feature, and the two-hop term is a sum over the single walks s -> m -> d, so that what a
-visit habit or a path contributes is a number in the score and no counterfactual.
+visit habit or a path contributes is a number in the score and no counterfactual. A weight is one number for all steps.
+Where the configuration weighs by the step, a linear function of the step's pace and of h_t is added to it: the core
+says how much each clue counts now, and every term stays an addend.
 
 Shape suffixes: B cases, P POIs, C packed candidates, W two-step walks, F features, K cut walks, Z numbers of a step,
 D hidden features.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Final
 
 import torch
@@ -111,7 +112,9 @@ class EvidenceTerms(nn.Module):
             weight_BF = weight_BF + number_BZ @ self.step_ZF
         if self.state_DF is not None:
             assert state_BD is not None
-            weight_BF = weight_BF + self._dropout(state_BD).to(weight_BF.dtype) @ self.state_DF
+            # h_t is layer-normalised: of length 1 it moves the weights as slowly as a number of the step does.
+            unit_BD = self._dropout(state_BD).to(weight_BF.dtype) / sqrt(state_BD.shape[1])
+            weight_BF = weight_BF + unit_BD @ self.state_DF
         return weight_BF
 
     def forward(self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None) -> Tensor:

@@ -46,7 +46,7 @@ def batch_at(dataset: Dataset, *rows: int) -> CaseBatch:
 
 
 def test_visitors_alike_by_hand() -> None:
-    """At row 2 user 0 knows {0, 1}. Rarity log(3 / (1 + visitors)): 0 for place 0, log(3/4) for 1, log(3/2) for 2 and 3.
+    """At row 2 user 0 knows {0, 1}. Rarity log(3 / (1 + visitors)): 0 at place 0, log(3/4) at 1, log(3/2) at 2 and 3.
 
     Likeness with {0, 1, 2} is |log 3/4| / length, of which place 1 alone has both; with {1, 3} the same.
     """
@@ -70,7 +70,7 @@ def test_only_new_places_have_surroundings() -> None:
 
 
 def test_step_numbers_by_hand() -> None:
-    """Check-ins come hourly: at row 2 the gap is 60 minutes, three check-ins of one walk, two places, two of them new."""
+    """Hourly check-ins: at row 2 the gap is 60 minutes; three check-ins of one walk at two places, two of them new."""
     number_Z = step_numbers(batch_at(world(), 2), 10.0)[0]
     centre = torch.tensor([5.5, 0.16, 1.6, 5.0, 3.3, 0.2, 0.2], dtype=torch.float64)
     spread = torch.tensor([2.7, 0.37, 0.9, 1.2, 0.7, 0.16, 0.19], dtype=torch.float64)
