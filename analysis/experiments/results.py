@@ -15,6 +15,7 @@ from pydantic import Field
 
 from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
+from analysis.experiments.spreads import spreads
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from recap import columns as c
 from recap.config import Config
@@ -140,7 +141,8 @@ def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
     Returns:
         ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
         ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
-        check-ins; ``reweighted`` -> metric -> trajectory_last at the paper's share of head cases, see `reweight`.
+        check-ins; ``spread`` -> group -> metric -> interval and deviation over trajectory_last, see `spreads`;
+        ``reweighted`` -> metric -> trajectory_last at the paper's share of head cases, see `reweight`.
     """
     last, user_last = (
         records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))] for protocol in ("trajectory_last", "user_last")
@@ -149,6 +151,7 @@ def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
     return {
         "every_step": metrics_by_group(records),
         "trajectory_last": metrics_by_group(last),
+        "spread": spreads(last),
         "reweighted": {metric: reweight(last, metric) for metric in METRIC_LABELS if is_known(last, metric)},
         "user_last": metrics_by_group(user_last),
         "frequency": {

@@ -23,7 +23,9 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
+from analysis.experiments.spreads import spreads
 from analysis.records.imported import find_predictions
+from recap import columns as c
 from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.dataset import Dataset
@@ -164,7 +166,11 @@ def _measure_training(
         known = ArmResult.parse(
             ArmResult.model_validate_json((working / _MEASURED).read_text()).model_dump() | described
         )
-        return _Measured(known, read_records(working / _RECORDS)[0])
+        records = read_records(working / _RECORDS)[0]
+        if "spread" not in known.values:  # measured by a version that kept no intervals
+            last = records[records[c.ROW].isin(dataset.cases(c.TEST, "trajectory_last"))]
+            known = known.model_copy(update={"values": known.values | {"spread": spreads(last)}})
+        return _Measured(known, records)
     values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
     values["cost"] = _cost(checkpoint)
     values["val"] = checkpoint.manifest.best.val

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.experiments.beside_paper import twelve_columns
 from analysis.experiments.results import ArmComparison, ExperimentResult, value_at
 from analysis.experiments.reweighting import PAPER_HEAD_SHARE
 from analysis.experiments.spec import Column
@@ -52,6 +53,7 @@ def markdown(result: ExperimentResult) -> str:
         arms=_arms(result, result.columns),
         beside_paper=_beside_paper(result),
         paper_cases=_paper_cases(result),
+        twelve=twelve_columns(result),
         points=_points(result),
         compared=_compared(result),
     )

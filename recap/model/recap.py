@@ -142,7 +142,9 @@ class Recap(nn.Module):
         return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
 
     def score_core(self, batch: CaseBatch, state_BD: Tensor) -> Tensor:
-        """The core scores (B, P) (Eq. 5), 0 at visited places where ``core_scope`` says so."""
+        """The core scores (B, P) (Eq. 5), 0 at visited or at all places where ``core_scope`` says so."""
+        if self.config.core_scope == "nowhere":
+            return state_BD.new_zeros(len(batch), self.poi_embedding.num_embeddings)
         core_BP = self.core(state_BD)
         if self.config.core_scope == "everywhere":
             return core_BP
