@@ -1,6 +1,6 @@
 """Every idea that might lift RECAP above the evidence ranker, tried on validation; one JSON line for each try.
 
-    python benchmarks/tries.py DATASET OUT [--only NAME ...] [--table]
+    python -m benchmarks.tries DATASET OUT [--only NAME ...] [--table]
 
 The first run caches the cases of ``DATASET`` in ``OUT``; a try whose line is in ``OUT/tries.jsonl`` is not run again,
 so the command can be killed and started again at will. Nothing reads the test split. The ``cross`` tries need the
@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from tries_cases import TryCases, World, build, chosen, fit_rows, load, save
-from tries_models import Suffix, better_of, fit, matrix, scores
-from tries_named import TRIES
 
 from analysis.records.bootstrap import UserBootstrap, interval
+from benchmarks.tries_cases import TryCases, World, build, chosen, fit_rows, load, save
+from benchmarks.tries_models import Suffix, better_of, fit, matrix, scores
+from benchmarks.tries_named import TRIES
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -125,7 +125,7 @@ class Bench:
             data.base_C, val.base_C = (
                 torch.from_numpy(np.load(self.out / name / "base_others_C.npy")) for name in ("fit", "val")
             )
-        total, losses, models = 0.0, [], []
+        total, losses, models = np.zeros(len(self.val.case_C), np.float32), [], []
         for seed in range(settings.get("seeds", 1)):
             model = fit(settings["kind"], data, seed=seed, **options)
             score_C, loss = scores(model, val)
@@ -202,7 +202,7 @@ class Bench:
         }
 
     def told(self, better: np.ndarray) -> dict[str, Any]:
-        found = {}
+        found: dict[str, Any] = {}
         mine = values(better)
         for group, mask in self.groups.items():
             for metric in METRICS:

@@ -176,7 +176,8 @@ def save(cases: TryCases, path: Path) -> None:
 
 def load(path: Path) -> TryCases:
     arrays = {file.stem: np.load(file) for file in path.glob("*.npy") if file.stem in TryCases.__annotations__}
-    return TryCases(**arrays, **{name: dict(np.load(path / f"{name}.npz")) for name in ("features", "context")})
+    features, context = (dict(np.load(path / f"{name}.npz")) for name in ("features", "context"))
+    return TryCases(**arrays, features=features, context=context)
 
 
 def chosen(cases: TryCases, keep_N: np.ndarray) -> TryCases:

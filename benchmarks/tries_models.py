@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tries_cases import TryCases
+
+from benchmarks.tries_cases import TryCases
 
 
 @dataclass(eq=False)
@@ -107,6 +108,15 @@ class Sequence(nn.Module):
         return self.dropout(self.encoder(token)[1][0])
 
 
+def _silence(network: nn.Sequential, *, bias: bool = True) -> None:
+    """Let a network begin by saying nothing."""
+    last = network[len(network) - 1]
+    assert isinstance(last, nn.Linear)
+    nn.init.zeros_(last.weight)
+    if bias:
+        nn.init.zeros_(last.bias)
+
+
 class Change(nn.Module):
     """What is added to the score of each candidate: linear, with weights that depend on the step, or any function."""
 
@@ -128,8 +138,7 @@ class Change(nn.Module):
             self.deep = nn.Sequential(
                 nn.Linear(num_context, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, num_features)
             )
-            nn.init.zeros_(self.deep[-1].weight)
-            nn.init.zeros_(self.deep[-1].bias)
+            _silence(self.deep)
         if "seq" in kind:
             assert suffix is not None
             self.sequence = Sequence(suffix)
@@ -147,7 +156,7 @@ class Change(nn.Module):
                 nn.GELU(),
                 nn.Linear(hidden, 1),
             )
-            nn.init.zeros_(self.mlp[-1].weight)
+            _silence(self.mlp, bias=False)
 
     def forward(
         self,

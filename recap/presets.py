@@ -108,8 +108,9 @@ def recap_evidence() -> TrainConfig:
 def recap_weighed() -> TrainConfig:
     """RECAP whose state weighs the evidence: h_t and the step's pace say how much each clue counts at this step.
 
-    With evidence of sessions and of places new to the user; chosen on NYC validation (docs/results.md). What the core
-    says of a place by itself adds little, how much a habit counts here does.
+    With evidence of sessions and of places new to the user; chosen on NYC validation (docs/results.md). The core scores
+    no place by itself: it memorises those of training, new ones too. No warm-transition loss, which moved the evidence
+    towards steps that are known already.
     """
     return TrainConfig(
         preset="recap_weighed",
@@ -121,14 +122,14 @@ def recap_weighed() -> TrainConfig:
             0.5,
             0.4,
             evidence=EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(), weighing=WeighingConfig()),
-            core_scope="unvisited",
+            core_scope="nowhere",
         ),
-        curriculum=_early_curriculum(),
+        curriculum=_early_curriculum().model_copy(update={"warm_weight": 0.0}),
         optimiser=OptimiserConfig(
             learning_rate=5e-4,
             prior_learning_rate=1e-3,
             calibration_learning_rate=1e-3,
-            evidence_learning_rate=2e-3,
+            evidence_learning_rate=1e-3,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The paper's twelve columns beside ours: every number from a small table, and nothing where no interval was measured."""
+"""The paper's twelve columns beside ours: numbers from a small table, and nothing where no interval was measured."""
 
 import numpy as np
 import pandas as pd

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from analysis.compare.paired import compare_means, compare_records
+from analysis.experiments.beside_paper import PAPER_CASES
 from analysis.experiments.results import ArmResult, ExperimentResult, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
-from analysis.experiments.beside_paper import PAPER_CASES
 from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.experiments.spreads import SPREAD_METRICS
 from analysis.experiments.tables import markdown, page, result_table
