@@ -56,7 +56,7 @@ def differences(result: ExperimentResult) -> list[Difference]:
             steps = {key: step for key, value in theirs.items() if (step := _step(runs, key, value, cases)) is not None}
             if steps:
                 far = any(abs(step) > 2 for step in steps.values())
-                rows.append(Difference(runs[0].label, other, steps, runs[0].reason or ("not known" if far else "")))
+                rows.append(Difference(runs[0].label, other, steps, (runs[0].reason or "not known") if far else ""))
     return rows
 
 
