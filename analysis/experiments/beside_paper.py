@@ -9,12 +9,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from analysis.experiments.references import PAPER_CASES
 from analysis.experiments.results import ExperimentResult, value_at
 from analysis.experiments.spreads import SPREAD_METRICS
 from analysis.records.accuracy import METRIC_LABELS
-
-PAPER_CASES: Final = {"all": 958, "head": 313, "tail": 645}
-"""Trajectory-last cases of the paper's New York tables, read from their digits (`grim`)."""
 
 _Z: Final = 1.959964
 
@@ -38,7 +36,12 @@ def twelve_columns(result: ExperimentResult) -> list[Beside]:
                 key = f"trajectory_last.{group}.{metric}"
                 value, low, high, deviation = (
                     _mean([value_at(run.values, path) for run in runs])
-                    for path in (key, *(f"spread.{group}.{metric}.{end}" for end in ("low", "high", "deviation")))
+                    for path in (
+                        key,
+                        f"spread.{group}.{metric}.low",
+                        f"spread.{group}.{metric}.high",
+                        f"deviation.{group}.{metric}",
+                    )
                 )
                 if value is None or low is None or high is None or deviation is None:
                     return []

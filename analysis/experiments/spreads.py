@@ -1,4 +1,4 @@
-"""How far means of single cases may be from the truth: intervals over users, and the spread of the cases themselves."""
+"""How far means over cases may be from the truth: intervals over users."""
 
 from typing import Final, TypedDict
 
@@ -15,11 +15,10 @@ SPREAD_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 
 
 class Spread(TypedDict):
-    """A mean's 95 % interval over users, and the standard deviation of single cases; None in an empty group."""
+    """A mean's 95 % interval over users; None in an empty group."""
 
     low: float | None
     high: float | None
-    deviation: float | None
 
 
 def spreads(records: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, Spread]]:
@@ -37,6 +36,5 @@ def spreads(records: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, Spread]
             found[group][metric] = Spread(
                 low=float(low[0]) if some else None,
                 high=float(high[0]) if some else None,
-                deviation=float(value_N[mask_N].std()) if some else None,
             )
     return found

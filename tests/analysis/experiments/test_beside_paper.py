@@ -25,11 +25,11 @@ def records() -> pd.DataFrame:
 
 
 def test_spreads_by_hand() -> None:
-    """HR@1 is 1 for user 0 and 1/2 for user 1: draws of two users give 1/2, 3/4 or 1. Tail: 1 and 0, deviation 1/2."""
+    """HR@1 is 1 for user 0 and 1/2 for user 1: draws of two users give 1/2, 3/4 or 1. Tail: 1 and 0."""
     found = spreads(records())
-    assert found["all"]["hr1"] == pytest.approx({"low": 0.5, "high": 1.0, "deviation": np.sqrt(3) / 4})
-    assert found["tail"]["hr1"] == {"low": 0.0, "high": 1.0, "deviation": 0.5}
-    assert found["head"]["mrr"] == {"low": 1.0, "high": 1.0, "deviation": 0.0}
+    assert found["all"]["hr1"] == pytest.approx({"low": 0.5, "high": 1.0})
+    assert found["tail"]["hr1"] == {"low": 0.0, "high": 1.0}
+    assert found["head"]["mrr"] == {"low": 1.0, "high": 1.0}
 
 
 def result(values: dict[str, object]) -> ExperimentResult:
@@ -62,11 +62,11 @@ def result(values: dict[str, object]) -> ExperimentResult:
 def test_twelve_columns_by_hand() -> None:
     """The paper's .5 of 958 cases is .5 -+ 1.96 x .5 / sqrt(958) = .0317; MRR .25 of 645 has our deviation, here .3."""
     metric = {"hr1": 0.75, "hr20": 1.0, "ndcg20": 0.9, "mrr": 0.8125, "n": 4}
-    spread = {name: {"low": 0.5, "high": 1.0, "deviation": 0.3} for name in ("hr1", "hr20", "ndcg20", "mrr")}
+    spread = {name: {"low": 0.5, "high": 1.0} for name in ("hr1", "hr20", "ndcg20", "mrr")}
+    deviation = dict.fromkeys(spread, 0.3)
     groups = ("all", "head", "tail")
-    rows = twelve_columns(
-        result({"trajectory_last": dict.fromkeys(groups, metric), "spread": dict.fromkeys(groups, spread)})
-    )
+    intervals = {"spread": dict.fromkeys(groups, spread), "deviation": dict.fromkeys(groups, deviation)}
+    rows = twelve_columns(result({"trajectory_last": dict.fromkeys(groups, metric)} | intervals))
     assert [row.column for row in rows[:5]] == ["HR@1", "HR@20", "NDCG@20", "MRR", "head HR@1"]
     assert rows[0] == ("One", "HR@1", ".7500 [.5000, 1.0000], n = 4", ".5000 [.4683, .5317], n = 958")
     assert rows[1].paper == "not printed"
