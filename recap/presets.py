@@ -110,11 +110,11 @@ def recap_weighed() -> TrainConfig:
 
     With evidence of sessions and of places new to the user; chosen on NYC validation (docs/results.md). The core scores
     no place by itself: it memorises those of training, new ones too. No warm-transition loss, which moved the evidence
-    towards steps that are known already.
+    towards steps that are known already. Two epochs: from the third on h_t memorises whose habits count.
     """
     return TrainConfig(
         preset="recap_weighed",
-        epochs=6,
+        epochs=2,
         batch_size=256,
         latest_share=0.25,
         model=_small_model(
