@@ -17,7 +17,8 @@ import numpy as np
 import torch
 
 from analysis.records.bootstrap import UserBootstrap, interval
-from benchmarks.tries_cases import TryCases, World, build, chosen, fit_rows, load, save
+from benchmarks.tries_cases import TryCases, build, chosen, fit_rows, load, save
+from benchmarks.tries_features import World
 from benchmarks.tries_models import Suffix, better_of, fit, matrix, scores
 from benchmarks.tries_named import TRIES
 from recap import columns as c
@@ -122,9 +123,7 @@ class Bench:
         if "seq" in settings["kind"]:
             data.suffix, val.suffix = self.suffix_of(self.fit), self.suffix_of(self.val)
         if settings.get("base") == "others":
-            data.base_C, val.base_C = (
-                torch.from_numpy(np.load(self.out / name / "base_others_C.npy")) for name in ("fit", "val")
-            )
+            data.base_C, val.base_C = (torch.from_numpy(cases.base_others_C) for cases in (self.fit, self.val))
         total, losses, models = np.zeros(len(self.val.case_C), np.float32), [], []
         for seed in range(settings.get("seeds", 1)):
             model = fit(settings["kind"], data, seed=seed, **options)
