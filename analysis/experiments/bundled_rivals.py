@@ -12,6 +12,7 @@ from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.presets import training_preset
 from recap.rivals.config import RivalConfig
+from recap.rivals.configs import model_title
 from recap.storage.artifacts import write_sums
 
 ALWAYS: Final = "lotnext"
@@ -71,5 +72,5 @@ def rivals_card(trained: Sequence[Checkpoint], shipped: Sequence[Checkpoint]) ->
 def _ship(bundle: Path, dataset: Dataset, trained: Checkpoint) -> str:
     graph = TransitionGraph.from_dataset(dataset)
     records = evaluate(trained.scorer(dataset, graph), dataset, graph).records
-    name = f"{trained.label}, trained here"
-    return ship_predictions(records, dataset.hash, name, trained.hash, bundle).path.name
+    name = f"{model_title(trained.manifest.model)}, trained here"
+    return ship_predictions(records, dataset.hash, name, trained.label, trained.hash, bundle).path.name

@@ -37,6 +37,7 @@ class ImportedPredictions:
         name: what the user calls it.
         path: the file.
         shipped: whether it came with the city: a rival that was trained on it, without its weights.
+        described: what a shipped one is, with its options.
     """
 
     key: str
@@ -44,6 +45,7 @@ class ImportedPredictions:
     dataset_hash: str
     path: Path
     shipped: bool = False
+    described: str = ""
 
     @property
     def label(self) -> str:
@@ -89,18 +91,20 @@ def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, conten
 
 
 def ship_predictions(
-    records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str, bundle: Path
+    records: pd.DataFrame, dataset_hash: str, name: str, described: str, content_hash: str, bundle: Path
 ) -> ImportedPredictions:
     """Put a trained model's records into a bundle, to be found like imported ones; they rank every place."""
     ranks = records.drop(columns=list(c.part_columns(records.columns).values()))
-    return _keep(ranks, dataset_hash, name, content_hash, bundle / SHIPPED)
+    return _keep(ranks, dataset_hash, name, content_hash, bundle / SHIPPED, described=described)
 
 
-def _keep(records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str, folder: Path) -> ImportedPredictions:
+def _keep(
+    records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str, folder: Path, *, described: str = ""
+) -> ImportedPredictions:
     key = f"{PREFIX}{content_hash[:12]}"
     path = folder / f"{dataset_hash[:16]}-{key}.parquet"
     said = {"kind": _KIND, "format_version": FORMAT_VERSION, "key": key, "name": name, "dataset_hash": dataset_hash}
-    write_records(records, path, said)
+    write_records(records, path, said | ({"described": described} if described else {}))
     return ImportedPredictions(key, name, dataset_hash, path)
 
 
@@ -115,7 +119,8 @@ def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
         fits = said.get("kind") == _KIND and said.get("format_version") == FORMAT_VERSION
         if fits and said.get("dataset_hash") == dataset_hash and path.stem.endswith(said.get("key", "?")):
             key = said["key"]
-            found[key] = ImportedPredictions(key, said.get("name", key), dataset_hash, path, shipped)
+            name, described = said.get("name", key), said.get("described", "")
+            found[key] = ImportedPredictions(key, name, dataset_hash, path, shipped, described)
     return sorted(found.values(), key=lambda item: (item.name, item.key))
 
 
