@@ -7,7 +7,7 @@ import pytest
 
 from analysis.learn.course import COURSE
 from app.settings import BUNDLES_VARIABLE
-from tests.e2e.conftest import Page, playwright_api, running, wait_until_idle
+from tests.e2e.conftest import Page, running, wait_until_idle
 from tests.e2e.test_every_view import violations
 from tests.shell import RECAP
 
