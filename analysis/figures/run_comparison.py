@@ -111,7 +111,9 @@ def plot_sweep(table: pd.DataFrame, *, palette: Palette, option_words: Callable[
             unselected={"line": {"color": palette.grid, "opacity": 0.4}},
         )
     )
-    return styled(figure, palette, height=280, margin={"l": 70, "r": 50, "t": 60, "b": 16})
+    styled(figure, palette, height=280, margin={"l": 70, "r": 50, "t": 60, "b": 16})
+    figure.layout.paper_bgcolor = palette.page  # plotly draws a halo of this colour round the names of the axes
+    return figure
 
 
 def _axis(name: str, values: pd.Series) -> dict[str, Any]:
