@@ -19,7 +19,7 @@ def test_every_view_has_an_address(open_page: Open) -> None:
     assert page.get_by_text("Page not found").count() == 0
 
 
-def test_streamlits_own_command_starts_it(open_page: Open, plain_address: str) -> None:
+def test_streamlits_own_command_starts_it(plain_address: str, open_page: Open) -> None:  # its tab closes first
     """`streamlit run app/main.py` shows the same views, map included, and listens on this machine only."""
     page = open_page("/walk?case=1", at=plain_address)
     page.locator("[data-testid=stDeckGlJsonChart] canvas").first.wait_for(state="attached")
