@@ -68,6 +68,7 @@ class TrainingSummary(TypedDict):
     protocol: str
     test_seconds: NotRequired[float]
     test: MetricsByGroup
+    test_drawn_from: NotRequired[int]
     baselines: dict[str, MetricsByGroup]
 
 

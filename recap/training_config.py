@@ -125,6 +125,12 @@ class TrainConfig(Config):
         "every_step",
         description="Validation cases whose MRR chooses the kept epoch; trajectory_last: as the paper's accuracies.",
     )
+    validation_cases: int | None = Field(
+        None, ge=1, description="Validation cases ranked after an epoch, always the same draw; none ranks all."
+    )
+    test_cases: int | None = Field(
+        None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
+    )
     save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
     model: ModelConfig = Field(default_factory=lambda: ModelConfig(), description="Architecture.")
     curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")

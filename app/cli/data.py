@@ -32,6 +32,9 @@ def prepare(
     source_format: FormatOption = "auto",
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
+    engine: Annotated[
+        str, typer.Option(help="auto, memory, or duckdb: order the rows of a Parquet file on disk.")
+    ] = "auto",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -39,6 +42,8 @@ def prepare(
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
+    from recap.data.out_of_core.choosing import choose_engine
+    from recap.data.out_of_core.preparation import prepare_out_of_core
     from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import read_checkins
@@ -51,19 +56,24 @@ def prepare(
     if not (as_json or yes):
         confirm_mapping(path, source_format, options)
     check_target(out, MANIFEST)
-    with progress_console.status(f"Reading {path.name}"):
-        read = read_checkins(path, source_format, options)
-    account = read.account
-    with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
-        dataset = prepare_dataset(
-            read.table,
-            config,
-            name=name or out.name,
-            source_format=source_format,
-            preset=protocol.preset,
-            reading=account,
-        )
-    del read
+    choice = choose_engine(engine, path, source_format, config)
+    if choice.note:
+        progress_console.print(choice.note, markup=False)
+    called, preset = name or out.name, protocol.preset
+    if choice.is_out_of_core:
+        with progress_console.status(f"Reading, ordering and cleaning {path.name} on disk"):
+            dataset = prepare_out_of_core(path, options, config, out.parent, name=called, preset=preset)
+        assert dataset.manifest.reading is not None
+        account = dataset.manifest.reading
+    else:
+        with progress_console.status(f"Reading {path.name}"):
+            read = read_checkins(path, source_format, options)
+        account = read.account
+        with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
+            dataset = prepare_dataset(
+                read.table, config, name=called, source_format=source_format, preset=preset, reading=account
+            )
+        del read
     replaced = recorded_hash(out)
     with progress_console.status("Writing the dataset"):
         dataset.save(out, card=dataset_card(dataset))

@@ -21,11 +21,14 @@ def evaluate(
     baseline: Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")] = None,
     split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
     protocol: Annotated[str, typer.Option(help="every_step, trajectory_last or user_last.")] = "every_step",
+    cases: Annotated[
+        int | None, typer.Option(min=1, help="Rank a draw of this many cases, always the same; all by default.")
+    ] = None,
     records: Annotated[Path | None, typer.Option(help="Where the records go; the user's cache by default.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     as_json: JsonFlag = False,
 ) -> None:
-    """Rank every case of a split, print metrics by group, and write one record per case."""
+    """Rank the cases of a split, print metrics by group, and write one record per case."""
     import torch
 
     from recap import columns as c
@@ -64,14 +67,17 @@ def evaluate(
             split=c.SPLIT_NAMES.index(split),
             protocol=protocol,  # type: ignore[arg-type]  # checked by build_cases
             checkins=CheckinTensors.from_dataset(dataset, chosen),
+            most=cases,
         )
-        path = records or records_file(dataset.hash, checkpoint_hash or scorer.name, split, protocol)
+        drawn = None if evaluation.drawn_from is None else len(evaluation.records)
+        path = records or records_file(dataset.hash, checkpoint_hash or scorer.name, split, protocol, drawn)
         metadata = {
             "dataset_hash": dataset.hash,
             "checkpoint_hash": checkpoint_hash or "",
             "model": scorer.name,
             "split": split,
             "protocol": protocol,
+            **({} if evaluation.drawn_from is None else {"drawn_from": str(evaluation.drawn_from)}),
             **{name: str(value).lower() for name, value in options.items()},
         }
         write_records(evaluation.records, path, metadata)
@@ -81,6 +87,8 @@ def evaluate(
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    if evaluation.drawn_from is not None:
+        console.print(f"A draw of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if options.get("target_time"):
         console.print("It was given the target's time, the hour and weekday of the step to predict.")
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)

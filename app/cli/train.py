@@ -89,9 +89,13 @@ def train(
         "seconds": summary["seconds"],
         "reserved_gpu_bytes": summary["reserved_gpu_bytes"],
     }
+    if "test_drawn_from" in summary:
+        line["test_drawn_from"] = summary["test_drawn_from"]
     if not as_json:
         rows = {checkpoint.manifest.model: summary["test"], **summary["baselines"]}
         console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
+        if "test_drawn_from" in summary:
+            console.print(f"A draw of {summary['test']['all']['n']:,} of {summary['test_drawn_from']:,} test cases.")
     print_json(line)
 
 

@@ -1,5 +1,6 @@
 """The data protocol: filter, split by time, cut trajectories, drop what the paper drops, and account for every row."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final, Literal
 
@@ -90,11 +91,11 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
         (poi, config.min_poi_checkins, "rare_poi", "POI"),
         (user, config.min_user_checkins, "rare_user", "user"),
     ):
-        keep = _is_frequent(codes[rows], 1 if is_given else minimum, noun)
+        keep = frequent(np.bincount(codes[rows]), 1 if is_given else minimum, noun)[codes[rows]]
         dropped[reason] = int((~keep).sum())
         rows = rows[keep]
     kept = len(rows)
-    _require_different_times(seconds[rows])
+    require_different_times(seconds[rows].min(), seconds[rows].max(), kept)
 
     order = rows[np.lexsort((rows, seconds[rows], user[rows]))]
     if config.merge_seconds and not is_given:
@@ -111,16 +112,15 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     else:
         split = split_by_time(seconds[order], order, trajectory, config)
 
-    left = _Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
-    left = _remove(left, user, poi, config, 1 if is_given else config.min_trajectory_length, dropped)
+    train = order[split == c.TRAIN]
+    told = {"user": (user, seen_in(user, train)), "poi": (poi, seen_in(poi, train))}
+    left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
+    left = remove(left, told, config, 1 if is_given else config.min_trajectory_length, dropped)
     frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
     if left.is_aside.any():
         frame[c.HISTORY_ONLY] = left.is_aside
-    if not has_training_case(frame):
-        raise DataError(
-            "no training case is left: no user has two training check-ins within "
-            f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
-        )
+    if not has_training_case(frame[c.TRAJECTORY].to_numpy(), frame[c.SPLIT].to_numpy()):
+        raise no_training_case(config)
     report = CleaningReport(
         raw=len(raw),
         exact_duplicates=int(is_duplicate.sum()),
@@ -146,18 +146,25 @@ def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return rank[codes], names[order].astype(object)
 
 
-def has_training_case(frame: pd.DataFrame) -> bool:
+def has_training_case(trajectory: np.ndarray, split: np.ndarray) -> bool:
     """Tell whether two consecutive rows of one trajectory both belong to training."""
-    same = frame[c.TRAJECTORY].to_numpy()[1:] == frame[c.TRAJECTORY].to_numpy()[:-1]
-    return bool((same & (frame[c.SPLIT].to_numpy()[1:] == c.TRAIN)).any())
+    return bool(((trajectory[1:] == trajectory[:-1]) & (split[1:] == c.TRAIN)).any())
+
+
+def no_training_case(config: DataConfig) -> DataError:
+    """What is said where `has_training_case` finds none."""
+    return DataError(
+        "no training case is left: no user has two training check-ins within "
+        f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class Rows:
     """Rows on their way into the dataset, sorted by (user, time, row).
 
     Attributes:
-        row: positions in the raw table.
+        row: positions in the table that they come from.
         split, trajectory: codes and numbers.
         is_aside: rows that stay as history only.
     """
@@ -167,25 +174,34 @@ class _Rows:
     trajectory: np.ndarray
     is_aside: np.ndarray
 
-    def without(self, gone: np.ndarray) -> "_Rows":
-        return _Rows(*(getattr(self, field.name)[~gone] for field in fields(self)))
+    def without(self, gone: np.ndarray) -> "Rows":
+        """All but some."""
+        return Rows(*(getattr(self, field.name)[~gone] for field in fields(self)))
 
 
-def _remove(
-    rows: _Rows, user: np.ndarray, poi: np.ndarray, config: DataConfig, min_length: int, dropped: dict[str, int]
-) -> _Rows:
-    """Take out, or set aside, what validation and test make no cases of, in the configured order; count it."""
+def remove(
+    rows: Rows,
+    told: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    config: DataConfig,
+    min_length: int,
+    dropped: dict[str, int],
+) -> Rows:
+    """Take out, or set aside, what validation and test make no cases of, in the configured order; count it.
 
-    def short(rows: _Rows) -> _Rows:
+    Args:
+        told: for "user" and "poi" the code of each row of the table, and for each code whether training has it.
+    """
+
+    def short(rows: Rows) -> Rows:
         is_short = (np.bincount(rows.trajectory)[rows.trajectory] < min_length) & (rows.split != c.TRAIN)
         if config.history == "every_checkin":
             return replace(rows, is_aside=is_short)
         dropped["short_trajectory"] += int(is_short.sum())
         return rows.without(is_short)
 
-    def unseen(rows: _Rows) -> _Rows:
-        for reason, codes in (("unseen_user", user), ("unseen_poi", poi)):
-            gone = _is_unseen(codes[rows.row], rows.split)
+    def unseen(rows: Rows) -> Rows:
+        for reason, (codes, is_seen) in (("unseen_user", told["user"]), ("unseen_poi", told["poi"])):
+            gone = (rows.split != c.TRAIN) & ~is_seen[codes[rows.row]]
             dropped[reason] += int((gone & ~rows.is_aside).sum())
             dropped["short_trajectory"] += int((gone & rows.is_aside).sum())
             rows = rows.without(gone)
@@ -194,9 +210,13 @@ def _remove(
     return unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
 
 
-def _is_frequent(codes: np.ndarray, minimum: int, noun: str) -> np.ndarray:
-    counts = np.bincount(codes)
-    keep = counts[codes] >= minimum
+def frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
+    """Which codes occur often enough, from how often each does.
+
+    Raises:
+        DataError: none.
+    """
+    keep: np.ndarray = counts >= minimum
     if not keep.any():
         raise DataError(
             f"no {noun} has at least {minimum} check-ins (the most is {counts.max(initial=0)}); "
@@ -205,16 +225,21 @@ def _is_frequent(codes: np.ndarray, minimum: int, noun: str) -> np.ndarray:
     return keep
 
 
-def _require_different_times(seconds: np.ndarray) -> None:
-    if seconds.min() == seconds.max():
+def require_different_times(earliest: int, latest: int, count: int) -> None:
+    """Refuse check-ins of one instant.
+
+    Raises:
+        DataError: they cannot be split by time.
+    """
+    if earliest == latest:
         raise DataError(
-            f"all {len(seconds)} check-ins happen at {pd.Timestamp(seconds[0], unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
+            f"all {count} check-ins happen at {pd.Timestamp(earliest, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
             "a split by time needs different times"
         )
 
 
-def _is_unseen(codes: np.ndarray, split: np.ndarray) -> np.ndarray:
-    """Validation and test rows whose user or POI training does not have."""
+def seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Which codes occur in training rows; those never go, so it does not change while others do."""
     seen = np.zeros(codes.max(initial=-1) + 1, dtype=bool)
-    seen[codes[split == c.TRAIN]] = True
-    return (split != c.TRAIN) & ~seen[codes]
+    seen[codes[train]] = True
+    return seen

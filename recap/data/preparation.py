@@ -50,7 +50,9 @@ def prepare_dataset(
     if c.HISTORY_ONLY in frame:
         checkins[c.HISTORY_ONLY] = frame[c.HISTORY_ONLY].to_numpy(bool)
     of_cases = ~history_only(checkins)
-    pois = _describe_pois(frame[of_cases], poi[of_cases], poi_ids, checkins[of_cases])
+    rows = frame[of_cases].iloc[_earliest_rows(poi[of_cases], checkins[of_cases])]
+    train = checkins[c.SPLIT].to_numpy() == c.TRAIN
+    pois = describe_pois(rows, poi_ids, np.bincount(poi[train], minlength=len(poi_ids)))
     users = pd.DataFrame({c.USER_ID: user_ids})
     manifest = Manifest(
         name=name,
@@ -80,11 +82,10 @@ def _earliest_rows(poi: np.ndarray, checkins: pd.DataFrame) -> np.ndarray:
     return rows[np.append(True, np.diff(poi[rows]) != 0)]
 
 
-def _describe_pois(frame: pd.DataFrame, poi: np.ndarray, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
-    rows = frame.iloc[_earliest_rows(poi, checkins)]
+def describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, train_checkins: np.ndarray) -> pd.DataFrame:
+    """The table of POIs from the raw row that describes each, in order of their numbers."""
     category_index, _ = number_ids(rows[c.CATEGORY_ID])
-    train = checkins[c.SPLIT].to_numpy() == c.TRAIN
-    names = rows[c.POI_NAME] if c.POI_NAME in frame else pd.Series([""] * len(rows))
+    names = rows[c.POI_NAME] if c.POI_NAME in rows else pd.Series([""] * len(rows))
     return pd.DataFrame(
         {
             c.POI_ID: poi_ids,
@@ -94,6 +95,6 @@ def _describe_pois(frame: pd.DataFrame, poi: np.ndarray, poi_ids: np.ndarray, ch
             c.CATEGORY_INDEX: category_index,
             c.LATITUDE: rows[c.LATITUDE].to_numpy(np.float64),
             c.LONGITUDE: rows[c.LONGITUDE].to_numpy(np.float64),
-            c.TRAIN_CHECKINS: np.bincount(poi[train], minlength=len(poi_ids)).astype(np.int64),
+            c.TRAIN_CHECKINS: train_checkins.astype(np.int64),
         }
     )

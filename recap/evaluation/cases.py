@@ -1,5 +1,7 @@
 """What is known of every case before any scorer: the left half of the evaluation records."""
 
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
@@ -9,11 +11,33 @@ from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.visits import Visits
 
+_DRAW_SEED: Final = 0
+"""One draw for every training and scorer of a dataset, so that they are compared over the same cases."""
+
+
+def draw_cases(row_N: np.ndarray, most: int | None) -> np.ndarray:
+    """At most this many of the cases, drawn alike and without replacement, in case order; always the same ones.
+
+    >>> draw_cases(np.array([4, 7, 9]), None), draw_cases(np.array([4, 7, 9]), 3)
+    (array([4, 7, 9]), array([4, 7, 9]))
+    """
+    if most is None or len(row_N) <= most:
+        return row_N
+    return np.sort(np.random.default_rng(_DRAW_SEED).choice(row_N, most, replace=False, shuffle=False))
+
 
 def describe_cases(
-    dataset: Dataset, graph: TransitionGraph, split: int = c.TEST, protocol: Protocol = "every_step"
+    dataset: Dataset,
+    graph: TransitionGraph,
+    split: int = c.TEST,
+    protocol: Protocol = "every_step",
+    *,
+    most: int | None = None,
 ) -> pd.DataFrame:
     """What is known of each case before any scorer, in case order.
+
+    Args:
+        most: describe a draw of this many cases (`draw_cases`); None describes all.
 
     Returns:
         ``case`` (number among the split's every_step cases), ``row`` (source row), ``user``, ``position`` (check-ins of
@@ -23,6 +47,7 @@ def describe_cases(
     """
     every = dataset.cases(split)
     row = every if protocol == "every_step" else dataset.cases(split, protocol)
+    row = draw_cases(row, most)
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     source, target = poi[row], poi[row + 1]

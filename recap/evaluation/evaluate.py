@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pandas as pd
 
@@ -24,6 +24,7 @@ class EvaluationSummary(TypedDict):
     model: str
     dataset_hash: str
     seconds: float
+    drawn_from: NotRequired[int]
     all: Metrics
     head: Metrics
     tail: Metrics
@@ -38,6 +39,7 @@ class Evaluation:
         records: see `score_cases`.
         metrics: group -> ``n`` and metrics.
         seconds: wall time of describing, scoring and ranking.
+        drawn_from: how many cases the records are a draw from; None where they are all.
     """
 
     model: str
@@ -46,10 +48,11 @@ class Evaluation:
     records: pd.DataFrame
     metrics: MetricsByGroup
     seconds: float
+    drawn_from: int | None = None
 
     def summary(self) -> EvaluationSummary:
-        """The plain numbers, ready for JSON."""
-        return {
+        """The plain numbers, ready for JSON; ``drawn_from`` is there where not every case was ranked."""
+        summary: EvaluationSummary = {
             "protocol": self.protocol,
             "model": self.model,
             "dataset_hash": self.dataset_hash,
@@ -59,6 +62,9 @@ class Evaluation:
             "tail": self.metrics["tail"],
             "unseen": self.metrics["unseen"],
         }
+        if self.drawn_from is not None:
+            summary["drawn_from"] = self.drawn_from
+        return summary
 
 
 def evaluate(
@@ -70,17 +76,20 @@ def evaluate(
     protocol: Protocol = "every_step",
     checkins: CheckinTensors | None = None,
     batch_size: int = 512,
+    most: int | None = None,
 ) -> Evaluation:
-    """Score all cases of a split and summarise.
+    """Score the cases of a split and summarise.
 
     Args:
+        most: rank a draw of this many cases (`draw_cases`); None ranks all.
         checkins: the dataset's tensors on the scorer's device; made on the CPU if not given.
 
     Raises:
         ScoreError: the scorer returned NaN.
     """
     started = time.perf_counter()
-    cases = describe_cases(dataset, graph, split, protocol)
+    cases = describe_cases(dataset, graph, split, protocol, most=most)
+    num_cases = len(dataset.cases(split, protocol))
     checkins = CheckinTensors.from_dataset(dataset) if checkins is None else checkins
     records = score_cases(scorer, cases, checkins, batch_size=batch_size)
     return Evaluation(
@@ -90,4 +99,5 @@ def evaluate(
         records=records,
         metrics=metrics_by_group(records),
         seconds=time.perf_counter() - started,
+        drawn_from=num_cases if len(cases) < num_cases else None,
     )

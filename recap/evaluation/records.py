@@ -12,14 +12,19 @@ from recap.storage.parquet import read_parquet
 from recap.storage.user_folder import user_subfolder
 
 
-def records_name(dataset_hash: str, scorer: str, split: str, protocol: str) -> str:
-    """The file name of a scorer's records; ``scorer`` is a checkpoint's hash or a baseline's name."""
-    return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{protocol}.parquet"
+def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> str:
+    """The file name of a scorer's records; ``scorer`` is a checkpoint's hash or a baseline's name.
+
+    Args:
+        drawn: how many cases were drawn; None where all were ranked.
+    """
+    cases = protocol if drawn is None else f"{protocol}-{drawn}"
+    return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{cases}.parquet"
 
 
-def records_file(dataset_hash: str, scorer: str, split: str, protocol: str) -> Path:
+def records_file(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> Path:
     """Where a scorer's records lie in the user's cache."""
-    return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol)
+    return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol, drawn)
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:

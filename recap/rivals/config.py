@@ -34,6 +34,12 @@ class RivalConfig(Config):
     select_on: Literal["every_step", "trajectory_last"] = Field(
         "every_step", description="Validation cases whose MRR chooses the kept epoch."
     )
+    validation_cases: int | None = Field(
+        None, ge=1, description="Validation cases ranked after an epoch, always the same draw; none ranks all."
+    )
+    test_cases: int | None = Field(
+        None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
+    )
     save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
 
     algorithm: ClassVar[Literal["adam", "adamw"]] = "adam"

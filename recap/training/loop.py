@@ -30,6 +30,7 @@ from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.metrics_file import EpochLine
+from recap.training.optimiser import clear_state
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import AnyTraining
 
@@ -118,11 +119,17 @@ class TrainingLoop(ABC):
         self.journal_folder, self.group = journal_folder or folder, group or Group()
         self.dataset, self.graph = dataset, TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset, device)
-        self.validation = describe_cases(dataset, self.graph, c.VAL)
+        self.validation = describe_cases(dataset, self.graph, c.VAL, most=config.validation_cases)
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
+        self.num_validation_cases = len(dataset.cases(c.VAL))
         selecting = dataset.cases(c.VAL, config.select_on)
         self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
+        if not self.selects.any():
+            raise DataError(
+                f"none of the {len(self.validation)} validation cases drawn is one that chooses the epoch "
+                f"({config.select_on}); raise validation_cases"
+            )
         torch.manual_seed(config.seed)
         self.progress = Progress()
         self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
@@ -231,6 +238,13 @@ class TrainingLoop(ABC):
         self.model.train()
         return metrics_by_group(ranked), metrics_of(ranked[self.selects])
 
+    def let_go(self) -> None:
+        """Free the weights and moments of training, which is over: the kept ones are tested in twice the precision."""
+        self.optimiser.zero_grad(set_to_none=True)
+        clear_state(self.optimiser)
+        self.model.to("meta")
+        trim_heap()
+
     def _open_journal(self) -> Journal | None:
         if not self.group.is_writer:
             return None
@@ -264,6 +278,8 @@ class TrainingLoop(ABC):
         if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
             started = time.perf_counter()
             line["val"], selection = self.validate(progress.epoch)
+            if len(self.validation) < self.num_validation_cases:
+                line["val_drawn_from"] = self.num_validation_cases
             if not self.selects.all():
                 line["selection"] = selection
             line["validation_seconds"] = time.perf_counter() - started

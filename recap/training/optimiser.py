@@ -7,6 +7,7 @@ from torch import Tensor
 
 from recap.model.config import Stage
 from recap.model.recap import Recap
+from recap.training.row_adam import RowAdam
 from recap.training_config import OptimiserConfig
 
 BACKBONE: Final = "backbone"
@@ -17,7 +18,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     """One Adam over named groups.
 
     Args:
-        sparse: rows of users and POIs without a gradient stand still (`torch.optim.SparseAdam`), also in their moments;
+        sparse: rows of users and POIs without a gradient stand still (`RowAdam`), also in their moments;
             the group ``tables``, without weight decay.
 
     ``prior`` holds the scalars of Eq. 9 and lambda_corr, ``evidence`` the weights of a model with evidence (both
@@ -48,7 +49,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     adam = torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
     if not tables:
         return adam
-    rows = torch.optim.SparseAdam([{"name": TABLES, "params": tables, "base_lr": rate}], lr=rate)
+    rows = RowAdam([{"name": TABLES, "params": tables, "base_lr": rate}], lr=rate)
     return JointOptimiser(adam, rows)
 
 
@@ -84,15 +85,27 @@ class JointOptimiser(torch.optim.Optimizer):
         for index, values in state_dict["state"].items():
             if index < self._offset:
                 states[0][index] = values
-            else:  # SparseAdam counts its steps by a plain number
+            else:  # RowAdam counts its steps by a plain number
                 states[1][index - self._offset] = values | {"step": int(values["step"])}
         for optimiser, state in zip((first, second), states, strict=True):
             optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
         self._share_groups()
 
+    def clear(self) -> None:
+        """Forget all moments."""
+        for optimiser in self._both:
+            optimiser.state.clear()
+
     @property
     def _offset(self) -> int:
         return sum(len(group["params"]) for group in self._both[0].param_groups)
+
+
+def clear_state(optimiser: torch.optim.Optimizer) -> None:
+    """Forget all moments and counts."""
+    if isinstance(optimiser, JointOptimiser):
+        optimiser.clear()
+    optimiser.state.clear()
 
 
 def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage) -> dict[str, float]:

@@ -197,12 +197,14 @@ def _write_checkpoint(
     if best_overall.epoch != best.epoch:  # else it is one model, stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
+    most = trainer.config.test_cases
+    trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
-    evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins)
+    evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins, most=most)
     if after_test is not None:
         after_test(evaluation)
     baselines = {
-        baseline.name: evaluate(baseline, dataset, trainer.graph).metrics
+        baseline.name: evaluate(baseline, dataset, trainer.graph, most=most).metrics
         for baseline in counting_baselines(dataset, trainer.graph)
     }
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
@@ -220,6 +222,8 @@ def _write_checkpoint(
         "test": evaluation.metrics,
         "baselines": baselines,
     }
+    if evaluation.drawn_from is not None:
+        summary["test_drawn_from"] = evaluation.drawn_from
     write_checkpoint(out, manifest, summary)
     (trainer.folder / STATE_FILE).unlink(missing_ok=True)
     for name in (BEST, BEST_OVERALL):

@@ -1,5 +1,6 @@
 """From parsed rows to the raw check-in table: one place where every reader's columns get their meaning."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 from recap import columns as c
 from recap.data.coordinates import look_swapped
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
 from recap.data.parsing.time_column import TimeColumn
 from recap.data.parsing.time_zones import TimeZoneResolver
@@ -33,6 +34,10 @@ _SPLIT_WORDS: Final = {
 }
 MOST_CHARACTERS: Final = 4096
 """Longer ids and names are no such things, and nothing could show them: a lost quotation mark, or a column of prose."""
+
+
+_EVERY_PLACE: Final = 1 << 21
+"""Rows whose coordinates are all looked at where the table itself is not kept; of later ones fewer and fewer."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,7 @@ class CheckinTableBuilder:
         layout: layout of the times; told from the first block where None.
         local_by_format: times are wall-clock times whatever their layout says.
         time_is_guessed: the column of the times was taken for its name alone.
+        sink: takes the rows of each block; then no table is kept, and `account` is what there is to ask for.
     """
 
     def __init__(
@@ -95,6 +101,7 @@ class CheckinTableBuilder:
         layout: TimeLayout | None = None,
         local_by_format: bool = False,
         time_is_guessed: bool = False,
+        sink: Callable[[pa.Table], None] | None = None,
     ) -> None:
         self.name, self.options, self.row_report = name, options, row_report
         self.times = TimeColumn(name, options, row_report, layout=layout, is_guessed=time_is_guessed)
@@ -102,7 +109,10 @@ class CheckinTableBuilder:
         self.clock: TimeZoneResolver | None = None
         self.zones: ZoneColumn | None = None
         self.coordinates = ("", "")
-        self.tables: list[pa.Table] = []
+        self.sink = sink
+        self.num_rows = 0
+        self._tables: list[pa.Table] = []
+        self._splits: set[int] = set()
 
     def add(self, rows: RowBlock, fields: Fields) -> None:
         """Parse the rows of a block and keep the good ones.
@@ -159,7 +169,7 @@ class CheckinTableBuilder:
         }
         if fields.split is not None or fields.split_code is not None:
             columns[c.SPLIT] = self._read_split(rows, fields)
-        self.tables.append(rows.finish(columns, self.row_report))
+        self._keep(rows.finish(columns, self.row_report))
 
     def read(
         self,
@@ -179,24 +189,43 @@ class CheckinTableBuilder:
         Raises:
             DataError: no row is left.
         """
+        account = self.account(source_format, files, rows_in, columns=columns)
+        table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
+        self._tables.clear()
+        names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
+        frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
+        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
+
+    def account(
+        self, source_format: str, files: list[str], rows_in: int, *, columns: dict[str, str] | None = None
+    ) -> ReadReport:
+        """Where every row went, once all blocks are added.
+
+        Raises:
+            DataError: no row is left.
+        """
         if self.clock is not None:
             self.clock.remarks(self.row_report)
-        if self.tables and c.SPLIT in self.tables[0].column_names:
-            found = {code for table in self.tables for code in pc.unique(table[c.SPLIT]).to_pylist()}
+        if self._splits:
             for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
-                if code not in found:
+                if code not in self._splits:
                     self.row_report.note(
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        kept = sum(table.num_rows for table in self.tables)
         self._note_swapped()
-        account = self.row_report.account(source_format, files, rows_in, kept, columns)
-        table = pa.concat_tables(self.tables).unify_dictionaries().combine_chunks()
-        self.tables.clear()
-        names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
-        frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
+        return self.row_report.account(source_format, files, rows_in, self.num_rows, columns)
+
+    def _keep(self, table: pa.Table) -> None:
+        if c.SPLIT in table.column_names:
+            self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
+        step = 1 + self.num_rows // _EVERY_PLACE
+        self.num_rows += table.num_rows
+        if self.sink is not None:
+            self.sink(table)
+            table = table.select([c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES])
+            table = table if step == 1 else table.take(pa.array(np.arange(0, table.num_rows, step)))
+        self._tables.append(table)
 
     def _read_offsets(self, rows: RowBlock, fields: Fields) -> np.ndarray | ZoneNames | None:
         if fields.tz_offset is None or self.options.timezone is not None:
@@ -212,7 +241,7 @@ class CheckinTableBuilder:
 
     def _refuse_swapped(self, latitude: pa.Array, longitude: pa.Array, fields: Fields) -> None:
         """Most latitudes beyond 90 degrees while the longitudes would do for latitudes: the two are swapped."""
-        if self.tables or not len(latitude):
+        if self._tables or not len(latitude):
             return
         given, other = (np.abs(np.asarray(pc.fill_null(v, np.nan))) for v in (latitude, longitude))
         if ((given > 90) & (given <= 180) & (other <= 90)).mean() > 0.5:
@@ -226,8 +255,8 @@ class CheckinTableBuilder:
     def _note_swapped(self) -> None:
         """Name coordinates that stay within their ranges the wrong way round, as in New York."""
         columns = (c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES)
-        if sum(table.num_rows for table in self.tables):
-            lat, lon, minutes = (np.concatenate([table[name].to_numpy() for table in self.tables]) for name in columns)
+        if self.num_rows:
+            lat, lon, minutes = (np.concatenate([table[name].to_numpy() for table in self._tables]) for name in columns)
             if look_swapped(lat, lon, minutes.astype(np.float64), self.clock.zone if self.clock else None):
                 latitude, longitude = self.coordinates
                 self.row_report.note(

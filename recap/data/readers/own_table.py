@@ -1,6 +1,6 @@
 """The user's own CSV or Parquet file: columns named with `--map`, or guessed from their names."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from recap.data.parsing.guess import complete_mapping
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
 from recap.data.parsing.text_table import TextTable, header_names, read_head, require_distinct, require_file
@@ -56,7 +56,26 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
     Raises:
         DataError: not a Parquet file, a needed column that is neither named nor guessed, or a bad row.
     """
-    options = options or ReadOptions()
+    assembly, num_rows, mapping = _parse_parquet(path, options or ReadOptions(), None)
+    return assembly.read("parquet", [path.name], num_rows, columns=mapping)
+
+
+def spool_parquet(path: Path, options: ReadOptions, sink: Callable[[], Callable[[pa.Table], None]]) -> ReadReport:
+    """Read a Parquet file as `read_parquet` does, without keeping its rows: each block goes to the sink.
+
+    Args:
+        sink: begins anew and gives what takes the blocks; asked again where the file has to be read once more.
+
+    Raises:
+        DataError: see `read_parquet`.
+    """
+    assembly, num_rows, mapping = _parse_parquet(path, options, sink)
+    return assembly.account("parquet", [path.name], num_rows, columns=mapping)
+
+
+def _parse_parquet(
+    path: Path, options: ReadOptions, sink: Callable[[], Callable[[pa.Table], None]] | None
+) -> tuple[CheckinTableBuilder, int, dict[str, str]]:
     require_file(path)
     try:
         with pq.ParquetFile(path) as file:
@@ -64,17 +83,20 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
             require_distinct(names, path.name)
             mapping = complete_mapping(options.columns, names, path.name)
             fields = _fields(mapping)
-            row_report = RowReport(options.skip_bad_rows)
             assembly = CheckinTableBuilder(
-                path.name, options, row_report, time_is_guessed="time" not in options.columns
+                path.name,
+                options,
+                RowReport(options.skip_bad_rows),
+                time_is_guessed="time" not in options.columns,
+                sink=None if sink is None else sink(),
             )
             try:
                 for rows in _parquet_rows(file, path.name, fields.columns()):
                     assembly.add(rows, fields)
             except UnreadableTimesError as error:
                 _advise(path.name, error, _first_texts_of(file, names))
-                return read_parquet(path, _insisting_on(options, error.column))
-            return assembly.read("parquet", [path.name], file.metadata.num_rows, columns=mapping)
+                return _parse_parquet(path, _insisting_on(options, error.column), sink)
+            return assembly, file.metadata.num_rows, mapping
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
 

@@ -12,8 +12,11 @@ from recap.runs.store.files import write_json
 from recap.runs.store.run_folder import REFERENCE, RunFolder
 
 
-def write_reference(run: RunFolder, dataset: Dataset) -> None:
-    """Rank the validation cases by `count_plus_markov` and keep its metrics by group, once for a run.
+def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -> None:
+    """Rank the run's validation cases by `count_plus_markov` and keep its metrics by group, once for a run.
+
+    Args:
+        most: how many of them are drawn (`draw_cases`); None takes all.
 
     Raises:
         OSError: the disk refused.
@@ -21,7 +24,7 @@ def write_reference(run: RunFolder, dataset: Dataset) -> None:
     if run.read_reference():
         return
     graph = TransitionGraph.from_dataset(dataset)
-    cases = describe_cases(dataset, graph, c.VAL)
+    cases = describe_cases(dataset, graph, c.VAL, most=most)
     if cases.empty:
         return
     ranked = rank_cases(CountPlusMarkov(dataset, graph), cases, CheckinTensors.from_dataset(dataset))

@@ -49,7 +49,7 @@ def train_run(
         _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
         return True
     if group.is_writer:
-        write_reference(run, dataset)
+        write_reference(run, dataset, spec.train_config().validation_cases)
     progress = ProgressWriter(run, attempt, ProcessIdentity.current()) if group.is_writer else None
     snapshots = SnapshotWriter(run, dataset) if spec.snapshots and group.is_writer else None
     kept: list[Evaluation] = []
@@ -110,7 +110,7 @@ def _use_threads(run: RunFolder, spec: RunSpec) -> None:
 def _finish(
     run: RunFolder, spec: RunSpec, checkpoint: Checkpoint, device: torch.device, test: Evaluation | None
 ) -> None:
-    if test is not None:
+    if test is not None and test.drawn_from is None:  # a draw would pass for all cases there
         metadata = {
             "dataset_hash": spec.dataset_hash,
             "checkpoint_hash": checkpoint.hash,

@@ -124,6 +124,23 @@ def test_evaluation_sums_up_its_records() -> None:
     assert evaluation.seconds > 0
 
 
+def test_a_draw_of_cases_is_part_of_all_of_them() -> None:
+    """Two of three cases, each as it is among all; as many as there are, or more, is all of them."""
+    every = describe_cases(*world())
+    drawn = describe_cases(*world(), most=2)
+    assert len(drawn) == 2
+    pd.testing.assert_frame_equal(drawn, every[every["row"].isin(drawn["row"])].reset_index(drop=True))
+    pd.testing.assert_frame_equal(describe_cases(*world(), most=3), every)
+
+
+def test_an_evaluation_says_what_its_cases_were_drawn_from() -> None:
+    """Two of three, in the numbers for people and in JSON; nothing is said where all were ranked."""
+    scorer = VisitCount(world()[0])
+    some, every = (evaluate(scorer, *world(), most=most) for most in (2, 3))
+    assert (some.drawn_from, some.summary()["drawn_from"], some.summary()["all"]["n"]) == (3, 3, 2)
+    assert every.drawn_from is None and "drawn_from" not in every.summary()
+
+
 def test_records_survive_the_disk_with_their_metadata(tmp_path: Path) -> None:
     """Write, read: equal columns and types, equal metadata."""
     records = evaluate(VisitCount(world()[0]), *world()).records

@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
+from recap.checkpoint import TRAINING_FOLDER, WEIGHTS
 from recap.model.config import Stage
 from recap.runs.store.description import best_epoch
 from recap.storage.tensors import load_tensors
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
+from recap.training.run import train
 from recap.training.trainer import Trainer
 from tests.worlds import small_city, small_training
 
@@ -127,6 +129,24 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
     assert plain.keys() == compiled.keys()
     for name, tensor in plain.items():
         torch.testing.assert_close(compiled[name], tensor, rtol=1e-2, atol=1e-3)
+
+
+def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -> None:
+    """Three validation cases and two test cases are ranked and counted; the weights are those of a whole validation."""
+    dataset, weights = small_city(), []
+    num_cases = [len(dataset.cases(split)) for split in (c.VAL, c.TEST)]
+    for name, drawn in (("all", (None, None)), ("drawn", (3, 2))):
+        config = small_training(epochs=3, validate_every=3, validation_cases=drawn[0], test_cases=drawn[1])
+        checkpoint = train(dataset, config, tmp_path / name, device=CPU)
+        assert checkpoint is not None
+        line = lines_of(tmp_path / name / TRAINING_FOLDER)[-1]
+        summary = checkpoint.read_summary()
+        weights.append(load_tensors(checkpoint.folder / WEIGHTS)[0])
+        found = (line["val"]["all"]["n"], summary["test"]["all"]["n"], summary["baselines"]["popularity"]["all"]["n"])
+        of = (line.get("val_drawn_from"), summary.get("test_drawn_from"))
+        assert found == ((*num_cases, num_cases[1]) if name == "all" else (3, 2, 2))
+        assert of == ((None, None) if name == "all" else tuple(num_cases))
+    assert all(torch.equal(tensor, weights[1][key]) for key, tensor in weights[0].items())
 
 
 def test_the_watcher_is_told_every_step(tmp_path: Path) -> None:

@@ -1,0 +1,125 @@
+"""The engine, DuckDB: numbers users and places in the order of their ids, and sorts check-ins on disk."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.errors import ConfigError, RecapError
+
+SECONDS: Final = "seconds"
+_HELP: Final = "install it with `pip install 'recap[large]'`, or prepare in memory with --engine memory"
+
+
+@dataclass(frozen=True)
+class OrderedRows:
+    """Check-ins on disk, sorted by (user, seconds, source row).
+
+    Attributes:
+        rows: Parquet of ``user, poi`` (int32 ranks of the ids), ``seconds``, ``tz_offset_minutes``, ``source_row``.
+        users, pois: Parquet of all ids, row n is that of number n.
+        num_rows, num_users, num_pois: how many there are.
+    """
+
+    rows: Path
+    users: Path
+    pois: Path
+    num_rows: int
+    num_users: int
+    num_pois: int
+
+
+def is_installed() -> bool:
+    """Whether the engine is there."""
+    try:
+        import duckdb  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def connect(folder: Path, memory_bytes: int) -> Any:
+    """An engine that keeps to so much memory and puts the rest into a folder.
+
+    Raises:
+        ConfigError: DuckDB is not installed.
+    """
+    try:
+        import duckdb
+    except ImportError as error:
+        raise ConfigError(f"files beyond memory need DuckDB, which is not installed: {_HELP}") from error
+    settings: dict[str, Any] = {
+        "memory_limit": f"{memory_bytes >> 20}MiB",
+        "temp_directory": str(folder / "engine"),
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    return duckdb.connect(config=settings)
+
+
+def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
+    """Number ids in the order of their text, as `cleaning.number_ids` does, and sort the rows.
+
+    Args:
+        spool: Parquet of the readers' rows with ``seconds`` and ``source_row``.
+
+    Raises:
+        ConfigError: DuckDB is not installed.
+        RecapError: the disk refused.
+    """
+    ordered = {name: folder / f"{name}.parquet" for name in ("rows", c.USER, c.POI)}
+    database = connect(folder, memory_bytes)
+    try:
+        database.read_parquet(str(spool)).create_view("spool")
+        for name, column in ((c.USER, c.USER_ID), (c.POI, c.POI_ID)):
+            database.execute(
+                f"CREATE TABLE {name}s AS SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS number "  # noqa: S608
+                f"FROM (SELECT DISTINCT {column} AS id FROM spool)"
+            )
+            ids = database.table(f"{name}s").order("number").project("id")
+            ids.write_parquet(str(ordered[name]), compression="zstd")
+        rows = database.sql(
+            f"SELECT users.number AS {c.USER}, pois.number AS {c.POI}, "  # noqa: S608
+            f"{SECONDS}, {c.TZ_OFFSET_MINUTES}, {c.SOURCE_ROW} FROM spool "
+            f"JOIN users ON users.id = {c.USER_ID} JOIN pois ON pois.id = {c.POI_ID} "
+            f"ORDER BY {c.USER}, {SECONDS}, {c.SOURCE_ROW}"
+        )
+        rows.write_parquet(str(ordered["rows"]), compression="zstd")
+    except OSError as error:
+        raise RecapError(f"writing {folder} failed: {error.strerror or error}") from error
+    except _engine_errors() as error:
+        raise RecapError(f"the engine stopped: {str(error).splitlines()[0]}; free memory or disk space") from error
+    finally:
+        database.close()
+    counts = [pq.read_metadata(path).num_rows for path in ordered.values()]
+    return OrderedRows(ordered["rows"], ordered[c.USER], ordered[c.POI], *counts)
+
+
+def rows_at(spool: Path, row_N: np.ndarray) -> pd.DataFrame:
+    """The readers' rows with these source rows, in the order asked for; one block of the file in memory at a time."""
+    order = np.argsort(row_N)
+    wanted, found, start = row_N[order], [], 0
+    with pq.ParquetFile(spool) as file:
+        for group in range(file.num_row_groups):
+            end = start + file.metadata.row_group(group).num_rows
+            inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, end)] - start
+            if len(inside):
+                found.append(file.read_row_group(group, use_threads=False).take(inside))
+            start = end
+    table = pa.concat_tables(found).to_pandas()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return table.iloc[place].reset_index(drop=True)
+
+
+def _engine_errors() -> type[Exception]:
+    import duckdb
+
+    error: type[Exception] = duckdb.Error
+    return error

@@ -1,0 +1,131 @@
+"""A Parquet file beyond memory in, a `Dataset` out: the same as `recap.data.preparation` makes, byte for byte."""
+
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.data.cleaning import DataConfig
+from recap.data.dataset import Dataset, Manifest, hash_tables
+from recap.data.out_of_core.cleaning import BLOCK_ROWS, CleanRows, clean_ordered, require_fitting
+from recap.data.out_of_core.engine import SECONDS, OrderedRows, order_rows, rows_at
+from recap.data.out_of_core.spool import spool_rows
+from recap.data.parsing.options import ReadOptions
+from recap.data.preparation import describe_pois
+from recap.errors import ConfigError, RecapError
+from recap.memory import trim_heap
+
+ENGINE_BYTES: Final = 3 << 29
+"""What the engine may hold, 1.5 GiB; the rest of what it sorts lies on disk."""
+
+
+def prepare_out_of_core(
+    path: Path,
+    options: ReadOptions,
+    config: DataConfig,
+    workplace: Path,
+    *,
+    name: str,
+    preset: str = "custom",
+    memory_bytes: int = ENGINE_BYTES,
+    block_rows: int = BLOCK_ROWS,
+) -> Dataset:
+    """Build a dataset from a Parquet file without ever holding its rows.
+
+    Args:
+        workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
+            disk goes again.
+
+    Raises:
+        ConfigError: DuckDB is missing, or the file or the protocol needs all rows at once.
+        DataError: the file cannot be read, or nothing usable is left.
+        RecapError: the disk refused.
+    """
+    require_fitting(config)
+    with _temporary_folder(workplace) as temporary:
+        folder = Path(temporary)
+        spool, account = spool_rows(path, options, folder)
+        if config.keep_given_split and c.SPLIT in pq.read_schema(spool).names:
+            raise ConfigError(
+                "a file with a split of its own is prepared in memory only; leave --engine out or set "
+                "keep_given_split=false"
+            )
+        trim_heap()
+        ordered = order_rows(spool, folder, memory_bytes)
+        clean = clean_ordered(ordered, config, block_rows)
+        trim_heap()
+        checkins, user_numbers, poi_numbers = _number(clean, ordered)
+        earliest_P = _earliest(checkins, len(poi_numbers))
+        is_train = checkins[c.SPLIT].to_numpy() == c.TRAIN
+        train_P = np.bincount(checkins[c.POI].to_numpy()[is_train], minlength=len(poi_numbers))
+        pois = describe_pois(rows_at(spool, earliest_P), _ids(ordered.pois, poi_numbers), train_P)
+        users = pd.DataFrame({c.USER_ID: _ids(ordered.users, user_numbers)})
+    manifest = Manifest(
+        name=name,
+        source_format="parquet",
+        preset=preset,
+        config=config,
+        report=clean.report,
+        dataset_hash=hash_tables(checkins, pois, users),
+        reading=account,
+    )
+    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
+
+
+def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
+    there = next(folder for folder in (workplace.absolute(), *workplace.absolute().parents) if folder.is_dir())
+    try:
+        return tempfile.TemporaryDirectory(prefix=".recap-prepare-", dir=there)
+    except OSError as error:
+        raise RecapError(f"cannot write to {there}: {error.strerror or error}") from error
+
+
+def _number(clean: CleanRows, ordered: OrderedRows) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """The table of check-ins with users and POIs numbered anew, and which of the engine's numbers those are."""
+    table = pa.concat_tables(clean.blocks)
+    clean.blocks.clear()
+    numbers = []
+    columns: dict[str, np.ndarray] = {}
+    for name, size in ((c.USER, ordered.num_users), (c.POI, ordered.num_pois)):
+        codes = table[name].to_numpy()
+        occurs = np.zeros(size, dtype=bool)
+        occurs[codes] = True
+        columns[name] = (np.cumsum(occurs, dtype=np.int32) - 1).astype(np.int32)[codes]
+        numbers.append(np.flatnonzero(occurs))
+        table = table.drop_columns([name])
+    columns[c.TIME] = table[SECONDS].to_numpy().astype("datetime64[s]")
+    table = table.drop_columns([SECONDS])
+    for name in (c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT, c.SOURCE_ROW, c.HISTORY_ONLY):
+        columns[name] = table[name].to_numpy()
+        table = table.drop_columns([name])
+    if not columns[c.HISTORY_ONLY].any():
+        del columns[c.HISTORY_ONLY]
+    checkins = pd.DataFrame(columns, copy=False)
+    checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
+    return checkins, numbers[0], numbers[1]
+
+
+def _earliest(checkins: pd.DataFrame, num_pois: int) -> np.ndarray:
+    """Source row of each POI's first check-in by (time, source row) among those that open cases."""
+    of_cases = np.ones(len(checkins), dtype=bool)
+    if c.HISTORY_ONLY in checkins:
+        of_cases = ~checkins[c.HISTORY_ONLY].to_numpy()
+    poi, row = (checkins[name].to_numpy()[of_cases] for name in (c.POI, c.SOURCE_ROW))
+    seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)[of_cases]
+    most = np.iinfo(np.int64).max
+    second_P, row_P = np.full(num_pois, most), np.full(num_pois, most)
+    np.minimum.at(second_P, poi, seconds)
+    first = seconds == second_P[poi]
+    np.minimum.at(row_P, poi[first], row[first])
+    return row_P
+
+
+def _ids(path: Path, numbers: np.ndarray) -> np.ndarray:
+    """Ids as text by number."""
+    ids = pq.read_table(path)["id"].take(pa.array(numbers))
+    return np.asarray(ids.to_pandas().astype(str).to_numpy(object))

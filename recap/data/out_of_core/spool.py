@@ -1,0 +1,70 @@
+"""The readers' rows on disk: what they hand over block by block, numbered, with times as seconds."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.data.out_of_core.engine import SECONDS
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import ReadReport
+from recap.data.readers.own_table import spool_parquet
+from recap.errors import RecapError
+
+
+class Spool:
+    """A Parquet file that grows by blocks of the raw table.
+
+    Attributes:
+        num_rows: rows so far.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.num_rows = path, 0
+        self._writer: pq.ParquetWriter | None = None
+
+    def begin(self) -> Callable[[pa.Table], None]:
+        """Forget what there is; the answer takes blocks."""
+        self.close()
+        self.num_rows = 0
+        return self.add
+
+    def add(self, block: pa.Table) -> None:
+        """Write a block.
+
+        Raises:
+            RecapError: the disk refused.
+        """
+        rows = np.arange(self.num_rows, self.num_rows + block.num_rows, dtype=np.int64)
+        seconds = block[c.TIME].cast(pa.int64())
+        table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, pa.array(rows))
+        try:
+            self._writer = self._writer or pq.ParquetWriter(self.path, table.schema, compression="zstd")
+            self._writer.write_table(table)
+        except OSError as error:
+            raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
+        self.num_rows += block.num_rows
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+def spool_rows(path: Path, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
+    """Read a Parquet file of check-ins into a file of raw rows.
+
+    Raises:
+        DataError: see `recap.data.readers.own_table.read_parquet`.
+        RecapError: the disk refused.
+    """
+    spool = Spool(folder / "spool.parquet")
+    try:
+        account = spool_parquet(path, options, spool.begin)
+    finally:
+        spool.close()
+    return spool.path, account
