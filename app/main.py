@@ -18,6 +18,6 @@ if not presents:
 page.run()
 if state.takes_over_saying_invented():
     quiet("This city is invented: nobody in it is real.")
-if not presents:  # a screen has no line to spare: there it stands in the row of controls
+if not presents:  # a screen has no line to spare; its pictures follow with the next one
     watch_theme()
 warming.first_view_is_there()

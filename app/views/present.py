@@ -11,7 +11,6 @@ from app.cached import datasets
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.present.deck import LIMITS, Deck, current_deck
-from app.components.theme_watch import watch_theme
 from app.pages import CASES
 from app.sources import Source
 from recap.errors import RecapError
@@ -127,7 +126,6 @@ def _controls(deck: Deck, position: int) -> None:
             on_change=jump,
         )
         st.space("stretch")
-        watch_theme()  # a pixel in a row that has room to spare
         if st.button("", icon=":material/close:", key="present_end", type="tertiary", shortcut="Escape", help="End"):
             st.switch_page(CASES.path)
         st.button(
