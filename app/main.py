@@ -12,6 +12,7 @@ from app.pages import ASSETS, choose_page
 ask_nobody_outside()
 st.set_page_config(page_title="RECAP", page_icon=str(ASSETS / "icon.png"), layout="wide")
 page, presents = choose_page()
+state.arrive_at(page.url_path)
 if not presents:
     st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
 page.run()

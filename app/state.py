@@ -1,5 +1,6 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
+import time
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,6 +15,10 @@ from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
 from recap.printable import markdown_text
 
 _WRITTEN = "_written_params"
+_LEFT = "_left_params"
+"""By field: values that the address had until this session wrote another, and when; until the browser shows that."""
+LATE_S: Final = 3.0
+"""A browser that still names a left value after so long has gone back on purpose."""
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
@@ -22,14 +27,33 @@ _OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "
 
 
 def incoming(name: str) -> str | None:
-    """A query parameter that came with the address and was not written by this session."""
+    """A query parameter that came with the address and was not written by this session.
+
+    A key that is pressed while a page is still being drawn is sent with the address as it was before the page wrote
+    its own: that is no link, and following it would undo what was chosen last.
+    """
     value = st.query_params.get(name)
-    return value if value != st.session_state.get(_WRITTEN, {}).get(name) else None
+    if value == st.session_state.get(_WRITTEN, {}).get(name):
+        st.session_state.get(_LEFT, {}).pop(name, None)
+        return None
+    left_at = st.session_state.get(_LEFT, {}).get(name, {}).get(value)
+    return None if left_at is not None and time.monotonic() - left_at < LATE_S else value
+
+
+def arrive_at(page: str) -> None:
+    """A page other than the one before: its address came with a click, whatever values it names."""
+    if st.session_state.get("_page") != page:
+        st.session_state["_page"] = page
+        st.session_state.pop(_LEFT, None)
 
 
 def write_param(name: str, value: str | None) -> None:
     """Show a value in the address; None removes it."""
-    st.session_state.setdefault(_WRITTEN, {})[name] = value
+    written = st.session_state.setdefault(_WRITTEN, {})
+    before = written.get(name, st.query_params.get(name))
+    if before is not None and before != value:
+        st.session_state.setdefault(_LEFT, {}).setdefault(name, {})[before] = time.monotonic()
+    written[name] = value
     if value is None:
         if name in st.query_params:
             del st.query_params[name]
@@ -41,6 +65,7 @@ def follow(params: Mapping[str, object]) -> None:
     """Put values into the address as if a link had brought them; empty ones are taken away."""
     for name, value in params.items():
         st.session_state.setdefault(_WRITTEN, {}).pop(name, None)
+        st.session_state.get(_LEFT, {}).pop(name, None)
         if value is None or value == "":
             write_param(name, None)
         else:

@@ -3,7 +3,8 @@
 For each action two times in the page's own clock: ``answer`` until what was asked for is painted (a heading, a count, a
 rank), ``whole`` until the script has ended and everything is painted. Beside them the processor seconds that server
 and browser used, which say more than times do where other programs use the cores too. With ``--against`` the same is
-measured with another checkout of the repository, in turns of the same run: before and after under one load.
+measured with another checkout of the repository, in turns of the same run: before and after under one load. An action
+whose control a checkout does not have is "not there".
 
     python benchmarks/browser.py [--against CHECKOUT] [--repeats 15] [--data DIR --checkpoint DIR] [--busy 1]
 """
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,13 +34,16 @@ ARGUMENTS: Final = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle",
 STARTED: Final = "from app.cli.main import run; run()"
 
 CLICK_AND_WATCH: Final = """
-async ([click, watched, number]) => {
+async ([click, watched, number, patience]) => {
   const find = ([selector, text]) =>
     [...document.querySelectorAll(selector)].find(e => new RegExp(text).test(e.innerText));
   const seen = () => find(watched)?.innerText;
   const idle = () => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning';
   const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-  while (!find(click)) await frame();
+  for (const asked = performance.now(); !find(click);) {
+    if (performance.now() - asked > patience) return null;
+    await frame();
+  }
   const before = seen(), started = performance.now(), element = find(click);
   if (number === null) element.click();
   else {
@@ -59,7 +64,11 @@ async ([click, watched, number]) => {
   return [answer, performance.now() - started];
 }
 """
-"""Clicks an element (or types a number into it), watches another; three quick frames without a script are the end."""
+"""Clicks an element (or types a number into it), watches another; three quick frames without a script are the end.
+
+Null where there is nothing to click."""
+PATIENCE_MS: Final = 20_000
+"""How long a page that has settled may take to show a control; after that it has none."""
 
 SETTLED: Final = """
 async () => {
@@ -105,11 +114,11 @@ class Visit:
         self.page.evaluate(SETTLED)
         return self._row(answer, time.perf_counter() - started, before)
 
-    def act(self, click: Target, watched: Target, number: int | None = None) -> dict[str, float]:
-        """Click, or type a number, and wait for what is watched to change."""
-        before = self._used()
-        answer, whole = self.page.evaluate(CLICK_AND_WATCH, [click, watched, None if number is None else str(number)])
-        return self._row(answer / 1000, whole / 1000, before)
+    def act(self, click: Target, watched: Target, number: int | None = None) -> dict[str, float] | None:
+        """Click, or type a number, and wait for what is watched to change; None where the page has no such control."""
+        before, typed = self._used(), None if number is None else str(number)
+        times = self.page.evaluate(CLICK_AND_WATCH, [click, watched, typed, PATIENCE_MS])
+        return None if times is None else self._row(times[0] / 1000, times[1] / 1000, before)
 
     def _row(self, answer: float, whole: float, before: tuple[float, float]) -> dict[str, float]:
         server, browser = (now - then for now, then in zip(self._used(), before, strict=True))
@@ -126,7 +135,7 @@ class Visit:
         return sum(self.server.cpu_times()[:2]), spent
 
 
-def one_round(visit: Visit, cases: list[int]) -> Iterator[tuple[str, dict[str, float]]]:
+def one_round(visit: Visit, cases: list[int]) -> Iterator[tuple[str, dict[str, float] | None]]:
     """Every action once, each from the state before it; cases are ones that were not opened before."""
     first, second, third = cases
     yield "open_walk", visit.open(f"/walk?case={first}")
@@ -208,7 +217,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         if getattr(arguments, name)
         for text in (f"--{name}", str(getattr(arguments, name)))
     ]
-    rows: dict[str, dict[str, list[dict[str, float]]]] = {name: {} for name in checkouts}
+    rows: dict[str, dict[str, list[dict[str, float]]]] = {name: defaultdict(list) for name in checkouts}
     result: dict[str, Any] = {name: {} for name in checkouts}
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(prefix="recap-bench-") as homes:
         browser = playwright.chromium.launch(executable_path=arguments.browser, args=ARGUMENTS)
@@ -225,10 +234,10 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                 for name, visit in visits.items():
                     cases = [arguments.first_case + 3 * turn + offset for offset in range(3)]
                     for action, row in one_round(visit, cases):
-                        rows[name].setdefault(action, []).append(row)
+                        rows[name][action] += [] if row is None else [row]
         browser.close()
     for name, actions in rows.items():
-        result[name] |= {action: summary(found) for action, found in actions.items()}
+        result[name] |= {action: summary(found) if found else "not there" for action, found in actions.items()}
     return result
 
 

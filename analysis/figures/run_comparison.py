@@ -98,6 +98,8 @@ def plot_sweep(table: pd.DataFrame, *, palette: Palette, option_words: Callable[
         }
         for name in reached
     ]
+    # Plotly's own halo is white or grey; this one parts words from the lines below them in either theme.
+    halo = ", ".join(f"{x}px {y}px 2px {palette.page}" for x in (-1, 1) for y in (-1, 1))
     figure = go.Figure(
         go.Parcoords(
             dimensions=dimensions,
@@ -105,8 +107,8 @@ def plot_sweep(table: pd.DataFrame, *, palette: Palette, option_words: Callable[
                 "color": known[reached[0]] if reached else None,
                 "colorscale": [[0, palette.baseline], [1, palette.model.fill]],
             },
-            labelfont={"family": FONT, "size": 13, "color": palette.ink},
-            tickfont={"family": FONT, "size": 12, "color": palette.quiet},
+            labelfont={"family": FONT, "size": 13, "color": palette.ink, "shadow": halo},
+            tickfont={"family": FONT, "size": 12, "color": palette.quiet, "shadow": halo},
             rangefont={"size": 1, "color": "rgba(0,0,0,0)"},
             unselected={"line": {"color": palette.grid, "opacity": 0.4}},
         )

@@ -5,7 +5,7 @@ import streamlit as st
 
 from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks, check_case
-from analysis.explain.contrast import contrast
+from analysis.explain.contrast import Contrast
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
@@ -100,19 +100,21 @@ def _check(
     edits: str,
     known: tuple[bool, tuple[int, ...]],
     hide_truth: bool,
+    _split_up: Contrast,
 ) -> CaseChecks:
     edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
     if hide_truth:
         edited_case = edited_case.hiding_truth()
-    split_up = contrast(edited_case, about, against, search=False)
-    return check_case(edited_case, split_up, tables=_check_tables(source))
+    return check_case(edited_case, _split_up, tables=_check_tables(source))
 
 
 def check(source: Source, shown: FullExplanation) -> CaseChecks:
     """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
     tables = _check_tables(source)
     known = tables.removals is not None, tuple(tables.seeds)
-    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known, shown.truth is None)
+    hides_truth = shown.truth is None
+    # The last argument follows from the others, so it is no part of what the checks are kept by.
+    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known, hides_truth, shown.contrast)
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)

@@ -65,24 +65,27 @@ def view() -> None:
         hide_truth = not truth_toggle()
         usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
         about, against = current_pair(case, usual, opened.dataset.num_pois)
-        before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
-        with pickers:
-            pair_pickers(source, before, (about, against))
-        with st.popover("More", icon=":material/tune:", type="tertiary"):
-            source_picker(source, lists=True)
-            register_control()
+        more = st.popover("More", icon=":material/tune:", type="tertiary")
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
     edits = write_edits(sequence.done)
-    shown = before
-    if edits:
-        first = before.target if hide_truth else about
-        shown = explanations.explain(
-            source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
-        )
-    with st.container():  # of its own: its lines come and go, and what follows must keep its place in the page
+    # A container of its own: its lines come and go, and what follows must keep its place in the page. It comes before
+    # the rest of the row above, since the answer does not wait for what one may choose next.
+    with st.container():
+        before = explanations.explain(source, case, about=about, against=against, hide_truth=hide_truth)
+        shown = before
+        if edits:
+            first = before.target if hide_truth else about
+            shown = explanations.explain(
+                source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
+            )
         _answer(shown, state.words())
-    with exports:  # after the answer, which does not wait for it
+    with pickers:
+        pair_pickers(source, before, (about, against))
+    with more:
+        source_picker(source, lists=True)
+        register_control()
+    with exports:
         if not hide_truth:  # Present tells the truth
             present_button(case, edits=edits)
         save_control(source, shown, about, against, state.words().sentences)

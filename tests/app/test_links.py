@@ -6,6 +6,7 @@ import pytest
 
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.records.loaded_dataset import LoadedDataset
+from app import state
 from app.settings import BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -114,3 +115,20 @@ def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     assert "place" not in app.query_params
     for bad in ("-1", "99999", "x"):
         check_calm(open_view("walk", case="3", place=bad, **address(source)))
+
+
+def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two steps in a row, the second sent with the first one's old address, are two steps; who goes back is back."""
+    opened = LoadedDataset.load(source.dataset_folder)
+    runs = opened.cases.groupby("trajectory")["case"].apply(list)
+    first, second, third = next(cases for cases in runs if len(cases) >= 3)[:3]
+    app = open_view("walk", case=str(first))
+    app.button(key="next").click().run()
+    assert app.query_params["case"] == str(second)
+    app.query_params["case"] = str(first)
+    app.button(key="next").click().run()
+    assert app.query_params["case"] == str(third)
+    monkeypatch.setattr(state, "LATE_S", 0.0)  # as if the visitor had looked around meanwhile
+    app.query_params["case"] = str(first)
+    app.run()
+    assert app.query_params["case"] == str(first) and "Stop" in texts(app)

@@ -87,6 +87,15 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
     opened.close()
 
 
+@pytest.fixture(scope="package")
+def other_window(browser: Browser) -> Iterator[BrowserContext]:
+    """The window of somebody else, who gets links: no storage or session in common, but programs are loaded once."""
+    opened = browser.new_context()
+    opened.set_default_timeout(PATIENCE_MS)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture(scope="session")
 def address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
     """A running `recap app` on the small city."""
@@ -127,10 +136,9 @@ def running(command: Sequence[str | Path], environment: dict[str, str], folder: 
 
 
 @pytest.fixture
-def open_page(browser: Browser, window: BrowserContext, address: str) -> Iterator[Callable[..., Page]]:
+def open_page(window: BrowserContext, other_window: BrowserContext, address: str) -> Iterator[Callable[..., Page]]:
     """Open a path of the app in a tab of its own; nothing outside may be asked for, and no request may fail."""
     tabs: list[Page] = []
-    others: list[BrowserContext] = []
     outside: list[str] = []
     failed: list[str] = []
 
@@ -148,11 +156,8 @@ def open_page(browser: Browser, window: BrowserContext, address: str) -> Iterato
         at: str = address,
         elsewhere: bool = False,
     ) -> Page:
-        """``elsewhere`` is another browser, which knows nothing of this one."""
-        if elsewhere:
-            others.append(browser.new_context())
-            others[-1].set_default_timeout(PATIENCE_MS)
-        page = (others[-1] if elsewhere else window).new_page()
+        """``elsewhere`` is another visitor's window, which knows nothing of this one."""
+        page = (other_window if elsewhere else window).new_page()
         tabs.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=theme)
@@ -166,8 +171,6 @@ def open_page(browser: Browser, window: BrowserContext, address: str) -> Iterato
     yield open_path
     for tab in tabs:
         tab.close()
-    for other in others:
-        other.close()
     assert outside == [], "the app asked for something outside"
     assert failed == [], "a request of the app failed"
 

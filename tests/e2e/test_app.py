@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 import psutil
-import pytest
 
 from tests.e2e.conftest import Page, playwright_api, wait_until_idle
 
@@ -20,7 +19,7 @@ def test_every_view_has_an_address(open_page: Open) -> None:
     assert page.get_by_text("Page not found").count() == 0
 
 
-def test_streamlits_own_command_starts_it(open_page: Open, plain_address: str) -> None:
+def test_streamlits_own_command_starts_it(plain_address: str, open_page: Open) -> None:  # its tab closes first
     """`streamlit run app/main.py` shows the same views, map included, and listens on this machine only."""
     page = open_page("/walk?case=1", at=plain_address)
     page.locator("[data-testid=stDeckGlJsonChart] canvas").first.wait_for(state="attached")
@@ -49,25 +48,40 @@ def test_two_chosen_places_travel_in_the_address(open_page: Open) -> None:
     expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
 
 
-def test_walk_by_keyboard(open_page: Open) -> None:
-    """The right arrow steps along the trajectory, the left arrow back; the address follows."""
-    page = open_page("/walk?case=1")
+def test_walk_by_keyboard_and_by_itself(open_page: Open) -> None:
+    """The right arrow steps along the trajectory, the left arrow back, the address follows; play goes to the end."""
+    page = open_page("/walk?case=0")
     page.locator("[data-testid=stDeckGlJsonChart] canvas").first.wait_for(state="attached")
     stop = page.get_by_text(re.compile(r"Stop \d+ of \d+"))
     before = stop.inner_text()
-    first, second = ("Right", "Left") if page.locator(".st-key-next button").is_enabled() else ("Left", "Right")
-    page.keyboard.press(f"Arrow{first}")
+    expect(page.locator(".st-key-next button")).to_be_enabled()
+    page.keyboard.press("ArrowRight")
     expect(stop).not_to_have_text(before)
-    expect(page).not_to_have_url(re.compile(r"case=1(&|$)"))
-    page.keyboard.press(f"Arrow{second}")
+    expect(page).not_to_have_url(re.compile(r"case=0(&|$)"))
+    page.keyboard.press("ArrowLeft")
     expect(stop).to_have_text(before)
-    expect(page).to_have_url(re.compile(r"case=1(&|$)"))
+    expect(page).to_have_url(re.compile(r"case=0(&|$)"))
+    play = page.locator(".st-key-play button")
+    play.click()
+    expect(stop).not_to_have_text(before)
+    expect(page.locator(".st-key-next button")).to_be_disabled()
+    expect(play).to_contain_text("Play")
 
 
-def test_bar_leads_to_its_cases(open_page: Open) -> None:
-    """A click on the bar of unseen steps opens Walk with exactly its cases."""
+def test_bar_and_row_lead_to_their_cases(open_page: Open) -> None:
+    """By keyboard a row of the list of cases is ticked (Tab, Shift and Space) and a button opens its case; a click on
+    the bar of unseen steps opens Walk with exactly its cases."""
     page = open_page("/long_tail")
+    table = page.locator(".st-key-cases_rows")
+    table.scroll_into_view_if_needed()
+    table.locator("canvas").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Space")
+    page.locator(".st-key-cases_to_walk button").wait_for()
+    assert "/long_tail" in page.url
+    wait_until_idle(page)
     bar = page.locator(".st-key-bars-transition_count g.barlayer g.point path").first
+    bar.scroll_into_view_if_needed()
     box = bar.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -90,17 +104,3 @@ def test_a_link_opens_the_same_view_elsewhere(open_page: Open) -> None:
         expect(other.get_by_text(re.compile(pattern))).to_have_text(page.get_by_text(re.compile(pattern)).inner_text())
     expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
     expect(other.locator(".st-key-paths input")).not_to_be_checked()
-
-
-def test_play_walks_to_the_end(open_page: Open) -> None:
-    """Play takes steps by itself and stops at the last case."""
-    page = open_page("/walk?case=0")
-    play = page.locator(".st-key-play button")
-    if not play.is_enabled():
-        pytest.skip("the first trajectory of this city has a single case")
-    stop = page.get_by_text(re.compile(r"Stop \d+ of \d+"))
-    before = stop.inner_text()
-    play.click()
-    expect(stop).not_to_have_text(before)
-    expect(page.locator(".st-key-next button")).to_be_disabled()
-    expect(play).to_contain_text("Play")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.settings import BUNDLES_VARIABLE
-from tests.e2e.conftest import GROUND, GROUNDS, playwright_api, running, wait_until_idle
+from tests.e2e.conftest import GROUND, GROUNDS, PATIENCE_MS, playwright_api, running, wait_until_idle
 from tests.e2e.test_every_view import violations
 from tests.shell import RECAP
 
@@ -53,6 +53,7 @@ def room(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[st
 def test_a_room_can_read_every_screen(browser: Browser, room: str) -> None:
     """At 1280 x 720 nothing scrolls, no word is below 20 px, and there is no navigation, logo or toolbar."""
     window = browser.new_context(viewport={"width": 1280, "height": 720})
+    window.set_default_timeout(PATIENCE_MS)
     page = window.new_page()
     for case in CASES:
         page.goto(f"{room}/present?case={case}")

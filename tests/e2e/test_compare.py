@@ -12,26 +12,24 @@ Open = Callable[..., Page]
 LINK = "/compare?a=markov&cell=both"
 
 
-def test_it_fits_and_says_what_it_found(open_page: Open) -> None:
-    """A finding, and figures side by side, or one below the other at 800 pixels."""
+def test_it_fits_and_works_by_keyboard_alone(open_page: Open) -> None:
+    """A finding, and figures side by side, or one below the other at 800 pixels.
+
+    Exchange the sides, choose a list, and go to Walk with its cases, without a mouse; the address holds it all.
+    """
     page = open_page(LINK)
     expect(page.locator("h1")).to_contain_text(re.compile("finds|has|too close to tell"))
     page.wait_for_selector(".st-key-hits .js-plotly-plot")
-    for width in (1440, 800):
+    for width in (800, 1440):
         one, other = (resized(page, width).locator(f".st-key-{key}").bounding_box() for key in ("differences", "hits"))
         assert one is not None and other is not None
         assert other["x"] >= one["x"] + one["width"] if width == 1440 else other["y"] >= one["y"] + one["height"]
-
-
-def test_by_keyboard_alone(open_page: Open) -> None:
-    """Exchange the sides, choose a list, and go to Walk with its cases, without a mouse; the address holds it all."""
-    page = open_page(LINK)
     page.get_by_role("button", name="Exchange").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("b=markov"))
     wait_until_idle(page)
-    other = open_page("/" + page.url.split("/", 3)[-1], elsewhere=True)
-    expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
+    linked = open_page("/" + page.url.split("/", 3)[-1], elsewhere=True)
+    expect(linked.locator("h1")).to_have_text(page.locator("h1").inner_text())
     page.get_by_role("button", name="All in Walk").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/walk\?.*cases=hits"))

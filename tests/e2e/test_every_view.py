@@ -110,15 +110,3 @@ def violations(page: Page) -> list[tuple[str, str]]:
 STREAMLITS_OWN = [("color-contrast", "<kbd"), ("aria-dialog-name", '<div data-testid="stToast"')]
 """Rule and beginning of what breaks it: Streamlit draws the key of a shortcut in a grey of its own, and gives a message
 that passes no name."""
-
-
-def test_a_row_is_ticked_by_keyboard(open_page: Open) -> None:
-    """In the list of cases the focus enters by Tab, Shift and Space tick the row, a button opens its case."""
-    page = open_page("/long_tail")
-    table = page.locator(".st-key-cases_rows")
-    table.scroll_into_view_if_needed()
-    table.locator("canvas").first.focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Shift+Space")
-    page.locator(".st-key-cases_to_walk button").wait_for()
-    assert "/long_tail" in page.url

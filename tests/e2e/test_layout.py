@@ -43,8 +43,12 @@ def overlaps(page: Page, names: list[str]) -> list[tuple[str, str]]:
     ]
 
 
-def test_explain_at_every_width(open_page: Open) -> None:
-    """The first screen holds title, ledger and map, at a projector's width too; a phone stacks the panels."""
+def test_explain_at_every_width_and_under_an_edit(open_page: Open) -> None:
+    """The first screen holds title, ledger and map, at a projector's width too; a phone stacks the panels.
+
+    More edits lists the page's places by name; applied, the edit is told with the name, stands in the address, and
+    answers above the controls of its tray.
+    """
     page = open_page("/explain?case=3")
     page.wait_for_selector(".st-key-ledger-difference .js-plotly-plot")
     for width, height in ((1440, 900), (1024, 768)):
@@ -58,6 +62,16 @@ def test_explain_at_every_width(open_page: Open) -> None:
         assert side_by_side(resized(page, width), ".st-key-ledger", ".st-key-explain-map")
     resized(page, 390)
     assert overlaps(page, [f".st-key-ledger-{name}" for name in PANELS]) == []
+    resized(page, 1440)
+    page.locator(".st-key-more-edits button").click()
+    page.get_by_role("radio", name="Start elsewhere").or_(page.get_by_role("button", name="Start elsewhere")).click()
+    wait_until_idle(page)
+    page.locator(".st-key-edit_apply button").click()
+    page.wait_for_url("**edits=source**")
+    wait_until_idle(page)
+    expect(page.get_by_text("Edits: standing at")).to_be_visible()
+    metric, slider = (box(page, f".st-key-tray [data-testid={name}]") for name in ("stMetric", "stSlider"))
+    assert metric["y"] < slider["y"]
 
 
 def test_overview_at_every_width(open_page: Open) -> None:
@@ -83,23 +97,3 @@ def test_walk_at_every_width_and_under_a_filter(open_page: Open) -> None:
         assert side_by_side(resized(page, width), ".st-key-map", ".st-key-list")
     resized(page, 800)
     page.wait_for_function(STACKED)
-
-
-def test_an_edit_answers_on_top_of_its_tray(open_page: Open) -> None:
-    """The ranks before and after stand above the controls, and the tray is where it was."""
-    page = open_page("/explain?case=3&edits=hour:05:00")
-    metric = page.locator(".st-key-tray [data-testid=stMetric]").first.bounding_box()
-    slider = page.locator(".st-key-tray [data-testid=stSlider]").first.bounding_box()
-    assert metric is not None and slider is not None and metric["y"] < slider["y"]
-
-
-def test_a_place_is_picked_by_name_for_an_edit(open_page: Open) -> None:
-    """More edits lists the page's places by name; applied, the edit is told with the name and stands in the address."""
-    page = open_page("/explain?case=3")
-    page.locator(".st-key-more-edits button").click()
-    page.get_by_role("radio", name="Start elsewhere").or_(page.get_by_role("button", name="Start elsewhere")).click()
-    wait_until_idle(page)
-    page.locator(".st-key-edit_apply button").click()
-    page.wait_for_url("**edits=source**")
-    wait_until_idle(page)
-    expect(page.get_by_text("Edits: standing at")).to_be_visible()

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 
 from analysis.explain.check_tables import CheckTables
@@ -75,12 +76,12 @@ def test_words_by_hand() -> None:
 
 def test_the_dumbbells_and_the_histogram_hold_the_numbers() -> None:
     """One line and one or two marks a seed; four placebos in the bars, the row's own points marked."""
-    seeds = plot_seeds(stamp(), LIGHT)
+    seeds = go.Figure(plot_seeds(stamp(), LIGHT).to_dict())  # plotly checks what was drawn unchecked
     lines = [trace for trace in seeds.data if trace.mode == "lines"]
     marks = [trace.text for trace in seeds.data if trace.mode != "lines"]
     assert [list(line.x) for line in lines] == [[16.0, 212.0], [14.0, 14.0], [19.0, 19.0]]
     assert marks == ["16", "212", "14", "19"] and list(seeds.layout.yaxis.ticktext) == ["7", "8", "9"]
-    placebos = plot_placebos(stamp(), LIGHT)
+    placebos = go.Figure(plot_placebos(stamp(), LIGHT).to_dict())
     assert sum(placebos.data[0].y) == 4 and list(placebos.data[2].x) == [1.86]
     assert [note.text for note in placebos.layout.annotations] == ["<b>+1.86</b>"]
 

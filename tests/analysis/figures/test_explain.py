@@ -1,8 +1,12 @@
 """The figures of score parts: what is drawn longer is more, and a long name is told whole on hover."""
 
+import plotly.graph_objects as go
 import pytest
 
 from analysis.explain.explanation import explain_fully
+from analysis.figures.charts import FONT, assembled
+from analysis.figures.exact_share import plot_exact_share
+from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.palette import LIGHT
 from analysis.figures.score_parts import describe_score_parts, score_panels
 from analysis.formatting import points
@@ -49,3 +53,23 @@ def test_a_long_name_ends_in_an_ellipsis_and_is_whole_on_hover() -> None:
     title = score_panels(told.model_copy(update={"contrast": contrast}), LIGHT)[0].layout.annotations[0]
     assert title.text.endswith("…") and title.text.startswith("&lt;b&gt;The Very")
     assert title.hovertext == "&lt;b&gt;The Very Long Name of a Place That Nobody Can Read&lt;/b&gt;"
+
+
+def test_plotly_finds_nothing_wrong_with_figures_that_it_did_not_check() -> None:
+    """Figures of plain dictionaries are drawn unchecked; checked they are the same, so no field is misspelt."""
+    told = explain_fully(small_predictor(), 3, search=False)
+    figures = [
+        *score_panels(told, LIGHT),
+        plot_visits(told, LIGHT),
+        plot_paths(told, LIGHT),
+        plot_exact_share(0.3, LIGHT),
+    ]
+    for figure in figures:
+        told_by_us = figure.to_dict()
+        told_by_us["layout"].pop("template", None)
+        checked = go.Figure(told_by_us).to_dict()
+        checked["layout"].pop("template", None)
+        assert checked == told_by_us
+        assert figure.layout.font.family == FONT and figure.layout.showlegend is False
+    with pytest.raises(ValueError, match="Invalid property"):
+        go.Figure(assembled([{"type": "bar", "colour": "red"}], {}, LIGHT, height=10).to_dict())
