@@ -174,7 +174,7 @@ class _Block:
 
 
 def _user_blocks(ordered: OrderedRows, block_rows: int) -> Iterator[_Block]:
-    with pq.ParquetFile(ordered.rows) as file:
+    with pq.ParquetFile(ordered.rows, pre_buffer=False) as file:
         rest: pa.Table | None = None
         for batch in file.iter_batches(block_rows, use_threads=False):
             table = pa.table(batch)

@@ -20,8 +20,8 @@ from recap.data.preparation import describe_pois
 from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
-ENGINE_BYTES: Final = 3 << 29
-"""What the engine may hold, 1.5 GiB; the rest of what it sorts lies on disk."""
+ENGINE_BYTES: Final = 1 << 30
+"""What the engine may hold, 1 GiB; the rest of what it sorts lies on disk."""
 
 
 def prepare_out_of_core(
