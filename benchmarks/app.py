@@ -1,10 +1,20 @@
-"""Measure the app at its server: cold start, view change, step, filter, switch and other case, for one client and many.
+"""Measure the app at its server: first view, every other view, step, filter, switch and other case, for many visitors.
 
 Clients speak Streamlit's own protocol over loopback, without a browser: a time is from the click to the end of the
 script run, with everything the page needs received. One JSON line: medians, 95th percentiles, versions, hardware.
 With ``--against`` another checkout of the repository is measured in turns with this one: before and after in one run.
 
-    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--steps 30] [--against CHECKOUT]
+Two manners of visiting, told apart in the result:
+
+- ``people``: they come within ``--span`` seconds at random, and look at every new answer (a view, a filtered list, a
+  switch's effect, another case) for ``--pause`` seconds before they act again, half to one and a half times as long;
+  only between two steps of a walk is it half a second. Five seconds are short for a page of charts and a sentence.
+- ``stampede`` (with ``--stampede``): nobody looks, and all press in the same instant, each action anew. No classroom
+  does this; it says how much work there is, since one Python process serves one script at a time.
+
+Each visitor has cases of their own, none twice in a run, so that nobody's explanation is ready because of a neighbour.
+
+    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
 """
 
 import argparse
@@ -12,6 +22,7 @@ import asyncio
 import json
 import os
 import platform
+import random
 import socket
 import statistics
 import subprocess
@@ -19,7 +30,10 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +41,7 @@ import psutil
 import streamlit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
@@ -35,6 +50,8 @@ ROOT = Path(__file__).parents[1]
 MAX_CLIENTS = 40
 FEWER = 6
 """Filters, switches and other cases of a round."""
+STEP_PAUSE = 0.5
+"""Seconds between two steps along a walk."""
 
 
 class Client:
@@ -45,7 +62,9 @@ class Client:
         self.buttons: dict[str, tuple[str, str]] = {}
         self.widgets: dict[str, tuple[str, str, list[str]]] = {}
         self.page = ""
+        self.query = ""
         self.received = 0
+        self.num_cases = 0
 
     async def open(self, page: str, query: str) -> float:
         """Open a view; seconds until its script has finished."""
@@ -53,15 +72,13 @@ class Client:
         message.rerun_script.page_name = page
         message.rerun_script.query_string = query
         message.rerun_script.page_script_hash = ""
+        self.page, self.query = "", query
         return await self._run(message)
 
     async def press(self, key: str) -> float:
         """Press a button by its key; seconds until the script, or the button's fragment, has finished."""
         widget, fragment = self.buttons[key]
-        message = BackMsg()
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
+        message, state = self._rerun(fragment)
         state.id = widget
         state.trigger_value = True
         return await self._run(message)
@@ -69,10 +86,7 @@ class Client:
     async def choose(self, key: str, values: list[str]) -> float:
         """Choose pills by their words; seconds as above."""
         widget, fragment, _ = self.widgets[key]
-        message = BackMsg()
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
+        message, state = self._rerun(fragment)
         state.id = widget
         state.string_array_value.data.extend(values)
         return await self._run(message)
@@ -80,16 +94,21 @@ class Client:
     async def enter(self, key: str, number: int) -> float:
         """Type a number; seconds as above."""
         widget, fragment, _ = self.widgets[key]
-        message = BackMsg()
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
+        message, state = self._rerun(fragment)
         state.id, state.double_value = widget, number
         return await self._run(message)
 
     def pills(self, key: str) -> list[str]:
         """The words of all pills of a key."""
         return self.widgets[key][2]
+
+    def _rerun(self, fragment: str) -> tuple[BackMsg, WidgetState]:
+        """A run of the open page, as a browser asks for it, and the place for the widget that changed."""
+        message = BackMsg()
+        message.rerun_script.page_script_hash = self.page
+        message.rerun_script.query_string = self.query
+        message.rerun_script.fragment_id = fragment
+        return message, message.rerun_script.widget_states.widgets.add()
 
     async def _run(self, message: BackMsg) -> float:
         started = time.perf_counter()
@@ -100,8 +119,12 @@ class Client:
             self.received += len(data)
             answer.ParseFromString(data)
             kind = answer.WhichOneof("type")
-            if kind == "new_session":
-                self.page = answer.new_session.page_script_hash
+            if kind == "navigation":
+                if self.page not in ("", answer.navigation.page_script_hash):
+                    raise RuntimeError("a control led to another view, so its time is not the control's")
+                self.page = answer.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self.query = answer.page_info_changed.query_string
             elif kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._remember(answer)
             elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
@@ -116,50 +139,82 @@ class Client:
                 widget = getattr(element, kind)
                 options = [option.content for option in widget.options] if kind == "button_group" else []
                 self.widgets[widget.id.rsplit("-", 1)[-1]] = (widget.id, answer.delta.fragment_id, options)
+        if element.WhichOneof("type") == "number_input" and element.number_input.id.endswith("explained_case"):
+            self.num_cases = int(element.number_input.max) + 1
         if element.WhichOneof("type") == "button" and "-" in element.button.id:
             self.buttons[element.button.id.rsplit("-", 1)[-1]] = (element.button.id, answer.delta.fragment_id)
 
 
-async def visit(url: str, case: int, steps: int) -> dict[str, list[float]]:
+class Pace:
+    """When a visitor acts: as people do, or all in the same instant."""
+
+    def __init__(self, arguments: argparse.Namespace, number: int, together: asyncio.Barrier | None) -> None:
+        self.together = together
+        self.random = random.Random(number)  # noqa: S311  # seeded, so that every checkout meets the same visitors
+        self.arguments = arguments
+        self.is_first = True
+
+    async def look(self, pause: float | None = None) -> None:
+        """What passes before the next action: at first the time until the visitor comes, then a look at the page."""
+        if self.together is not None:
+            await self.together.wait()
+        elif self.is_first:
+            await asyncio.sleep(self.random.uniform(0, self.arguments.span))
+        else:
+            pause = self.arguments.pause if pause is None else pause
+            await asyncio.sleep(self.random.uniform(0.5 * pause, 1.5 * pause))
+        self.is_first = False
+
+
+async def visit(url: str, cases: Iterator[int], steps: int, pace: Pace) -> dict[str, list[float]]:
     """One client's round: open each view, step to and fro along a trajectory, filter, explain, switch and go on."""
-    names = ("first_view", "view_change", "step", "step_kilobytes", "filter", "explain", "switch", "other_case")
-    times: dict[str, list[float]] = {name: [] for name in names}
+    times: dict[str, list[float]] = defaultdict(list)
+    case, fewer = next(cases), min(steps, FEWER)
     async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
         client = Client(socket)
+        await pace.look()
         times["first_view"].append(await client.open("", ""))
-        for page in ("long_tail", "walk", "overview", "walk"):
-            times["view_change"].append(await client.open(page, f"case={case}" if page == "walk" else ""))
+        for page in ("long_tail", "walk", "", "walk"):  # Overview's own address is the first
+            await pace.look()
+            times[page or "overview"].append(await client.open(page, f"case={case}" if page == "walk" else ""))
         for step in range(steps):
+            await pace.look(STEP_PAUSE if step else None)
             before = client.received
             times["step"].append(await client.press("back" if step % 2 else "next"))
             times["step_kilobytes"].append((client.received - before) / 1024)
-            await asyncio.sleep(0.5)  # a person looks before the next step
-        for turn in range(min(steps, FEWER)):
+        for turn in range(fewer):
+            await pace.look()
             times["filter"].append(await client.choose("show", [] if turn % 2 else client.pills("show")[1:2]))
-            await asyncio.sleep(0.5)
+        await pace.look()
         times["explain"].append(await client.open("explain", f"case={case}"))
-        for turn in range(min(steps, FEWER)):
+        for turn in range(fewer):
+            await pace.look()
             parts = client.pills("edit_parts")
             times["switch"].append(await client.choose("edit_parts", parts if turn % 2 else parts[1:]))
-            await asyncio.sleep(0.5)
-            times["other_case"].append(await client.enter("explained_case", case + turn + 1))
-            await asyncio.sleep(0.5)
+            await pace.look()
+            times["other_case"].append(await client.enter("explained_case", next(cases)))
     return times
 
 
-async def measure(url: str, server: psutil.Process, clients: int, case: int, steps: int) -> dict[str, Any]:
-    """All clients at once; medians and 95th percentiles of all their times in milliseconds.
+async def measure(
+    url: str, server: psutil.Process, clients: int, arguments: argparse.Namespace, cases: Iterator[int], stampede: bool
+) -> dict[str, Any]:
+    """Many clients; medians and 95th percentiles of all their times in milliseconds.
 
     The server's processor time per request is there because it does not depend on how busy the machine is.
     """
-    before = sum(server.cpu_times()[:2])
-    rounds = await asyncio.gather(*(visit(url, case, steps) for _ in range(clients)))
-    used = sum(server.cpu_times()[:2]) - before
+    before, started = sum(server.cpu_times()[:2]), time.perf_counter()
+    together = asyncio.Barrier(clients) if stampede else None
+    paces = [Pace(arguments, number, together) for number in range(clients)]
+    rounds = await asyncio.gather(*(visit(url, cases, arguments.steps, pace) for pace in paces))
+    used, seconds = sum(server.cpu_times()[:2]) - before, time.perf_counter() - started
     merged = {name: [value for times in rounds for value in times[name]] for name in rounds[0]}
     kilobytes = statistics.median(merged.pop("step_kilobytes") or [0.0])
     requests = sum(len(values) for values in merged.values())
-    return {name: summary(values) for name, values in merged.items() if values} | {
+    return {name: summary(values) for name, values in merged.items()} | {
+        "worst_p95_ms": max(summary(values)["p95_ms"] for values in merged.values()),
         "step_kilobytes": round(kilobytes, 1),
+        "seconds": round(seconds, 1),
         "server_cpu_ms_per_request": round(1000 * used / requests, 1),
     }
 
@@ -205,15 +260,27 @@ def measure_all(arguments: argparse.Namespace, servers: ExitStack) -> dict[str, 
         server, url, until_healthy = start(arguments, checkout, home)
         servers.callback(end, server)
         started = time.perf_counter()
-        asyncio.run(visit(url, arguments.case, 0))
-        first_round = time.perf_counter() - started
-        result[name] = {"server_answers_s": round(until_healthy, 2), "first_round_s": round(first_round, 2)}
-        running[name] = url, psutil.Process(server.pid)
-    for count in [min(int(count), MAX_CLIENTS) for count in arguments.clients.split(",")]:
-        for name, (url, process) in running.items():
-            measured = measure(url, process, count, arguments.case, arguments.steps)
-            result[name][f"clients_{count}"] = asyncio.run(measured)
+        num_cases = asyncio.run(first_round(url))
+        seconds = time.perf_counter() - started
+        result[name] = {"server_answers_s": round(until_healthy, 2), "first_round_s": round(seconds, 2)}
+        cases = cycle((arguments.case + number) % num_cases for number in range(1, num_cases))
+        running[name] = url, psutil.Process(server.pid), cases
+    manners = {"people": False, "stampede": True} if arguments.stampede else {"people": False}
+    for manner, stampede in manners.items():
+        for count in [min(int(count), MAX_CLIENTS) for count in arguments.clients.split(",")]:
+            for name, (url, process, cases) in running.items():
+                measured = measure(url, process, count, arguments, cases, stampede=stampede)
+                result[name][f"{manner}_{count}"] = asyncio.run(measured)
     return result
+
+
+async def first_round(url: str) -> int:
+    """Open every view once, so that model and tables are there; how many cases there are."""
+    async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
+        client = Client(socket)
+        for page in ("", "long_tail", "walk", "explain"):
+            await client.open(page, "")
+        return client.num_cases
 
 
 def end(server: "subprocess.Popen[bytes]") -> None:
@@ -228,9 +295,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--against", type=Path, help="another checkout, measured in turns with this one")
-    parser.add_argument("--case", type=int, default=0, help="a case that is not the last of its trajectory")
+    parser.add_argument("--case", type=int, default=0, help="the case before the first that is opened")
     parser.add_argument("--clients", default="1,20")
     parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--pause", type=float, default=5.0, help="seconds a person looks at a new answer")
+    parser.add_argument("--span", type=float, default=60.0, help="seconds within which people come, at random")
+    parser.add_argument("--stampede", action="store_true", help="also let all act in the same instant, time and again")
     arguments = parser.parse_args()
     load_before = psutil.getloadavg()[0]
     with ExitStack() as servers:

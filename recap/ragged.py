@@ -1,6 +1,6 @@
-"""Ranges of different lengths laid out one after another.
+"""Ranges of different lengths laid out one after another, and sums over the parts of each owner.
 
-Shape suffixes: N ranges, C all their numbers together.
+Shape suffixes: N ranges, C all their numbers together, H parts of all owners, A columns.
 """
 
 import torch
@@ -17,3 +17,21 @@ def expand_ranges(start_N: Tensor, length_N: Tensor) -> tuple[Tensor, Tensor]:
     range_C = torch.repeat_interleave(torch.arange(len(start_N), device=device), length_N)
     before_N = torch.cumsum(length_N, 0) - length_N
     return range_C, torch.arange(len(range_C), device=device) - before_N[range_C] + start_N[range_C]
+
+
+def sum_within(value_H: Tensor, owner_H: Tensor, size: int) -> Tensor:
+    """Sums of each owner's values, (size, ...)."""
+    return value_H.new_zeros(size, *value_H.shape[1:]).index_add(0, owner_H, value_H)
+
+
+def softmax_within(score_HA: Tensor, owner_H: Tensor, size: int) -> Tensor:
+    """A softmax over each owner's own scores, (H, A).
+
+    >>> softmax_within(torch.zeros(3, 1), torch.tensor([0, 0, 1]), 2)[:, 0].tolist()
+    [0.5, 0.5, 1.0]
+    """
+    index_HA = owner_H[:, None].expand_as(score_HA)
+    largest = score_HA.new_full((size, score_HA.shape[1]), -torch.inf)
+    largest = largest.scatter_reduce(0, index_HA, score_HA.detach(), "amax")
+    grown_HA = torch.exp(score_HA - largest[owner_H])
+    return grown_HA / sum_within(grown_HA, owner_H, size)[owner_H]

@@ -1,6 +1,5 @@
 """Run the `recap` command and look at it as a shell does."""
 
-import json
 import resource
 import signal
 import subprocess
@@ -8,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.cli_runner import recap_here
+from tests.cli_runner import recap_here, recap_json_here
 
 RECAP = Path(sys.executable).with_name("recap")
 
@@ -23,12 +22,8 @@ def recap(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([RECAP, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
 
 
-def recap_json(*arguments: Any) -> Any:
-    """Run a command with --json and parse its stdout, which must be one object and nothing else."""
-    result = recap(*arguments, "--json")
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.count("\n") == 1
-    return json.loads(result.stdout)
+recap_json = recap_json_here
+"""Run a command with --json and parse its stdout, which must be one object and nothing else."""
 
 
 def assert_refused(result: subprocess.CompletedProcess[str], *parts: str) -> None:

@@ -15,14 +15,14 @@ from pydantic import Field
 
 from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
-from analysis.records.accuracy import METRIC_LABELS, is_known
+from analysis.records.accuracy import is_known, metric_values
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.metrics import metrics_by_group, metrics_of
+from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, group_masks, metrics_by_group, metrics_of
 from recap.graph import TransitionGraph
 from recap.scores import Scorer
 from recap.storage.atomic import replace_text
@@ -49,6 +49,8 @@ class ArmResult(Config):
     values: dict[str, Any]
     test_points: list[dict[str, float]] = Field(default_factory=list)
     paper: dict[str, float] = Field(default_factory=dict)
+    public: dict[str, float] = Field(default_factory=dict, description="Its public code's on the same split.")
+    reason: str = Field("", description="Why it lies where it does beside the paper and the public code.")
     note: str = Field("", description="Why there are no values: not run, or predictions that are not here.")
 
 
@@ -140,23 +142,49 @@ def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
     Returns:
         ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
         ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
-        check-ins; ``reweighted`` -> metric -> trajectory_last at the paper's share of head cases, see `reweight`.
+        check-ins; ``deviation``, see `deviations`; ``reweighted`` -> metric -> trajectory_last at the paper's share of
+        head cases, see `reweight`.
     """
-    last, user_last = (
-        records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))] for protocol in ("trajectory_last", "user_last")
-    )
+    last = at_trajectory_ends(records, dataset)
+    user_last = records[records[c.ROW].isin(dataset.cases(c.TEST, "user_last"))]
     count = records[c.TRANSITION_COUNT].clip(upper=_FREQUENCY_BINS)
+    known = [metric for metric in METRICS if is_known(records, metric)]
     return {
-        "every_step": metrics_by_group(records),
-        "trajectory_last": metrics_by_group(last),
-        "reweighted": {metric: reweight(last, metric) for metric in METRIC_LABELS if is_known(last, metric)},
-        "user_last": metrics_by_group(user_last),
+        "every_step": _by_group(records, known),
+        "trajectory_last": _by_group(last, known),
+        "deviation": deviations(last),
+        "reweighted": {metric: reweight(last, metric) for metric in known},
+        "user_last": _by_group(user_last, known),
         "frequency": {
-            f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): metrics_of(records[count == low])
+            f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): _kept(metrics_of(records[count == low]), known)
             for low in range(_FREQUENCY_BINS + 1)
         },
-        "long_history": metrics_by_group(records[records[c.POSITION] >= LONG_HISTORY]),
+        "long_history": _by_group(records[records[c.POSITION] >= LONG_HISTORY], known),
     }
+
+
+def at_trajectory_ends(records: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
+    """The trajectory_last cases among every_step records."""
+    return records[records[c.ROW].isin(dataset.cases(c.TEST, "trajectory_last"))]
+
+
+def deviations(last: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Group -> metric -> standard deviation over trajectory_last cases; a group of fewer than two cases has none."""
+    known = [metric for metric in METRICS if is_known(last, metric)]
+    return {
+        group: {metric: float(metric_values(last[mask], metric).std(ddof=1)) for metric in known}
+        for group, mask in group_masks(last[c.TRANSITION_COUNT]).items()
+        if mask.sum() > 1
+    }
+
+
+def _by_group(records: pd.DataFrame, known: Sequence[str]) -> MetricsByGroup:
+    return {group: _kept(metrics, known) for group, metrics in metrics_by_group(records).items()}
+
+
+def _kept(metrics: Metrics, known: Sequence[str]) -> Metrics:
+    """None where imported lists are too short to tell."""
+    return {name: value if name == "n" or name in known else None for name, value in metrics.items()}
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:

@@ -1,11 +1,12 @@
 """Run an experiment: train what is missing, measure it, keep the result after every arm."""
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import torch
@@ -15,7 +16,9 @@ from analysis.experiments.results import (
     ArmComparison,
     ArmResult,
     ExperimentResult,
+    at_trajectory_ends,
     describe_machine,
+    deviations,
     measure,
     measure_records,
     reach,
@@ -32,6 +35,7 @@ from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
+from recap.memory import peak_bytes, reset_peak
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text, replacing
 from recap.storage.tensors import load_tensors
@@ -45,6 +49,7 @@ _TRAININGS: Final = "trainings"
 _MEASURED: Final = "measured.json"
 _RECORDS: Final = "records.parquet"
 _POINTS: Final = "test_points.csv"
+_MEMORY: Final = "memory.json"
 Log = Callable[[str], None]
 
 
@@ -120,7 +125,26 @@ def _train(
     folder.parent.mkdir(parents=True, exist_ok=True)
     after_epoch = _evaluate_improvements(dataset, folder / TRAINING_FOLDER / _POINTS) if test_points else None
     resume = (folder / TRAINING_FOLDER).is_dir()
-    return train(dataset, config, folder, device=device, resume=resume, stop=stop, after_epoch=after_epoch)
+    reset_peak()
+    try:
+        return train(dataset, config, folder, device=device, resume=resume, stop=stop, after_epoch=after_epoch)
+    finally:
+        _keep_peak(folder / TRAINING_FOLDER)
+
+
+def _keep_peak(working: Path) -> None:
+    """The most memory that any session of a training held, beside what it has trained."""
+    peak = peak_bytes()
+    if peak is not None and working.is_dir():
+        replace_text(working / _MEMORY, json.dumps({"peak_bytes": max(peak, _kept_peak(working) or 0)}) + "\n")
+
+
+def _kept_peak(working: Path) -> int | None:
+    """None for a training that nobody watched."""
+    try:
+        return int(json.loads((working / _MEMORY).read_text())["peak_bytes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _evaluate_improvements(dataset: Dataset, path: Path) -> EpochWatcher:
@@ -158,13 +182,15 @@ def _measure_training(
         "best_epoch": checkpoint.manifest.best.epoch,
         "preset": train_config.preset,
         "changes": arm.changes,
-        "paper": arm.paper,
+        **_beside(arm),
     }
     if (working / _MEASURED).is_file() and (working / _RECORDS).is_file():
-        known = ArmResult.parse(
-            ArmResult.model_validate_json((working / _MEASURED).read_text()).model_dump() | described
-        )
-        return _Measured(known, read_records(working / _RECORDS)[0])
+        known = ArmResult.model_validate_json((working / _MEASURED).read_text())
+        records = read_records(working / _RECORDS)[0]
+        values = known.values
+        if "deviation" not in values:  # measured by an earlier version
+            values = values | {"deviation": deviations(at_trajectory_ends(records, dataset))}
+        return _Measured(ArmResult.parse(known.model_dump() | described | {"values": values}), records)
     values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
     values["cost"] = _cost(checkpoint)
     values["val"] = checkpoint.manifest.best.val
@@ -179,8 +205,10 @@ def _measure_training(
 
 def _measure_baseline(arm: Arm, dataset: Dataset, graph: TransitionGraph) -> _Measured:
     assert arm.baseline is not None
+    reset_peak()
     values, records = measure(build_baseline(arm.baseline, dataset, graph), dataset, graph)
-    result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values, paper=arm.paper)
+    values["cost"] = {"test_seconds": values["test_seconds"]} | _memory(peak_bytes())
+    result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values, **_beside(arm))
     return _Measured(result, records)
 
 
@@ -194,13 +222,18 @@ def _measure_imported(arm: Arm, dataset: Dataset, graph: TransitionGraph) -> _Me
     listed = found[-1].read(len(cases))
     records = cases.join(listed[[name for name in listed.columns if name not in cases.columns]])
     values = measure_records(records, dataset)
-    result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=found[-1].key, values=values, paper=arm.paper)
+    result = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=found[-1].key, values=values, **_beside(arm))
     return _Measured(result, records)
 
 
 def _without_values(arm: Arm, seed: int | None, note: str) -> _Measured:
-    result = ArmResult(arm=arm.name, label=arm.label, seed=seed, digest="", values={}, paper=arm.paper, note=note)
+    result = ArmResult(arm=arm.name, label=arm.label, seed=seed, digest="", values={}, note=note, **_beside(arm))
     return _Measured(result, pd.DataFrame())
+
+
+def _beside(arm: Arm) -> dict[str, Any]:
+    """What stands beside an arm's numbers."""
+    return {"paper": arm.paper, "public": arm.public, "reason": arm.note}
 
 
 def _seeds(spec: ExperimentSpec, arm: Arm) -> tuple[int, ...]:
@@ -208,7 +241,7 @@ def _seeds(spec: ExperimentSpec, arm: Arm) -> tuple[int, ...]:
 
 
 def _cost(checkpoint: Checkpoint) -> dict[str, float]:
-    """Minutes of training and seconds of an epoch and of the test, memory of a GPU, and learned numbers."""
+    """Minutes of training and seconds of an epoch and of the test, memory, and learned numbers."""
     summary = checkpoint.read_summary()
     tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
     lines = read_metrics(checkpoint.folder / TRAINING_FOLDER / METRICS)
@@ -218,7 +251,11 @@ def _cost(checkpoint: Checkpoint) -> dict[str, float]:
         "test_seconds": summary["test_seconds"],
         "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
         "parameters": float(sum(tensor.numel() for tensor in tensors.values() if tensor.is_floating_point())),
-    }
+    } | _memory(_kept_peak(checkpoint.folder / TRAINING_FOLDER))
+
+
+def _memory(peak: int | None) -> dict[str, float]:
+    return {} if peak is None else {"peak_memory_gb": peak / 1e9}
 
 
 def _result(

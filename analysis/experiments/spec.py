@@ -40,6 +40,10 @@ class Arm(Config):
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
     not_run: str | None = Field(None, description="Why it is not trained: its estimated time, such as 2 h.")
     paper: dict[str, float] = Field(default_factory=dict, description="The paper's number by column key.")
+    public: dict[str, float] = Field(
+        default_factory=dict, description="What its public code, unchanged, reached on the same split, by column key."
+    )
+    note: str = Field("", description="Why it lies where it does beside those numbers, where that is known.")
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.experiments.references import differences, paper_columns, paper_sentence
 from analysis.experiments.results import ArmComparison, ExperimentResult, value_at
 from analysis.experiments.reweighting import PAPER_HEAD_SHARE
 from analysis.experiments.spec import Column
@@ -49,9 +50,10 @@ def markdown(result: ExperimentResult) -> str:
         "experiment.md.j2",
         result=result,
         how=_how(result),
-        arms=_arms(result, result.columns),
+        arms=_arms(result, result.columns, ranked=_ranks(result, beside=False)),
         beside_paper=_beside_paper(result),
-        paper_cases=_paper_cases(result),
+        paper_cases=paper_sentence(result),
+        references=_references(result),
         points=_points(result),
         compared=_compared(result),
     )
@@ -97,38 +99,19 @@ def _how(result: ExperimentResult) -> list[str]:
     ]
 
 
-def paper_columns(result: ExperimentResult) -> list[Column]:
-    """The columns in which the paper's accuracies stand beside ours: over trajectory_last cases, as the paper's are."""
-    printed = set().union(*(arm.paper for arm in result.arms))
-    columns = [
-        column.model_copy(update={"key": column.key.replace("every_step.", "trajectory_last.", 1)})
-        for column in result.columns
-    ]
-    return [column for column in columns if column.key in printed and column.key.startswith("trajectory_last.")]
-
-
-def _paper_cases(result: ExperimentResult) -> str:
-    """How many cases stand on both sides."""
-    if not paper_columns(result):
-        return ""
-    n = [value_at(result.arms[0].values, f"trajectory_last.{group}.n") or 0 for group in ("all", "head", "tail")]
-    ours = f"trajectory_last, n = {n[0]:,.0f} (head {n[1]:,.0f}, tail {n[2]:,.0f})"
-    paper = "n = 958 (head 313, tail 645) of its own split"
-    return f"Beside the paper: {ours}; the paper's are over {paper}, see the digits of its tables."
-
-
 def _beside_paper(result: ExperimentResult) -> Cells:
     """Ours and the paper's over the paper's kind of cases, and ours again at the paper's share of head cases."""
     columns = paper_columns(result)
     if not columns:
         return Cells([], [])
-    cells = _arms(result, tuple(columns), ranked=False)
+    cells = _arms(result, tuple(columns), ranked=_ranks(result, beside=True))
     rows = []
     for name, row in zip(dict.fromkeys(arm.arm for arm in result.arms), cells.rows, strict=True):
         rows.append(row)
         again = [_reweighted(result, name, column) for column in columns]
         if any(value != _MISSING for value in again):
             filled = [cell for value in again for cell in (value, "")]
+            filled += [""] * (len(cells.heads) - len(filled))
             rows.append((f"{row[0]}, at the paper's head share {PAPER_HEAD_SHARE:.4f}".replace(" 0.", " ."), filled))
     return Cells(cells.heads, rows)
 
@@ -154,7 +137,35 @@ def _reweighted(result: ExperimentResult, arm: str, column: Column) -> str:
     return f"{text} [{low}, {high}]"
 
 
-def _arms(result: ExperimentResult, columns: tuple[Column, ...], *, ranked: bool = True) -> Cells:
+def _ranks(result: ExperimentResult, *, beside: bool) -> list[str]:
+    """Average ranks over the paper's kind of cases stand beside its accuracies, the others in the first table."""
+    if not paper_columns(result):
+        return [] if beside else list(result.average_rank)
+    return [
+        label
+        for label, keys in result.average_rank.items()
+        if all(key.startswith("trajectory_last.") for key in keys) == beside
+    ]
+
+
+def _references(result: ExperimentResult) -> Cells:
+    """How far arms lie from the paper and from their public code on the same split, in standard errors."""
+    columns, found = paper_columns(result), differences(result)
+    rows = [
+        (f"{row.label}, to {row.other}", [*(_steps(row.steps.get(column.key)) for column in columns), row.reason])
+        for row in found
+    ]
+    return Cells([*(column.label for column in columns), "why"] if rows else [], rows)
+
+
+def _steps(value: float | None) -> str:
+    if value is None:
+        return _MISSING
+    text = f"{value:+.1f}"
+    return f"**{text}**" if abs(value) > 2 else text
+
+
+def _arms(result: ExperimentResult, columns: tuple[Column, ...], *, ranked: list[str]) -> Cells:
     table = result_table(result)
     with_paper = [column.key for column in columns if table[f"paper:{column.key}"].notna().any()]
     heads = []
@@ -162,8 +173,7 @@ def _arms(result: ExperimentResult, columns: tuple[Column, ...], *, ranked: bool
         heads.append(column.label)
         if column.key in with_paper:
             heads.append("paper")
-    ranks = list(result.average_rank) if ranked else []
-    heads += ranks
+    heads += ranked
     rows = []
     for _, row in table.iterrows():
         cells = []
@@ -173,7 +183,7 @@ def _arms(result: ExperimentResult, columns: tuple[Column, ...], *, ranked: bool
             cells.append(_number(row[key], digits) + ("" if np.isnan(spread) else f" ± {_number(spread, digits)}"))
             if key in with_paper:
                 cells.append(_number(row[f"paper:{key}"], digits))
-        cells += [_number(row[f"rank:{label}"], 2) for label in ranks]
+        cells += [_number(row[f"rank:{label}"], 2) for label in ranked]
         rows.append((str(row["label"]), cells))
     return Cells(heads, rows)
 

@@ -1,10 +1,12 @@
 """Figures of one explanation: the clickable two-hop graph, and the visits over time."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import place_paths, place_visits
-from analysis.figures.charts import add_notes, styled
+from analysis.figures.charts import assembled, vertical_line
 from analysis.figures.palette import Palette, translucent
 
 _LONGEST_NAME = 24
@@ -13,19 +15,23 @@ _LONGEST_NAME = 24
 def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
     placed = place_paths(explanation.path_evidence)
-    figure, notes = go.Figure(), []
+    data: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     for item in placed:
-        figure.add_scatter(
-            x=[0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
-            y=[0.5, (0.5 + 3 * item.y) / 4, item.y, (0.5 + 3 * item.y) / 4, 0.5],
-            mode="lines",
-            line={
-                "shape": "spline",
-                "width": 1.5 + 11 * item.path.share,
-                "color": translucent(palette.paths.fill, 0.75),
-                "dash": "solid",
-            },
-            hoverinfo="skip",
+        data.append(
+            {
+                "type": "scatter",
+                "x": [0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
+                "y": [0.5, (0.5 + 3 * item.y) / 4, item.y, (0.5 + 3 * item.y) / 4, 0.5],
+                "mode": "lines",
+                "line": {
+                    "shape": "spline",
+                    "width": 1.5 + 11 * item.path.share,
+                    "color": translucent(palette.paths.fill, 0.75),
+                    "dash": "solid",
+                },
+                "hoverinfo": "skip",
+            }
         )
         for x, count in ((0.5 * item.x, item.path.count_in), ((1 + item.x) / 2, item.path.count_out)):
             notes.append(
@@ -37,16 +43,19 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
                     "font": {"size": 12, "color": palette.quiet},
                 }
             )
-    figure.add_scatter(
-        x=[item.x for item in placed],
-        y=[item.y for item in placed],
-        mode="markers+text",
-        marker={"size": 15, "color": palette.paths.fill, "line": {"width": 2, "color": palette.page}},
-        text=[f"<b>{_short(item.path.name)}</b>" for item in placed],
-        textposition="top center",
-        textfont={"color": palette.ink, "size": 13},
-        customdata=[item.path.middle for item in placed],
-        hovertemplate="Click to cut this path<extra></extra>",
+    data.append(
+        {
+            "type": "scatter",
+            "x": [item.x for item in placed],
+            "y": [item.y for item in placed],
+            "mode": "markers+text",
+            "marker": {"size": 15, "color": palette.paths.fill, "line": {"width": 2, "color": palette.page}},
+            "text": [f"<b>{_short(item.path.name)}</b>" for item in placed],
+            "textposition": "top center",
+            "textfont": {"color": palette.ink, "size": 13},
+            "customdata": [item.path.middle for item in placed],
+            "hovertemplate": "Click to cut this path<extra></extra>",
+        }
     )
     goal = palette.of_role(explanation.roles[0])
     ends = (
@@ -54,13 +63,8 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
         (1, explanation.target_name, "circle-open", goal.fill, goal.text),
     )
     for x, name, symbol, colour, text_colour in ends:
-        figure.add_scatter(
-            x=[x],
-            y=[0.5],
-            mode="markers",
-            marker={"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}},
-            hoverinfo="skip",
-        )
+        marker = {"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}}
+        data.append({"type": "scatter", "x": [x], "y": [0.5], "mode": "markers", "marker": marker, "hoverinfo": "skip"})
         notes.append(
             {
                 "x": x,
@@ -71,56 +75,57 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
                 "font": {"color": text_colour, "size": 13},
             }
         )
-    add_notes(figure, notes)
-    styled(figure, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
-    figure.layout.xaxis.update(visible=False, range=[-0.16, 1.16])
     room = 30 / (52 * max(len(placed), 1))  # for the name above the highest path
-    figure.layout.yaxis.update(visible=False, range=[1.1 + room / 2, -0.1 - room])
-    return figure
+    layout = {
+        "annotations": notes,
+        "xaxis": {"visible": False, "range": [-0.16, 1.16]},
+        "yaxis": {"visible": False, "range": [1.1 + room / 2, -0.1 - room]},
+    }
+    return assembled(data, layout, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
 
 
 def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
     """One line for the target, one for the rival; one dot per visit, stronger when fresher; now at the right."""
-    figure = go.Figure()
+    data: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     hues = [palette.of_role(role) for role in explanation.roles]
     for row, (evidence, hue) in enumerate(zip(explanation.revisits, hues, strict=True)):
         dots = place_visits(evidence)
-        figure.add_scatter(
-            x=[0, 1], y=[row, row], mode="lines", line={"color": palette.grid, "width": 3}, hoverinfo="skip"
+        line = {"color": palette.grid, "width": 3}
+        data.append(
+            {"type": "scatter", "x": [0, 1], "y": [row, row], "mode": "lines", "line": line, "hoverinfo": "skip"}
         )
-        figure.add_scatter(
-            x=[dot.x for dot in dots],
-            y=[row] * len(dots),
-            mode="markers",
-            marker={
-                "size": 14,
-                "color": palette.revisits.fill,
-                "opacity": [dot.freshness for dot in dots],
-                "line": {"width": [2 if dot.in_recent_window else 0 for dot in dots], "color": palette.ink},
-            },
-            customdata=[dot.local_time.replace("T", " ")[:16] for dot in dots],
-            hovertemplate="%{customdata}<extra></extra>",
+        data.append(
+            {
+                "type": "scatter",
+                "x": [dot.x for dot in dots],
+                "y": [row] * len(dots),
+                "mode": "markers",
+                "marker": {
+                    "size": 14,
+                    "color": palette.revisits.fill,
+                    "opacity": [dot.freshness for dot in dots],
+                    "line": {"width": [2 if dot.in_recent_window else 0 for dot in dots], "color": palette.ink},
+                },
+                "customdata": [dot.local_time.replace("T", " ")[:16] for dot in dots],
+                "hovertemplate": "%{customdata}<extra></extra>",
+            }
         )
-        figure.add_annotation(
-            x=-0.02,
-            y=row,
-            text=f"<b>{_short(evidence.name)}</b>",
-            showarrow=False,
-            xanchor="right",
-            font={"color": hue.text, "size": 13},
+        font = {"color": hue.text, "size": 13}
+        notes.append(
+            {"x": -0.02, "y": row, "text": f"<b>{_short(evidence.name)}</b>", "xanchor": "right", "font": font}
         )
-    figure.add_vline(x=1, line={"color": palette.ink, "width": 1.5})
-    figure.add_annotation(
-        x=1, y=-0.62, text="now", showarrow=False, xanchor="right", xshift=-5, font={"color": palette.quiet, "size": 13}
-    )
     first = (explanation.revisits[0].first_time or explanation.revisits[0].now_time)[:10]
-    figure.add_annotation(
-        x=0, y=1.62, text=first, showarrow=False, xanchor="left", font={"color": palette.quiet, "size": 13}
-    )
-    styled(figure, palette, height=170)
-    figure.layout.xaxis.update(visible=False, range=[-0.36, 1.03])
-    figure.layout.yaxis.update(visible=False, range=[1.85, -0.85])
-    return figure
+    quiet = {"color": palette.quiet, "size": 13}
+    notes.append({"x": 1, "y": -0.62, "text": "now", "xanchor": "right", "xshift": -5, "font": quiet})
+    notes.append({"x": 0, "y": 1.62, "text": first, "xanchor": "left", "font": quiet})
+    layout = {
+        "annotations": notes,
+        "shapes": [vertical_line(1, color=palette.ink, width=1.5)],
+        "xaxis": {"visible": False, "range": [-0.36, 1.03]},
+        "yaxis": {"visible": False, "range": [1.85, -0.85]},
+    }
+    return assembled(data, layout, palette, height=170)
 
 
 def _short(name: str) -> str:

@@ -3,14 +3,14 @@
 Names stand above their bars, so that a panel needs no margin and reads alone; a point is equally long in all three.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.types import ScoreDecomposition
 from analysis.figures.case_layout import part_is_active, shown_parts, waterfall
-from analysis.figures.charts import add_notes, styled
+from analysis.figures.charts import assembled
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.registers import Words
@@ -29,19 +29,21 @@ def score_panels(
     labels = [*(_row_label(part, explanation, words) for part in parts), "Total"]
     first, second = (palette.of_role(role) for role in explanation.roles)
     ranges = _ranges(explanation)
-    places = [
-        _place_panel(entry, explanation, labels, hue, palette)
-        for entry, hue in ((contrast.a, first), (contrast.b, second))
-    ]
+    first_panel, second_panel = (
+        _place_panel(entry, explanation, labels, hue, palette, span)
+        for entry, hue, span in ((contrast.a, first, ranges[0]), (contrast.b, second, ranges[1]))
+    )
     differences = [*(contrast.parts[part] for part in parts), contrast.margin]
     favour = [first.fill if value > 0 else second.fill for value in differences]
     colours = [*(translucent(colour, 0.35) for colour in favour[:-1]), favour[-1]]
-    difference = _panel("Difference", palette.quiet, labels, palette)
-    _add_bars(difference, differences, [0.0] * len(labels), colours, [""] * len(labels), palette)
-    _add_values(difference, [signed_points(value) for value in differences], palette.ink, palette)
-    for figure, (low, high) in zip((*places, difference), ranges, strict=True):
-        figure.layout.xaxis.range = [low, high]
-    return places[0], places[1], difference
+    difference = _panel(
+        _titles("Difference", palette.quiet, labels, palette)
+        + _values([signed_points(value) for value in differences], palette.ink, palette),
+        _bars(differences, [0.0] * len(labels), colours, [""] * len(labels), palette),
+        ranges[2],
+        palette,
+    )
+    return first_panel, second_panel, difference
 
 
 def describe_score_parts(explanation: FullExplanation, words: Words | None = None) -> tuple[str, str, str]:
@@ -61,87 +63,95 @@ def describe_score_parts(explanation: FullExplanation, words: Words | None = Non
 
 
 def _place_panel(
-    entry: ScoreDecomposition, explanation: FullExplanation, labels: list[str], hue: Hue, palette: Palette
+    entry: ScoreDecomposition,
+    explanation: FullExplanation,
+    labels: list[str],
+    hue: Hue,
+    palette: Palette,
+    span: list[float],
 ) -> go.Figure:
     bars = waterfall(entry, explanation)
     own = {"core": palette.baseline, "evidence": palette.quiet}
     colours = [*(own.get(bar.part, palette.revisits.fill) for bar in bars), hue.fill]
     hatched = [*("/" if bar.part in ("correction", "clip_loss") else "" for bar in bars), ""]
-    figure = _panel(entry.name, hue.text, labels, palette)
     lengths, starts = [*(bar.value for bar in bars), entry.total], [*(bar.start for bar in bars), 0.0]
-    _add_bars(figure, lengths, starts, colours, hatched, palette)
     shown = [points(bar.value) if bar.part == "core" else signed_points(bar.value) for bar in bars]
-    _add_values(figure, [*shown, points(entry.total)], hue.text, palette)
-    return figure
+    return _panel(
+        _titles(entry.name, hue.text, labels, palette) + _values([*shown, points(entry.total)], hue.text, palette),
+        _bars(lengths, starts, colours, hatched, palette),
+        span,
+        palette,
+    )
 
 
-def _panel(title: str, colour: str, labels: list[str], palette: Palette) -> go.Figure:
-    """A panel with its title and the names of its rows; a name that is too long ends in an ellipsis and is told whole
-    on hover."""
-    figure = go.Figure()
+def _panel(notes: list[dict[str, Any]], bars: dict[str, Any], span: list[float], palette: Palette) -> go.Figure:
+    rows = len(bars["x"])
+    layout = {
+        "annotations": notes,
+        "xaxis": {
+            "range": span,
+            "showticklabels": False,
+            "showline": False,
+            "zeroline": True,
+            "zerolinecolor": palette.grid,
+        },
+        "yaxis": {"range": [rows - 0.4, -1.1], "visible": False},
+    }
+    return assembled([bars], layout, palette, height=34 + ROW_PX * rows, margin={"t": 2, "b": 2})
+
+
+def _titles(title: str, colour: str, labels: list[str], palette: Palette) -> list[dict[str, Any]]:
+    """A panel's title and the names of its rows; a name that is too long ends in an ellipsis and is told whole on
+    hover."""
     short = title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
     notes = [(short, -0.75, colour, 15, 600, title)]
     notes += [(label, row - 0.22, palette.ink, 13, 400, "") for row, label in enumerate(labels)]
-    add_notes(
-        figure,
-        (
-            {
-                "x": 0,
-                "xref": "paper",
-                "y": y,
-                "text": _harmless(text),
-                "hovertext": _harmless(whole) if whole != text else "",
-                "xanchor": "left",
-                "font": {"color": ink, "size": size, "weight": weight},
-            }
-            for text, y, ink, size, weight, whole in notes
-        ),
-    )
-    styled(figure, palette, height=34 + ROW_PX * len(labels), margin={"t": 2, "b": 2})
-    figure.layout.yaxis.update(range=[len(labels) - 0.4, -1.1], visible=False)
-    figure.layout.xaxis.update(showticklabels=False, showline=False, zeroline=True, zerolinecolor=palette.grid)
-    return figure
+    return [
+        {
+            "x": 0,
+            "xref": "paper",
+            "y": y,
+            "text": _harmless(text),
+            "hovertext": _harmless(whole) if whole != text else "",
+            "xanchor": "left",
+            "font": {"color": ink, "size": size, "weight": weight},
+        }
+        for text, y, ink, size, weight, whole in notes
+    ]
 
 
-def _add_bars(
-    figure: go.Figure,
-    lengths: list[float],
-    starts: list[float],
-    colours: list[str],
-    hatched: list[str],
-    palette: Palette,
-) -> None:
-    figure.add_bar(
-        y=[row + 0.2 for row in range(len(lengths))],
-        x=lengths,
-        base=starts,
-        width=_BAR,
-        orientation="h",
-        marker={
+def _bars(
+    lengths: list[float], starts: list[float], colours: list[str], hatched: list[str], palette: Palette
+) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "y": [row + 0.2 for row in range(len(lengths))],
+        "x": lengths,
+        "base": starts,
+        "width": _BAR,
+        "orientation": "h",
+        "marker": {
             "color": colours,
             "pattern": {"shape": hatched, "fgcolor": palette.page, "size": 5, "solidity": 0.4},
         },
-        hoverinfo="skip",
-    )
+        "hoverinfo": "skip",
+    }
 
 
-def _add_values(figure: go.Figure, texts: list[str], total_colour: str, palette: Palette) -> None:
+def _values(texts: list[str], total_colour: str, palette: Palette) -> list[dict[str, Any]]:
     """Numbers in a column at the right, on the line of their row's name."""
     last = len(texts) - 1
-    add_notes(
-        figure,
-        (
-            {
-                "x": 1,
-                "xref": "paper",
-                "y": row - 0.22,
-                "text": f"<b>{text}</b>" if row == last else text,
-                "xanchor": "right",
-                "font": {"color": total_colour if row == last else palette.ink, "size": 13},
-            }
-            for row, text in enumerate(texts)
-        ),
-    )
+    return [
+        {
+            "x": 1,
+            "xref": "paper",
+            "y": row - 0.22,
+            "text": f"<b>{text}</b>" if row == last else text,
+            "xanchor": "right",
+            "font": {"color": total_colour if row == last else palette.ink, "size": 13},
+        }
+        for row, text in enumerate(texts)
+    ]
 
 
 def _ranges(explanation: FullExplanation) -> list[list[float]]:

@@ -35,7 +35,7 @@ def open_predictor(source: Source) -> Predictor:
     return ranker
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain_ranks(
     source: Source, case: int, *, about: int | None = None, edits: str = "", hide_truth: bool = False
 ) -> RanksOnly:
@@ -48,7 +48,7 @@ def local_now(source: Source, case: int, edits: str) -> int:
     return int(build_edited_case(open_ranker(source), case, parse_edits(edits)).variant.history.local_seconds_H[-2])
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain(
     source: Source,
     case: int,
@@ -74,7 +74,7 @@ def best_place(source: Source, case: int) -> int:
     return explain(source, case, hide_truth=True).target
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def search(
     source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None, hide_truth: bool
 ) -> FullExplanation:
@@ -91,7 +91,7 @@ def search(
     )
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def _check(
     source: Source,
     case: int,
@@ -125,6 +125,12 @@ def _check_tables(source: Source) -> CheckTables:
 
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
+    described_misses(source)  # outside the cache: what takes long is told while it is made
+    return _miss_labels(source, k)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
+def _miss_labels(source: Source, k: int) -> pd.Series:
     return label_misses(described_misses(source), k)
 
 

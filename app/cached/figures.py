@@ -1,38 +1,88 @@
-"""Drawn figures, kept by what they show: plotly takes longer to put a chart together than to send it."""
+"""Drawn figures and tables in the form they are sent in, kept by what they show.
 
+Plotly takes longer to put a chart together than to send it, and pandas to turn a table into Arrow's form.
+"""
+
+import hashlib
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
+import pandas as pd
+import plotly.graph_objects as go
+import pyarrow as pa
 import streamlit as st
 
 from analysis.figures.palette import Theme, palette_of
 from analysis.registers import Words
 from app import state
 from app.cached.keys import HashFuncs
+from app.cached.per_object import PerObject
 
-Drawn = TypeVar("Drawn")
+
+class DrawnFigure(go.Figure):
+    """A figure as it is sent: plotly copies a whole figure for every visitor."""
+
+    def __init__(self, figure: go.Figure) -> None:
+        super().__init__()
+        self._sent: dict[str, Any] = figure.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as plain values; shared, so do not change it."""
+        return self._sent
+
+
+def _content_of_table(table: pd.DataFrame) -> bytes:
+    described = repr((list(table.columns), list(map(str, table.dtypes)), len(table)))
+    try:
+        content = pd.util.hash_pandas_object(table).to_numpy().tobytes()
+    except TypeError:  # cells that hold lists
+        content = table.to_json().encode()
+    return hashlib.blake2b(described.encode() + content).digest()
+
+
 BY_CONTENT: Final[HashFuncs] = {
     FunctionType: lambda plot: f"{plot.__module__}.{plot.__qualname__}",
-    "analysis.explain.explanation.FullExplanation": lambda shown: shown.model_dump_json(),
-    "analysis.explain.stamps.RowStamp": lambda stamp: stamp.model_dump_json(),
+    pd.DataFrame: PerObject(_content_of_table),
+    "analysis.explain.explanation.FullExplanation": PerObject(lambda shown: shown.model_dump_json()),
+    "analysis.explain.stamps.RowStamp": PerObject(lambda stamp: stamp.model_dump_json()),
     Words: lambda words: words.register,
 }
-"""Two explanations that say the same look the same; to write one out takes less than a hundredth of a figure.
+"""Two explanations that say the same look the same, and so do two tables.
 
 Classes by name: theirs would bring torch into views that need none."""
 
 
-def drawn(plot: Callable[..., Drawn], *shown: Any, **options: Any) -> Drawn:
+def drawn(plot: Callable[..., Any], *shown: Any, **options: Any) -> Any:
     """``plot(*shown, palette=..., **options)`` in the visitor's theme; what it gives is shared, so do not change it.
 
     Args:
-        shown: tables, explanations, stamps, numbers.
+        shown: tables, explanations, stamps, numbers; never changed once they were shown.
+
+    Returns:
+        The figure, or a tuple of figures, to be given to `st.plotly_chart`.
     """
-    kept: Drawn = _draw(plot, shown, options, state.theme_palette().theme)
-    return kept
+    # By name: for every positional argument Streamlit looks up the function's signature.
+    return _draw(plot=plot, shown=shown, options=options, theme=state.theme_palette().theme)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CONTENT)
+@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_CONTENT)
 def _draw(plot: Callable[..., Any], shown: tuple[Any, ...], options: dict[str, Any], theme: Theme) -> Any:
-    return plot(*shown, palette=palette_of(theme), **options)
+    figures = plot(*shown, palette=palette_of(theme), **options)
+    return tuple(map(DrawnFigure, figures)) if isinstance(figures, tuple) else DrawnFigure(figures)
+
+
+def as_sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
+    """A table in Arrow's form; where that needs Streamlit's repairs (cells of several types), the table itself."""
+    try:
+        return pa.Table.from_pandas(table)
+    except pa.ArrowException:
+        return table
+
+
+_as_sent: Final = PerObject(as_sent)
+
+
+def sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
+    """A shared table for `st.dataframe`; it never changes once it was shown."""
+    return _as_sent(table)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.long_tail.cohort_causes import causes_by_evidence
 from analysis.records.causes import kept_removals, removal_table, removals_key
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
@@ -56,5 +57,24 @@ def kept_causes(source: Source) -> pd.DataFrame | None:
     """The table where it was shipped or made before, else None: for views that do not wait for it."""
     if not source.has_parts or source.checkpoint_hash is None:
         return None
-    rows = len(datasets.open_dataset(source).cases)
-    return kept_removals(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+    found = _kept(source)
+    table = next(iter(found), None)
+    if table is None or not removals_key(source.dataset_hash, source.checkpoint_hash).is_kept(source.bundle):
+        rows = len(datasets.open_dataset(source).cases)
+        table = kept_removals(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+        found[:] = [] if table is None else [table]
+    return table
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
+def _kept(source: Source) -> list[pd.DataFrame]:
+    """The table, once it was found: until then it is looked for anew."""
+    return []
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
+def cohort_causes(source: Source, k: int, eta: int) -> pd.DataFrame:
+    """See `analysis.long_tail.cohort_causes.causes_by_evidence`; where removals are kept."""
+    removals = kept_causes(source)
+    assert removals is not None
+    return causes_by_evidence(datasets.open_dataset(source).cases, removals, k, eta=eta)

@@ -1,4 +1,4 @@
-"""The analysis tables a view asks for, computed once for each choice and kept."""
+"""The analysis tables a view asks for, computed once for each choice and shared: nobody changes them."""
 
 import json
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from analysis.records.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL
+from app.cached.per_object import PerObject
 from app.cached.records import read_records
 from app.cached.removals import kept_causes
 from app.settings import AppSettings
@@ -38,7 +39,7 @@ def metric_label(metric: str) -> str:
     return METRIC_LABELS[metric]
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def by_count(source: Source, model: str | None, beside: str, by: str, metric: str, unit: str) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
     records, reference = read_records(source, model), read_records(source, beside)
@@ -47,13 +48,13 @@ def by_count(source: Source, model: str | None, beside: str, by: str, metric: st
     )
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def rises(source: Source, model: str | None, metric: str, unit: str) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
     return accuracy_tables.accuracy_rises(read_records(source, model), metric, unit=cast("Unit", unit))
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def by_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_evidence`."""
     records, reference = read_records(source, model), read_records(source, beside)
@@ -71,7 +72,7 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
     return _by_group(source, metric, (*imported, *((EVIDENCE,) if kept else ())))
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFrame:
     models = {datasets.model_label(source): read_records(source)}
     for name in (*more, *reversed(COUNTING_BASELINES)):
@@ -80,20 +81,24 @@ def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFram
     return accuracy_tables.accuracy_by_group(models, metric)
 
 
-@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
 def distribution(source: Source) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.transition_distribution`."""
     return accuracy_tables.transition_distribution(datasets.open_dataset(source).cases)
 
 
-@st.cache_data(max_entries=16, show_spinner="Walking the transition graph, once for each city", hash_funcs=BY_DATASET)
+@st.cache_resource(
+    max_entries=16, show_spinner="Walking the transition graph, once for each city", hash_funcs=BY_DATASET
+)
 def hops(source: Source) -> pd.DataFrame:
     """See `recap.dataset_statistics.hop_statistics`."""
     opened = datasets.open_dataset(source)
     return _kept(source, "hops", MAX_HOPS, lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph, MAX_HOPS)))
 
 
-@st.cache_data(max_entries=32, show_spinner="Comparing truths with chance, once for each city", hash_funcs=BY_DATASET)
+@st.cache_resource(
+    max_entries=32, show_spinner="Comparing truths with chance, once for each city", hash_funcs=BY_DATASET
+)
 def lift(source: Source, group: str) -> pd.DataFrame:
     """See `analysis.long_tail.lift.evidence_lift`."""
     rows = len(lift_analysis.EVIDENCE) * len(lift_analysis.CONTROLS)
@@ -113,6 +118,16 @@ def ablations(source: Source, metric: str, group: str = "all") -> pd.DataFrame |
     if source.bundle is None or source.checkpoint_hash is None:
         return None
     try:
+        changed = (source.bundle / "ablations.json").stat().st_mtime_ns
+    except OSError:
+        return None
+    return _ablations(source, metric, group, changed)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
+def _ablations(source: Source, metric: str, group: str, changed: int) -> pd.DataFrame | None:
+    assert source.bundle is not None
+    try:
         content = json.loads((source.bundle / "ablations.json").read_text(encoding="utf-8"))
         if content["checkpoint_hash"] != source.checkpoint_hash:
             return None
@@ -122,7 +137,7 @@ def ablations(source: Source, metric: str, group: str = "all") -> pd.DataFrame |
     return table if len(table) else None
 
 
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
 def notable(source: Source, *, causes: bool) -> list[NotableCase]:
     """See `analysis.records.notable_cases`; by the kept removals, or by what coincides."""
     opened = datasets.open_dataset(source)
@@ -133,7 +148,10 @@ def notable(source: Source, *, causes: bool) -> list[NotableCase]:
 def carriers(source: Source) -> Carriers | None:
     """See `analysis.records.carriers`; None where no removals are kept."""
     removals = kept_causes(source)
-    return None if removals is None else find_carriers(removals)
+    return None if removals is None else _carriers(removals)
+
+
+_carriers: Final = PerObject(find_carriers)
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:

@@ -16,13 +16,12 @@ import streamlit as st
 from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
 from analysis.cases.named_filters import NamedFilter, forget_filter, save_filter, saved_filters
-from analysis.figures.case_cells import bin_cases, plot_case_cells
+from analysis.figures.case_cells import plot_case_cells
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.formatting import user_name
-from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.score_rows import SOURCE_LABELS
 from app import state
 from app.cached.figures import drawn
+from app.cached.listed_cases import ListedCases, cells_of, list_cases, options_of
 from app.components.chart_table import ticked_row
 from app.components.text import quiet
 from app.settings import AppSettings
@@ -104,21 +103,22 @@ def _draw(
     chosen = current_filter(key, in_link=in_link)
 
     change = partial(change_filter, key, in_link=in_link)
+    whole = table
     if not show_truth:
         table, chosen = hide_truth(table), chosen.without_truth()
-    shown = table[chosen.mask(table)]
+    listed = list_cases(whole, chosen.text, state.words(), (*more, *_columns()), show_truth=show_truth)
     with st.container(horizontal=True, vertical_alignment="center"):
         _saved(key, chosen, in_link=in_link)
         _controls(table, key, chosen, change, show_truth=show_truth)
         _chips(key, chosen, change)
         st.space("stretch")
-        quiet(f"{len(shown):,} of {len(table):,} cases", width="content")
+        quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
     grid = st.grid(3, min_column_width=246) if show_truth else None  # a projector keeps them side by side
     if grid is not None:
         with grid.cell():
             _brush(table, key, k, change)
     with grid.cell(column_span=2) if grid is not None else st.container():
-        picked = _rows(shown, key, more)
+        picked = _rows(listed, key, more)
         with st.container(horizontal=True, vertical_alignment="center"):
             if picked is None:
                 quiet("Tick a row to open its case.")
@@ -181,20 +181,14 @@ def _controls(
         st.slider("Local hour", 0, 23, key=hours, on_change=set_hours)
         if not show_truth:
             return
-        words: dict[str, tuple[str, list[str], Callable[[str], str]]] = {
-            "categories": ("Category of the true place", sorted(set(table[c.CATEGORY])), visible),
-            "reasons": (
-                "Kind of miss",
-                [name for name in MISS_LABELS if name in set(table[REASON])],
-                state.words().term,
-            ),
-            "causes": (
-                "Found with, lost without",
-                [name for name in SOURCE_LABELS if name in {cause for found in table[CAUSES] for cause in found}],
-                _source,
-            ),
+        offered = options_of(table)
+        words: dict[str, tuple[str, Callable[[str], str]]] = {
+            "categories": ("Category of the true place", visible),
+            "reasons": ("Kind of miss", state.words().term),
+            "causes": ("Found with, lost without", _source),
         }
-        for name, (label, options, words_of) in words.items():
+        for name, (label, words_of) in words.items():
+            options = offered[name]
             if not options:
                 continue
             at = f"{key}_{name}"
@@ -267,7 +261,7 @@ def _brush(table: pd.DataFrame, key: str, k: int, change: Callable[..., None]) -
         change(**ends)
 
     st.plotly_chart(
-        drawn(plot_case_cells, bin_cases(table), found_within=k),
+        drawn(plot_case_cells, cells_of(table), found_within=k),
         theme=None,
         config=PLOT_CONFIG,
         key=f"{key}_cells",
@@ -279,10 +273,10 @@ def _brush(table: pd.DataFrame, key: str, k: int, change: Callable[..., None]) -
     quiet(f"Area is the number of cases; above the line found within {k}. Drag a box, or click a disc, to filter.")
 
 
-def _rows(shown: pd.DataFrame, key: str, more: Mapping[str, Any]) -> int | None:
+def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:
     """The table; returns the case of the ticked row."""
     event = st.dataframe(
-        _readable(shown, list(more)),
+        listed.rows,
         hide_index=True,
         height=HEIGHT,
         key=f"{key}_rows",
@@ -291,22 +285,8 @@ def _rows(shown: pd.DataFrame, key: str, more: Mapping[str, Any]) -> int | None:
         column_config=_columns() | dict(more),
         alt="Cases with rank, counts, places, category, hour, reason and causes",
     )
-    row = ticked_row(event, len(shown))
-    return None if row is None else int(shown[c.CASE].iloc[row])
-
-
-def _readable(shown: pd.DataFrame, more: list[str]) -> pd.DataFrame:
-    """The table in words; words as categories, which are a tenth of the text to send."""
-    known = [name for name in dict.fromkeys([c.CASE, *more, *_columns()]) if name in shown]
-    readable = shown[[name for name in known if name not in (REASON, CAUSES) or shown[name].map(bool).any()]].copy()
-    if REASON in readable:
-        readable[REASON] = shown[REASON].map({name: state.words().term(name) for name in MISS_LABELS}).fillna("")
-    if CAUSES in readable:
-        readable[CAUSES] = [", ".join(map(_source, found)) for found in shown[CAUSES]]
-    if c.USER in readable:
-        readable[c.USER] = shown[c.USER].map(user_name)
-    words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]
-    return readable.astype(dict.fromkeys(words, "category"))
+    row = ticked_row(event, len(listed.cases))
+    return None if row is None else int(listed.cases[row])
 
 
 def _source(name: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 import streamlit as st
 
+from app.cached.figures import sent
+
 
 def chart_table(
     tables: Mapping[str, pd.DataFrame], key: str, open_row: Callable[[str, int], None] | None = None
@@ -15,15 +17,16 @@ def chart_table(
     """A button that shows the tables of a figure.
 
     Args:
+        tables: by name; shared ones are sent as they were prepared, so they never change.
         open_row: told (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
     """
     with st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin"):
         for name, table in tables.items():
             if open_row is None:
-                st.dataframe(table, hide_index=True, key=f"{key}-{name}")
+                st.dataframe(sent(table), hide_index=True, key=f"{key}-{name}")
                 continue
             event = st.dataframe(
-                table, hide_index=True, key=f"{key}-{name}", on_select="rerun", selection_mode="single-row"
+                sent(table), hide_index=True, key=f"{key}-{name}", on_select="rerun", selection_mode="single-row"
             )
             row = ticked_row(event, len(table))
             if row is not None:

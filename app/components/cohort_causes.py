@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
+from analysis.long_tail.cohort_causes import cohort_cells
 from analysis.records.case_filters import MISSED_ABOVE
 from app import state
-from app.cached import datasets
-from app.cached.removals import kept_causes
+from app.cached.removals import cohort_causes, kept_causes
 from app.components.text import quiet
 from app.sources import Source
 
@@ -15,11 +14,10 @@ def show_cohort_causes(source: Source, eta: int) -> None:
     """The table, where removals are kept; nothing for a baseline, which has none."""
     if not source.has_parts:
         return
-    removals = kept_causes(source)
-    if removals is None:
+    if kept_causes(source) is None:
         quiet("What finds these cases is not measured yet; `recap causes` measures it.")
         return
-    table = causes_by_evidence(datasets.open_dataset(source).cases, removals, MISSED_ABOVE, eta=eta)
+    table = cohort_causes(source, MISSED_ABOVE, eta)
     st.dataframe(cohort_cells(table, state.words()), hide_index=True, key="cohort-causes")
     quiet(
         f"Tail cases by where the true place lies; found at {MISSED_ABOVE}, and of these lost without one source "

@@ -22,7 +22,8 @@ class City:
         coordinates_P2: latitude and longitude in degrees, float64.
         category_P: int64.
         visits_P: training check-ins of each POI, int64.
-        user_N, poi_N, seconds_N: of the training check-ins, in table order (user, time); UTC seconds.
+        user_N, poi_N, trajectory_N: of the training check-ins, in table order (user, time).
+        seconds_N, local_seconds_N: of the same, since 1970 by UTC and by the local clock.
         graph: training transitions within trajectories.
     """
 
@@ -32,7 +33,9 @@ class City:
     visits_P: Tensor
     user_N: Tensor
     poi_N: Tensor
+    trajectory_N: Tensor
     seconds_N: Tensor
+    local_seconds_N: Tensor
     graph: TransitionGraph
 
     @classmethod
@@ -40,6 +43,7 @@ class City:
         """What a dataset's training split says."""
         train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
         poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
+        seconds_N = torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64))
         return cls(
             num_users=dataset.num_users,
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
@@ -47,7 +51,9 @@ class City:
             visits_P=torch.bincount(poi_N, minlength=dataset.num_pois),
             user_N=torch.tensor(train[c.USER].to_numpy(np.int64)),
             poi_N=poi_N,
-            seconds_N=torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64)),
+            trajectory_N=torch.tensor(train[c.TRAJECTORY].to_numpy(np.int64)),
+            seconds_N=seconds_N,
+            local_seconds_N=seconds_N + 60 * torch.tensor(train[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)),
             graph=TransitionGraph.from_dataset(dataset) if graph is None else graph,
         )
 

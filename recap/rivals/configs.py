@@ -235,6 +235,42 @@ class DepoiConfig(RivalConfig):
     as_published: bool = Field(True, description="The bias learns a softmax over raw counts, not shares of visits.")
 
 
+class MsahgConfig(RivalConfig):
+    """MSAHG with the published values and smaller contrasts."""
+
+    title: ClassVar = "MSAHG"
+    rival: Literal["msahg"] = "msahg"
+    epochs: int = Field(100, ge=1, description="Passes over the training cases.")
+    batch_size: int = Field(512, ge=1, description="Cases in a step; published: 200 users.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
+    dim: int = Field(128, ge=1, le=1024, description="Width of a place and of a user.")
+    layers: int = Field(3, ge=1, le=8, description="Propagations in each view.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout of every view but the geographic one.")
+    radius_km: float = Field(2.5, gt=0, description="Places closer than this are near.")
+    near_places: int = Field(100, ge=1, description="At most so many of them.")
+    local_days: float = Field(90.0, ge=0, description="Users whose training spans so many days are locals.")
+    contrast_weight: float = Field(0.1, ge=0, lt=1, description="Weight of the contrast; cross-entropy has the rest.")
+    contrast_places: int = Field(500, ge=2, description="Places drawn for it in a step; published: 1,000 negatives.")
+    temperature: float = Field(0.1, gt=0, description="Temperature of the contrast.")
+
+
+class SthgcnConfig(RivalConfig):
+    """STHGCN with the published schedule and a quarter of its width."""
+
+    title: ClassVar = "STHGCN"
+    rival: Literal["sthgcn"] = "sthgcn"
+    epochs: int = Field(20, ge=1, description="Passes over the training cases.")
+    learning_rate: float = Field(1e-4, gt=0, description="Adam's learning rate.")
+    decay_epochs: tuple[int, ...] = Field((6, 9, 14), description="After these epochs it is multiplied.")
+    dim: int = Field(32, ge=1, le=1024, description="Width of each of a check-in's five tables; published: 128.")
+    heads: int = Field(4, ge=1, le=64, description="Heads of each attention; every one has the full width.")
+    window: int = Field(100, ge=1, le=1000, description="Check-ins read of a trajectory; published: 500.")
+    own_trajectories: int = Field(20, ge=0, description="The user's earlier trajectories that are read, the latest.")
+    other_trajectories: int = Field(20, ge=0, description="Others' earlier training trajectories, the most similar.")
+    least_similarity: float = Field(0.005, ge=0, le=1, description="Jaccard similarity of places that one needs.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of attention weights and of every layer's output.")
+
+
 AnyRival = Annotated[
     FlashbackConfig
     | ReplayConfig
@@ -246,7 +282,9 @@ AnyRival = Annotated[
     | DeepmoveConfig
     | DprlConfig
     | RotanConfig
-    | DepoiConfig,
+    | DepoiConfig
+    | MsahgConfig
+    | SthgcnConfig,
     Field(discriminator="rival"),
 ]
 _KINDS: Final[tuple[type[RivalConfig], ...]] = (
@@ -261,6 +299,8 @@ _KINDS: Final[tuple[type[RivalConfig], ...]] = (
     DprlConfig,
     RotanConfig,
     DepoiConfig,
+    MsahgConfig,
+    SthgcnConfig,
 )
 RIVALS: Final[dict[str, type[RivalConfig]]] = {kind.model_fields["rival"].default: kind for kind in _KINDS}
 """Name -> class of configuration, in the order of docs/rivals.md."""

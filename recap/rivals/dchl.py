@@ -54,7 +54,11 @@ class Dchl(Rival):
         nn.init.xavier_uniform_(self.poi_embedding.weight)
         self.gates = nn.ModuleList(nn.Linear(config.dim, config.dim) for _ in VIEWS)
         self.shares = nn.ModuleList(nn.Linear(config.dim, 1) for _ in VIEWS)
-        visited_PU, near_PP, later_PP = incidence(city), nearness(city, config), comes_later(city)
+        visited_PU, near_PP, later_PP = (
+            incidence(city),
+            nearness(city, config.near_places, config.radius_km),
+            comes_later(city),
+        )
         self.to_users = Propagation(row_normalised(visited_PU.T))
         self.from_users = Propagation(row_normalised(visited_PU))
         self.to_near = Propagation(row_normalised(near_PP))
@@ -85,12 +89,7 @@ class Dchl(Rival):
 
     def users(self, batch: CaseBatch, places: list[Tensor]) -> list[Tensor]:
         """The mean over the distinct POIs visited up to each source, in each view and of length 1, (B, D) each."""
-        case_H, row_H = past_rows(batch)
-        is_last_H = batch.checkins.next_visit_T[row_H] > batch.row_B[case_H]
-        case_H, poi_H = case_H[is_last_H], batch.checkins.poi_T[row_H[is_last_H]]
-        size_B = torch.bincount(case_H, minlength=len(batch))
-        offset_B = torch.cumsum(size_B, 0) - size_B
-        return [F.normalize(F.embedding_bag(poi_H, x_PD, offset_B, mode="mean"), dim=1) for x_PD in places]
+        return [F.normalize(mean_BD, dim=1) for mean_BD in pool_past(batch, places)]
 
     def logits(self, batch: CaseBatch) -> Tensor:
         places = self.places()
@@ -115,6 +114,16 @@ class Dchl(Rival):
         return loss + self.config.contrast_weight * contrast
 
 
+def pool_past(batch: CaseBatch, tables: list[Tensor]) -> list[Tensor]:
+    """The mean of each table's rows (P, D) over the distinct POIs visited up to each source, (B, D) each."""
+    case_H, row_H = past_rows(batch)
+    is_last_H = batch.checkins.next_visit_T[row_H] > batch.row_B[case_H]
+    case_H, poi_H = case_H[is_last_H], batch.checkins.poi_T[row_H[is_last_H]]
+    size_B = torch.bincount(case_H, minlength=len(batch))
+    offset_B = torch.cumsum(size_B, 0) - size_B
+    return [F.embedding_bag(poi_H, table_PD, offset_B, mode="mean") for table_PD in tables]
+
+
 def contrast_views(views: list[Tensor], temperature: float) -> Tensor:
     """InfoNCE of all pairs of views: a row's other view against all rows of that view; rows of length 1.
 
@@ -133,16 +142,19 @@ def contrast_views(views: list[Tensor], temperature: float) -> Tensor:
 
 def incidence(city: City) -> sparse.csr_array:
     """1 where a user visited a POI in training, (P, U)."""
-    shape = (city.num_pois, city.num_users)
-    ones = np.ones(len(city.poi_N))
-    matrix = sparse.coo_array((ones, (city.poi_N.numpy(), city.user_N.numpy())), shape=shape).tocsr()
+    return occurrences(city.poi_N.numpy(), city.user_N.numpy(), (city.num_pois, city.num_users))
+
+
+def occurrences(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    """1 where a pair of row and column occurs at all."""
+    matrix = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape).tocsr()
     matrix.data[:] = 1.0
     return matrix
 
 
-def nearness(city: City, config: DchlConfig) -> sparse.csr_array:
+def nearness(city: City, most: int, radius_km: float) -> sparse.csr_array:
     """1 where POIs are near each other, and at a POI itself, (P, P)."""
-    source, other = places_near(city, config.near_places, config.radius_km)
+    source, other = places_near(city, most, radius_km)
     shape = (city.num_pois, city.num_pois)
     matrix = sparse.coo_array((np.ones(len(source)), (source, other)), shape=shape)
     return sparse.csr_array(matrix + sparse.eye_array(city.num_pois))

@@ -7,7 +7,7 @@ attend to each other and a case has no score of its own; here, as the RECAP pape
 trajectory. ``raw_features`` leaves the places' features as published, unscaled. The learning rate waits for validation
 MRR, not loss.
 
-Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, L edges.
+Shape suffixes: N check-ins or steps, P POIs, D features, L edges.
 """
 
 from itertools import pairwise
@@ -20,16 +20,15 @@ from torch.nn import functional as F
 from recap.history import CheckinTensors, local_hour_fraction
 from recap.propagation import Propagation, row_normalised
 from recap.ragged import expand_ranges
+from recap.random_masks import WordDropout
 from recap.rivals.city import City
 from recap.rivals.configs import GetnextConfig
-from recap.rivals.lengths import by_length
+from recap.rivals.packed import PackedRival, Packing, encode, encoder_of
 from recap.rivals.positions import sinusoids
-from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.time2vec import Time2Vec
-from recap.rivals.windows import Windows
 
 
-class Getnext(SequenceRival):
+class Getnext(PackedRival):
     """logits = W h + (LReLU of a rank-one map) * (transition probability + 1)."""
 
     within_trajectory = True
@@ -54,8 +53,7 @@ class Getnext(SequenceRival):
         self.time = Time2Vec(side)
         self.fuse_user, self.fuse_side = nn.Linear(2 * dim, 2 * dim), nn.Linear(2 * side, 2 * side)
         width = 2 * (dim + side)
-        layer = nn.TransformerEncoderLayer(width, 2, config.feedforward_dim, config.dropout, batch_first=True)
-        self.encoder = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+        self.encoder = encoder_of(width, 2, config.feedforward_dim, config.dropout, config.layers)
         self.output, self.next_time = nn.Linear(width, pois), nn.Linear(width, 1)
         self.next_category = nn.Linear(width, city.num_categories)
         nn.init.uniform_(self.output.weight, -0.1, 0.1)
@@ -64,7 +62,7 @@ class Getnext(SequenceRival):
         self.map_from, self.map_to = nn.Linear(dim, 1, bias=False), nn.Linear(dim, 1, bias=False)
         for linear in (self.map_features, self.map_from, self.map_to):
             nn.init.xavier_uniform_(linear.weight, gain=1.414)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = WordDropout(config.dropout)
         counts = city.graph.counts
         self.flow = Propagation(row_normalised(sparse.csr_array(counts + sparse.eye_array(pois))))
         for name, tensor in flow_map(city).items():
@@ -83,23 +81,17 @@ class Getnext(SequenceRival):
             x_PD = x_PD if last else F.leaky_relu(x_PD, 0.2)
         return x_PD
 
-    def states(self, windows: Windows) -> Tensor:
-        places_PD = self.places()
-        return by_length(windows, lambda group: self._states(group, places_PD))
-
-    def _states(self, windows: Windows, places_PD: Tensor) -> Tensor:
-        poi_BKD = F.embedding(windows.poi_BK, places_PD)
-        user_BKD = self.user_embedding(windows.user_B)[:, None].expand_as(poi_BKD)
-        fused_BKD = F.leaky_relu(self.fuse_user(torch.cat([user_BKD, poi_BKD], dim=-1)), 0.2)
-        category_BKD = self.category_embedding(self.category_P[windows.poi_BK])
-        time_BKD = self.time(local_hour_fraction(windows.local_seconds_BK))
-        side_BKD = F.leaky_relu(self.fuse_side(torch.cat([time_BKD, category_BKD], dim=-1)), 0.2)
-        token_BKD = torch.cat([fused_BKD, side_BKD], dim=-1)
-        token_BKD = token_BKD * token_BKD.shape[-1] ** 0.5
-        token_BKD = self.dropout(token_BKD + sinusoids(token_BKD.shape[1], token_BKD))
-        hidden_KK = ~causal_mask(token_BKD.shape[1], token_BKD.device)
-        encoded_BKD: Tensor = self.encoder(token_BKD, mask=hidden_KK)
-        return encoded_BKD
+    def packed_states(self, packing: Packing) -> Tensor:
+        checkins, row_N = packing.checkins, packing.row_N
+        poi_N = checkins.poi_T[row_N]
+        place_ND, user_ND = F.embedding(poi_N, self.places()), self.user_embedding(packing.user_N)
+        fused_ND = F.leaky_relu(self.fuse_user(torch.cat([user_ND, place_ND], dim=-1)), 0.2)
+        category_ND = self.category_embedding(self.category_P[poi_N])
+        time_ND = self.time(local_hour_fraction(checkins.local_seconds_T[row_N]))
+        side_ND = F.leaky_relu(self.fuse_side(torch.cat([time_ND, category_ND], dim=-1)), 0.2)
+        token_ND = torch.cat([fused_ND, side_ND], dim=-1)
+        position_ND = sinusoids(packing.runs[-1][1], token_ND)[packing.position_N]
+        return encode(self.encoder, self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND), packing)
 
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         logits: Tensor = self.output(state_ND)

@@ -15,9 +15,11 @@ from recap.rivals.configs import (
     GetnextConfig,
     LotnextConfig,
     MeltConfig,
+    MsahgConfig,
     ReplayConfig,
     RotanConfig,
     SasrecConfig,
+    SthgcnConfig,
 )
 from recap.rivals.dchl import Dchl
 from recap.rivals.deepmove import Deepmove
@@ -27,10 +29,12 @@ from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
+from recap.rivals.msahg import Msahg
 from recap.rivals.replay import Replay
 from recap.rivals.rival import Rival
 from recap.rivals.rotan import Rotan
 from recap.rivals.sasrec import Sasrec
+from recap.rivals.sthgcn import Sthgcn
 
 _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     FlashbackConfig: Flashback,
@@ -44,6 +48,8 @@ _NETWORKS: Final[dict[type[RivalConfig], type[Rival]]] = {
     DprlConfig: Dprl,
     RotanConfig: Rotan,
     DepoiConfig: Depoi,
+    MsahgConfig: Msahg,
+    SthgcnConfig: Sthgcn,
 }
 
 

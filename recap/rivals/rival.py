@@ -63,6 +63,10 @@ class SequenceRival(Rival):
     def states(self, windows: Windows) -> Tensor:
         """The state after each check-in, (B, K, D); what stands at later positions never changes an earlier one."""
 
+    def states_at(self, windows: Windows, wanted_BK: Tensor) -> Tensor:
+        """The states after the wanted check-ins, (N, D), window by window."""
+        return self.states(windows)[wanted_BK]
+
     @abstractmethod
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         """Scores of all POIs, (N, P), from the states after the check-ins of these rows."""
@@ -77,11 +81,12 @@ class SequenceRival(Rival):
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
-        return self.step_loss(self.states(windows)[learned_BK], windows.checkins, windows.row_BK[learned_BK])
+        return self.step_loss(self.states_at(windows, learned_BK), windows.checkins, windows.row_BK[learned_BK])
 
     def logits(self, batch: CaseBatch) -> Tensor:
         windows = Windows.of_cases(batch, self.window, within_trajectory=self.within_trajectory)
-        last_BD = self.states(windows)[torch.arange(len(windows), device=batch.row_B.device), windows.length_B - 1]
+        position_K = torch.arange(windows.row_BK.shape[1], device=batch.row_B.device)
+        last_BD = self.states_at(windows, position_K == windows.length_B[:, None] - 1)
         return self.step_logits(last_BD, batch.checkins, batch.row_B)
 
 

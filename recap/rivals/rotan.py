@@ -8,7 +8,7 @@ Departures: places start from chance instead of from a RotatE over a graph of mo
 the place, without the half pixel that the public code adds; codes of places are computed once in a step, so that a
 place has one dropout in it; trajectories of two check-ins are learned and first steps are scored.
 
-Shape suffixes: B windows, K positions, N learned steps, P POIs, M distinct POIs, D features.
+Shape suffixes: N check-ins or steps, P POIs, M distinct POIs, D features.
 """
 
 from typing import Final
@@ -17,15 +17,14 @@ import torch
 from torch import Tensor, nn
 
 from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.random_masks import WordDropout
 from recap.rivals.city import City
 from recap.rivals.configs import RotanConfig
-from recap.rivals.lengths import by_length
+from recap.rivals.packed import PackedRival, Packing, encode, encoder_of
 from recap.rivals.positions import sinusoids
 from recap.rivals.quadkey import NUM_TOKENS, quadkey_runs
-from recap.rivals.rival import SequenceRival, causal_mask
 from recap.rivals.rotation import rotate
 from recap.rivals.time2vec import Time2Vec
-from recap.rivals.windows import Windows
 
 HOUR_SHARE: Final = 0.7
 USER_SHARE: Final = 0.7
@@ -48,7 +47,7 @@ class TimeTurn(nn.Module):
         return HOUR_SHARE * by_hour + (1 - HOUR_SHARE) * by_day
 
 
-class Rotan(SequenceRival):
+class Rotan(PackedRival):
     """logits = .7 W_1 [turned h_1; E[p]] + .3 W_2 [turned h_2; code of p], biases included."""
 
     within_trajectory = True
@@ -61,22 +60,18 @@ class Rotan(SequenceRival):
         dim, pois = config.dim, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.run_embedding = nn.Embedding(NUM_TOKENS, dim)
-        code = nn.TransformerEncoderLayer(dim, 1, 2 * dim, _CODE_DROPOUT, batch_first=True)
-        self.code_encoder = nn.TransformerEncoder(code, _CODE_LAYERS, enable_nested_tensor=False)
+        self.code_encoder = encoder_of(dim, 1, 2 * dim, _CODE_DROPOUT, _CODE_LAYERS)
         self.code_norm = nn.LayerNorm(dim)
         self.user_in, self.place_in, self.user_out, self.place_out = (TimeTurn(dim) for _ in range(4))
-        self.user_encoder, self.place_encoder = (self._encoder() for _ in range(2))
+        self.user_encoder, self.place_encoder = (
+            encoder_of(2 * dim, 2, config.feedforward_dim, config.dropout, config.layers) for _ in range(2)
+        )
         self.user_output, self.place_output = nn.Linear(3 * dim, pois), nn.Linear(3 * dim, pois)
         for output in (self.user_output, self.place_output):
             nn.init.uniform_(output.weight, -0.1, 0.1)
             nn.init.zeros_(output.bias)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = WordDropout(config.dropout)
         self.register_buffer("runs_PG", quadkey_runs(city.coordinates_P2), persistent=False)
-
-    def _encoder(self) -> nn.TransformerEncoder:
-        config = self.config
-        layer = nn.TransformerEncoderLayer(2 * config.dim, 2, config.feedforward_dim, config.dropout, batch_first=True)
-        return nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
 
     def codes(self, poi_M: Tensor) -> Tensor:
         """What the digits of some places' cells say of them, (M, D)."""
@@ -84,33 +79,29 @@ class Rotan(SequenceRival):
         code_MD: Tensor = self.code_norm(self.code_encoder(token_MGD).mean(1))
         return code_MD
 
-    def states(self, windows: Windows) -> Tensor:
-        """Both encoders' states and the code of the place, (B, K, 5 D)."""
-        poi_M = torch.unique(windows.poi_BK)
-        code_MD = self.codes(poi_M)
-        return by_length(windows, lambda group: self._states(group, poi_M, code_MD))
-
-    def _states(self, windows: Windows, poi_M: Tensor, code_MD: Tensor) -> Tensor:
-        place_BKD = self.poi_embedding(windows.poi_BK)
-        code_BKD = nn.functional.embedding(torch.searchsorted(poi_M, windows.poi_BK), code_MD)
-        user_BKD = self.user_embedding(windows.user_B)[:, None].expand_as(place_BKD)
-        time_BK = windows.local_seconds_BK
-        first_BKD = self.user_in(torch.cat([user_BKD, place_BKD], dim=-1), time_BK)
-        second_BKD = self.place_in(torch.cat([place_BKD, code_BKD], dim=-1), time_BK)
-        hidden_KK = ~causal_mask(time_BK.shape[1], time_BK.device)
+    def packed_states(self, packing: Packing) -> Tensor:
+        """Both encoders' states and the code of the place, (N, 5 D)."""
+        poi_N = packing.checkins.poi_T[packing.row_N]
+        poi_M, which_N = torch.unique(poi_N, return_inverse=True)
+        place_ND, code_ND = self.poi_embedding(poi_N), nn.functional.embedding(which_N, self.codes(poi_M))
+        user_ND, time_N = self.user_embedding(packing.user_N), packing.checkins.local_seconds_T[packing.row_N]
+        first_ND = self.user_in(torch.cat([user_ND, place_ND], dim=-1), time_N)
+        second_ND = self.place_in(torch.cat([place_ND, code_ND], dim=-1), time_N)
+        position_ND = sinusoids(packing.runs[-1][1], first_ND)[packing.position_N]
         states = []
-        for encoder, token_BKD in ((self.user_encoder, first_BKD), (self.place_encoder, second_BKD)):
-            token_BKD = token_BKD * token_BKD.shape[-1] ** 0.5
-            token_BKD = self.dropout(token_BKD + sinusoids(token_BKD.shape[1], token_BKD))
-            states.append(encoder(token_BKD, mask=hidden_KK))
-        return torch.cat([*states, code_BKD], dim=-1)
+        for encoder, token_ND in ((self.user_encoder, first_ND), (self.place_encoder, second_ND)):
+            token_ND = self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND)
+            states.append(encode(encoder, token_ND, packing))
+        return torch.cat([*states, code_ND], dim=-1)
 
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
         dim = self.config.dim
         time_N = checkins.local_seconds_T[row_N + 1 if self.config.target_time else row_N]
         first_ND, second_ND, code_ND = state_ND.split([2 * dim, 2 * dim, dim], dim=-1)
         place_ND = self.poi_embedding(checkins.poi_T[row_N])
-        of_user_NP = self.user_output(torch.cat([self.user_out(first_ND, time_N), place_ND], dim=-1))
-        of_place_NP = self.place_output(torch.cat([self.place_out(second_ND, time_N), code_ND], dim=-1))
-        logits: Tensor = torch.lerp(of_place_NP, of_user_NP, USER_SHARE)
-        return logits
+        of_user_ND = torch.cat([self.user_out(first_ND, time_N), place_ND], dim=-1) * USER_SHARE
+        of_place_ND = torch.cat([self.place_out(second_ND, time_N), code_ND], dim=-1) * (1 - USER_SHARE)
+        # Shares are taken before the products: a tenth of the numbers.
+        bias_P = torch.lerp(self.place_output.bias, self.user_output.bias, USER_SHARE)
+        logits = torch.addmm(bias_P, of_user_ND, self.user_output.weight.T)
+        return torch.addmm(logits, of_place_ND, self.place_output.weight.T)

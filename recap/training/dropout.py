@@ -6,18 +6,14 @@ rounding only. With ``words``, masks are cut out of 64-bit random words, sixteen
 torch's serial Bernoulli draws on a CPU.
 """
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-_LEVELS = 2**16
-_ELEMENTS_A_WORD = 4
+from recap.random_masks import draw_mask
 
 
 class SharedMaskDropout(TorchFunctionMode):
@@ -64,18 +60,6 @@ class SharedMaskDropout(TorchFunctionMode):
         else:
             whole = _torch_mask(values, self.whole, p)
         return whole[self.rank :: self.size]
-
-
-def draw_mask(shape: Sequence[int], p: float, dtype: torch.dtype) -> Tensor:
-    """A mask of 0 with probability ``p`` below 1, to 1 / 65,536, and else what keeps the mean at 1.
-
-    Its numbers are seeded by torch's CPU generator, which moves on by one draw.
-    """
-    seed = int(torch.randint(torch.iinfo(torch.int64).max, ()))
-    words = np.random.SFC64(seed).random_raw(-(-math.prod(shape) // _ELEMENTS_A_WORD))
-    bits = torch.from_numpy(words.view(np.int16)[: math.prod(shape)]).view(*shape)
-    dropped = min(round(p * _LEVELS), _LEVELS - 1)
-    return (bits >= dropped - _LEVELS // 2).to(dtype).mul_(_LEVELS / (_LEVELS - dropped))
 
 
 def _torch_mask(values: Tensor, whole: int, p: float) -> Tensor:

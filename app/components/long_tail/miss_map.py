@@ -34,4 +34,4 @@ def show_miss_map(source: Source, model: str | None) -> None:
         f"missed. Over all cells shown {missed:,} of {total:,}, {percent(missed / total)}. Cells with cases of fewer "
         f"than {MIN_USERS} walkers are left out. {markdown_text(credit)}"
     )
-    chart_table({"Cells": cells[["cases", "missed", "share", "users", "south", "west"]]}, "miss-map")
+    chart_table({"Cells": place_maps.rows_of_cells(cells)}, "miss-map")

@@ -59,7 +59,7 @@ def show_place_map(source: Source) -> None:
         f"places {percent(chance)} would. Near on this plane is not always near in all features. Click a place, or its "
         "row in the table, to open its steps."
     )
-    rows = table[["name", c.CATEGORY]].sort_values([c.CATEGORY, "name"])
+    rows = place_maps.rows_of_places(table)
     chart_table(
         {"Places": rows}, "place-map", lambda _, row: _open_place(source, int(table[c.POI].loc[rows.index[row]]))
     )

@@ -1,6 +1,7 @@
 """Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
 
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,10 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     assert result.arms[0].values["every_step"] != result.arms[1].values["every_step"]
     assert "reach" not in result.arms[2].values
     assert result.arms[4].values["every_step"]["all"]["hr1"] > 0
+    assert all(arm.values["cost"]["test_seconds"] > 0 for arm in result.arms)
+    if sys.platform == "linux":
+        memory = [arm.values["cost"]["peak_memory_gb"] for arm in result.arms]
+        assert all(0.05 < gigabytes < 50 for gigabytes in memory), "a process with torch in it, and not more"
 
 
 def test_an_experiment_cut_in_the_middle_goes_on(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
@@ -266,6 +271,23 @@ def test_the_paper_stands_beside_the_same_kind_of_cases() -> None:
     assert "| A | .1500 ± .0707 | .3000 |" in beside
     assert "| A, at the paper's head share .3267 | .1485 |  |" in beside
     assert "| B, at the paper's head share .3267 | .0495 [.0100, .2500] |  |" in beside
+
+
+def test_how_far_from_the_paper_and_from_the_public_code() -> None:
+    """a has .15 of 5 cases with deviation .4: .3 of 958 is .15 / (.4 sqrt(1/5 + 1/958)) = .8 away, .9 of 5 is 3.0."""
+    hand = table_by_hand()
+    spread = {"deviation": {"all": {"hr1": 0.4}}}
+    public = {"trajectory_last.all.hr1": 0.9}
+    arms = [
+        arm.model_copy(update={"values": arm.values | spread, "public": public if arm.arm == "a" else {}, **more})
+        for arm, more in zip(hand.arms, ({}, {}, {"paper": {"trajectory_last.all.hr1": 0.05}}), strict=True)
+    ]
+    text = markdown(hand.model_copy(update={"arms": tuple(arms)}))
+    assert "| A, to the paper | -0.8 |  |" in text and "| A, to its public code | **-3.0** | not known |" in text
+    assert "| B, to the paper | +0.0 |  |" in text
+    arms[0] = arms[0].model_copy(update={"reason": "half its width"})
+    assert "| **-3.0** | half its width |" in markdown(hand.model_copy(update={"arms": tuple(arms)}))
+    assert "standard errors" not in markdown(hand), "results of an earlier version have no deviations"
 
 
 def test_a_page_joins_results_and_texts(tmp_path: Path) -> None:

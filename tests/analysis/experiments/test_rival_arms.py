@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from analysis.experiments.results import value_at
+from analysis.experiments.results import measure_records, value_at
 from analysis.experiments.running import run_experiment
 from analysis.experiments.spec import check_spec, load_spec
 from analysis.experiments.tables import markdown
@@ -67,6 +67,19 @@ def test_rows_that_are_there_and_rows_that_are_not(tmp_path: Path, monkeypatch: 
     keep_predictions(listed, city.hash, "LLM4POI", "a" * 64)
     hr1 = metrics_by_group(records)["all"]["hr1"]
     assert f"| LLM4POI | {hr1:.4f} | – |".replace(" 0.", " .") in run()
+
+
+def test_short_lists_say_no_more_than_they_hold() -> None:
+    """Imported lists of five places tell HR@1 and HR@5, and nothing of HR@10, HR@20 or NDCG@20."""
+    city, graph = small_city(), TransitionGraph.from_dataset(small_city())
+    records = evaluate(build_baseline("markov", city, graph), city, graph).records
+    records[c.LISTED], records[c.IN_LIST] = 5, records[c.RANK] <= 5
+    values = measure_records(records, city)
+    for protocol in ("every_step", "trajectory_last"):
+        found = values[protocol]["all"]
+        assert found["hr1"] is not None and found["hr5"] is not None
+        assert (found["hr10"], found["hr20"], found["ndcg20"]) == (None, None, None)
+    assert set(values["reweighted"]) == set(values["deviation"]["all"]) == {"hr1", "hr5", "mrr"}
 
 
 def test_the_targets_time_has_a_table_of_its_own() -> None:

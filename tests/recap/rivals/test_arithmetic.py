@@ -18,7 +18,6 @@ from recap.rivals.depoi import AnchorConvolution, Depoi, smallest_gaps
 from recap.rivals.dprl import Dprl, regions_of
 from recap.rivals.flashback import Flashback
 from recap.rivals.getnext import Getnext, flow_map, place_features
-from recap.rivals.lengths import by_length
 from recap.rivals.lotnext import Lotnext
 from recap.rivals.melt import Melt
 from recap.rivals.negatives import UnvisitedSampler
@@ -385,28 +384,6 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     assert after[1].tolist() == approx((2 * context + 1).tolist())
     assert torch.equal(after[0], before[0]), "a head place keeps its own"
     assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
-
-
-def test_windows_by_length_say_what_they_say_together() -> None:
-    """Lengths 3, 1 and 2 in two groups: each position's number stands where it belongs, and 0 behind an end."""
-    _, checkins = city_of([[0, 1, 2]], 3)
-    windows = Windows.of(checkins, torch.tensor([0, 1, 1]), torch.tensor([3, 1, 2]))
-    asked: list[tuple[int, ...]] = []
-
-    def rows(group: Windows) -> torch.Tensor:
-        asked.append(tuple(group.row_BK.shape))
-        return group.row_BK[:, :, None] + 1.0
-
-    assert by_length(windows, rows)[:, :, 0].tolist() == [[1.0, 2.0, 3.0], [2.0, 2.0, 0.0], [2.0, 3.0, 0.0]]
-    assert asked == [(2, 2), (1, 3)], "the short ones do not pay for the long one"
-
-
-def test_a_window_is_left_aligned() -> None:
-    """What stands behind a window's end repeats its last row and is not there."""
-    _, checkins = city_of([[0, 1, 2]], 3)
-    windows = Windows.of(checkins, torch.tensor([0, 1]), torch.tensor([3, 1]))
-    assert windows.poi_BK.tolist() == [[0, 1, 2], [1, 1, 1]]
-    assert windows.present_BK.tolist() == [[True, True, True], [True, False, False]]
 
 
 def test_a_city_knows_the_training_split_alone() -> None:

@@ -26,6 +26,8 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "rotan": {"dim": 6, "feedforward_dim": 10, "layers": 2, "window": 12},
     "depoi": {"dim": 6, "window": 12, "anchors": 5},
     "dchl": {"dim": 6, "near_places": 40, "contrast_places": 5, "radius_km": 5.0},
+    "msahg": {"dim": 6, "near_places": 40, "contrast_places": 5, "radius_km": 5.0},
+    "sthgcn": {"dim": 5, "heads": 2, "window": 12, "own_trajectories": 3, "other_trajectories": 3},
 }
 """Small sizes by name; none of them is the number of places or users of the small city."""
 
