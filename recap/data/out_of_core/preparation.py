@@ -92,22 +92,30 @@ def _number(clean: CleanRows, ordered: OrderedRows) -> tuple[pd.DataFrame, np.nd
     numbers = []
     columns: dict[str, np.ndarray] = {}
     for name, size in ((c.USER, ordered.num_users), (c.POI, ordered.num_pois)):
-        codes = table[name].to_numpy()
         occurs = np.zeros(size, dtype=bool)
-        occurs[codes] = True
-        columns[name] = (np.cumsum(occurs, dtype=np.int32) - 1).astype(np.int32)[codes]
+        for codes in table[name].iterchunks():
+            occurs[codes.to_numpy()] = True
+        rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+        columns[name] = np.concatenate([rank[codes.to_numpy()] for codes in table[name].iterchunks()])
         numbers.append(np.flatnonzero(occurs))
-        table = table.drop_columns([name])
-    columns[c.TIME] = table[SECONDS].to_numpy().astype("datetime64[s]")
-    table = table.drop_columns([SECONDS])
+        table = _without(table, name)
+    columns[c.TIME] = table[SECONDS].to_numpy().view("datetime64[s]")
+    table = _without(table, SECONDS)
     for name in (c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT, c.SOURCE_ROW, c.HISTORY_ONLY):
         columns[name] = table[name].to_numpy()
-        table = table.drop_columns([name])
+        table = _without(table, name)
     if not columns[c.HISTORY_ONLY].any():
         del columns[c.HISTORY_ONLY]
     checkins = pd.DataFrame(columns, copy=False)
     checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
     return checkins, numbers[0], numbers[1]
+
+
+def _without(table: pa.Table, column: str) -> pa.Table:
+    """The other columns; the memory of this one goes back at once."""
+    table = table.drop_columns([column])
+    trim_heap()
+    return table
 
 
 def _earliest(checkins: pd.DataFrame, num_pois: int) -> np.ndarray:
