@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -20,8 +21,8 @@ from recap.data.preparation import describe_pois
 from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
-ENGINE_BYTES: Final = 1 << 30
-"""What the engine may hold, 1 GiB; the rest of what it sorts lies on disk."""
+LEAST_ENGINE_BYTES: Final = 1 << 30
+"""What the engine may hold at least; more where a quarter of the free memory is more. The rest lies on disk."""
 
 
 def prepare_out_of_core(
@@ -32,7 +33,7 @@ def prepare_out_of_core(
     *,
     name: str,
     preset: str = "custom",
-    memory_bytes: int = ENGINE_BYTES,
+    memory_bytes: int | None = None,
     block_rows: int = BLOCK_ROWS,
 ) -> Dataset:
     """Build a dataset from a Parquet file without ever holding its rows.
@@ -40,6 +41,7 @@ def prepare_out_of_core(
     Args:
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
             disk goes again.
+        memory_bytes: what the engine may hold; None takes a quarter of the free memory.
 
     Raises:
         ConfigError: DuckDB is missing, or the file or the protocol needs all rows at once.
@@ -56,6 +58,8 @@ def prepare_out_of_core(
                 "keep_given_split=false"
             )
         trim_heap()
+        if memory_bytes is None:
+            memory_bytes = max(LEAST_ENGINE_BYTES, psutil.virtual_memory().available // 4)
         ordered = order_rows(spool, folder, memory_bytes)
         clean = clean_ordered(ordered, config, block_rows)
         trim_heap()
