@@ -22,6 +22,7 @@ from recap.evaluation.ranks import check_scores
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation
+from recap.model.evidence_terms import EvidenceValues
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap, RecapScorer, RevisitParts
 from recap.rivals.rival import RivalScorer
@@ -148,6 +149,17 @@ class Predictor(CaseRanker):
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
         with torch.inference_mode():
             return self.model.revisit(batch, self.stage, state_BD, changes)
+
+    def evidence_values(
+        self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None
+    ) -> EvidenceValues:
+        """Evidence of a batch with its weights; a given h_t spares the encoder where it weighs the evidence."""
+        terms = self.model.evidence
+        assert terms is not None
+        with torch.inference_mode():
+            if terms.reads_state and state_BD is None:
+                state_BD = self.model.encode(batch, self.stage, changes=changes)
+            return terms.values(batch, changes, state_BD)
 
 
 class RivalPredictor(CaseRanker):

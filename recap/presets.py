@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
-from recap.evidence.config import EvidenceConfig
+from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
 from recap.model.config import ModelConfig, PriorConfig
 from recap.rivals.configs import RIVALS, rival_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
@@ -105,6 +105,35 @@ def recap_evidence() -> TrainConfig:
     )
 
 
+def recap_weighed() -> TrainConfig:
+    """RECAP whose state weighs the evidence: h_t and the step's pace say how much each clue counts at this step.
+
+    With evidence of sessions and of places new to the user; chosen on NYC validation (docs/results.md). The core scores
+    no place by itself: it memorises those of training, new ones too. No warm-transition loss, which moved the evidence
+    towards steps that are known already. Two epochs: from the third on h_t memorises whose habits count.
+    """
+    return TrainConfig(
+        preset="recap_weighed",
+        epochs=2,
+        batch_size=256,
+        latest_share=0.25,
+        model=_small_model(
+            PriorConfig(scale=0.02, count_weight=1.2, recency_weight=1.0, recency_steps=30.0),
+            0.5,
+            0.4,
+            evidence=EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(), weighing=WeighingConfig()),
+            core_scope="nowhere",
+        ),
+        curriculum=_early_curriculum().model_copy(update={"warm_weight": 0.0}),
+        optimiser=OptimiserConfig(
+            learning_rate=5e-4,
+            prior_learning_rate=1e-3,
+            calibration_learning_rate=1e-3,
+            evidence_learning_rate=1e-3,
+        ),
+    )
+
+
 def demo() -> TrainConfig:
     """What the bundled demo city's checkpoints are trained with: RECAP with additive evidence that starts at 0.
 
@@ -198,6 +227,8 @@ def train_preset(name: str) -> TrainConfig:
             return nyc_tuned()
         case "recap_evidence":
             return recap_evidence()
+        case "recap_weighed":
+            return recap_weighed()
         case "demo":
             return demo()
         case "tiny":
@@ -205,7 +236,7 @@ def train_preset(name: str) -> TrainConfig:
         case _:
             raise ConfigError(
                 f"unknown training preset {name!r}; choose one of nyc, tky, ca, nyc_tuned, quick, recap_evidence, "
-                f"demo, tiny, or a rival: {', '.join(RIVALS)}"
+                f"recap_weighed, demo, tiny, or a rival: {', '.join(RIVALS)}"
             )
 
 

@@ -148,7 +148,7 @@ class TrainConfig(Config):
             refused = {
                 "label_smoothing": self.label_smoothing > 0,
                 "model.evidence": self.model.evidence is not None,
-                "model.core_scope unvisited": self.model.core_scope != "everywhere",
+                f"model.core_scope {self.model.core_scope}": self.model.core_scope != "everywhere",
             }
             asked = [name for name, is_asked in refused.items() if is_asked]
             if asked:

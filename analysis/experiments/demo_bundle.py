@@ -1,4 +1,4 @@
-"""Build the bundled demo city: dataset, basemap, two checkpoints, every ablation with its interval, model card."""
+"""Build the bundled demo city: dataset, basemap, checkpoints, ablations with intervals, rivals' records, model card."""
 
 import json
 import shutil
@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 
 from analysis.compare.paired import ComparisonRow, compare_records, comparison_rows
+from analysis.experiments.bundled_rivals import ship_rivals
 from analysis.experiments.templating import fill_template
 from analysis.explain.sanity import sanity_report
 from analysis.explain.sanity_table import sanity_markdown
@@ -39,7 +40,7 @@ from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
 from recap.storage.atomic import replace_text
 from recap.training.run import train
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining
 
 CITY: Final = "Saltmere"
 PAPER: Final = "w/o evidence"
@@ -118,6 +119,7 @@ def build_demo_bundle(
     log("Ranking the test cases for the app")
     ship_tables(out)
     card = [ship_sanity(out, trained, dataset, seeds=seeds, log=log) for trained in (full, paper)]
+    card.append(ship_rivals(out, dataset, lambda config, name: _trained(dataset, config, work / name, log)))
     replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), *card]))
     return ablations
 
@@ -179,7 +181,7 @@ def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
     return dataset
 
 
-def _trained(dataset: Dataset, config: TrainConfig, folder: Path, log: Log) -> Checkpoint:
+def _trained(dataset: Dataset, config: AnyTraining, folder: Path, log: Log) -> Checkpoint:
     if (folder / "SHA256SUMS").is_file():
         checkpoint = Checkpoint.load(folder)
         if checkpoint.manifest.train == config and checkpoint.manifest.dataset_hash == dataset.hash:

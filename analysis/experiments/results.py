@@ -15,6 +15,7 @@ from pydantic import Field
 
 from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
+from analysis.experiments.spreads import spreads
 from analysis.records.accuracy import is_known, metric_values
 from recap import columns as c
 from recap.config import Config
@@ -142,8 +143,8 @@ def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
     Returns:
         ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
         ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
-        check-ins; ``deviation``, see `deviations`; ``reweighted`` -> metric -> trajectory_last at the paper's share of
-        head cases, see `reweight`.
+        check-ins; ``deviation``, see `deviations`; ``spread``, see `spreads`; ``reweighted`` -> metric ->
+        trajectory_last at the paper's share of head cases, see `reweight`.
     """
     last = at_trajectory_ends(records, dataset)
     user_last = records[records[c.ROW].isin(dataset.cases(c.TEST, "user_last"))]
@@ -153,6 +154,7 @@ def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
         "every_step": _by_group(records, known),
         "trajectory_last": _by_group(last, known),
         "deviation": deviations(last),
+        "spread": spreads(last),
         "reweighted": {metric: reweight(last, metric) for metric in known},
         "user_last": _by_group(user_last, known),
         "frequency": {

@@ -26,6 +26,7 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
+from analysis.experiments.spreads import spreads
 from analysis.records.imported import find_predictions
 from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
@@ -188,8 +189,9 @@ def _measure_training(
         known = ArmResult.model_validate_json((working / _MEASURED).read_text())
         records = read_records(working / _RECORDS)[0]
         values = known.values
-        if "deviation" not in values:  # measured by an earlier version
-            values = values | {"deviation": deviations(at_trajectory_ends(records, dataset))}
+        if "deviation" not in values or "spread" not in values:  # measured by an earlier version
+            last = at_trajectory_ends(records, dataset)
+            values = values | {"deviation": deviations(last), "spread": spreads(last)}
         return _Measured(ArmResult.parse(known.model_dump() | described | {"values": values}), records)
     values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
     values["cost"] = _cost(checkpoint)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.experiments.beside_paper import twelve_columns
 from analysis.experiments.references import differences, paper_columns, paper_sentence
 from analysis.experiments.results import ArmComparison, ExperimentResult, value_at
 from analysis.experiments.reweighting import PAPER_HEAD_SHARE
@@ -53,6 +54,7 @@ def markdown(result: ExperimentResult) -> str:
         arms=_arms(result, result.columns, ranked=_ranks(result, beside=False)),
         beside_paper=_beside_paper(result),
         paper_cases=paper_sentence(result),
+        twelve=twelve_columns(result),
         references=_references(result),
         points=_points(result),
         compared=_compared(result),
@@ -86,9 +88,13 @@ def _how(result: ExperimentResult) -> list[str]:
     tail = value_at(result.arms[0].values, "every_step.tail.n") if result.arms else None
     presets = ", ".join(f"`{name}`" for name in dict.fromkeys(arm.preset for arm in trained if arm.preset))
     epochs = sorted({arm.epochs for arm in trained if arm.epochs})
+    # Columns of what the kept epoch reached while it trained are over validation cases, and those alone.
+    split = "validation" if all(column.key.startswith("val.") for column in result.columns) else "test"
+    if split == "validation":
+        n = None
     kind = "a synthetic city" if result.synthetic else "real check-ins"
     return [
-        f"{result.dataset_name} ({kind}, dataset `{result.dataset_hash[:12]}`), test",
+        f"{result.dataset_name} ({kind}, dataset `{result.dataset_hash[:12]}`), {split}",
         f"every_step n = {n:,.0f} (tail {tail:,.0f})" if n is not None and tail is not None else "",
         f"preset {presets}" if presets else "",
         f"{'/'.join(map(str, epochs))} epochs" if epochs else "",

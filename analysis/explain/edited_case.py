@@ -170,8 +170,7 @@ class EditedCase:
         if terms is None or not self.is_active("evidence"):
             return None
         batch, changes = self.predictor.pack([self.variant])
-        with torch.inference_mode():
-            return terms, terms.values(batch, changes)
+        return terms, self.predictor.evidence_values(batch, changes)
 
     def evidence_terms(self, poi: int) -> dict[str, float]:
         """Evidence of one candidate by feature, terms of 0 left out; empty in a model without evidence."""
@@ -187,9 +186,7 @@ class EditedCase:
             return None
         terms, values = self._evidence
         here_W = values.walks.destination_W == destination
-        return dict(
-            zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values.walks)[here_W].tolist(), strict=True)
-        )
+        return dict(zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values)[here_W].tolist(), strict=True))
 
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""

@@ -40,6 +40,7 @@ TERM_LABELS: Final = {
     "week_slot": "Visits on this weekday and hour",
     "next_at_hour_on_day": "Next after this hour on such days",
     "slow_transitions": "Own steps from here after a stay",
+    "visitors_alike": "Visitors with similar places",
     "known_popularity": "Popularity, visited before",
     "known_distance": "Distance, visited before",
 }

@@ -122,9 +122,10 @@ def _evidence_rows(edited_case: EditedCase, contexts: list[Counterfactual], poi:
     # Without the graph's rows, of which evidence takes none.
     batch, changes = pack_counterfactuals(contexts, predictor.model.config, None, terms.weight_F.dtype)
     poi_N = torch.full((len(contexts),), poi)
-    points = evidence_points(terms, terms.values(batch, changes), poi_N, predictor.dataset.num_pois)
+    values = predictor.evidence_values(batch, changes)
+    points = evidence_points(terms, values, poi_N, predictor.dataset.num_pois)
     chosen = ("hour_and_weekday", "own_transitions", "others_transitions", "two_hop_addends", "distance")
-    weight = terms.weights()
+    weight = dict(zip(terms.names, values.weight_BF[0].tolist(), strict=True))
     known = float((edited_case.variant.history.poi_H[:-1] == poi).any())
     popularity_P = torch.log1p(
         torch.tensor(predictor.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64), dtype=torch.float64)
@@ -174,10 +175,12 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
         prior_C = prior(candidates, None if factor_C4 is None else factor_C4[:, :3]).prior_C
         points_NP[candidates.case_C, candidates.poi_C] += prior_C.double()
     if terms is not None and predictor.stage.prior:
-        evidence = terms.values(batch, changes).evidence
-        is_visit_F = [row_of_term(name) == "own_visits" for name in terms.names[len(DENSE_FEATURES) + 1 :]]
-        weight_F = terms.weight_F[len(DENSE_FEATURES) + 1 :] * torch.tensor(is_visit_F)
-        points_NP[evidence.case_C, evidence.poi_C] += evidence.packed_CF @ weight_F.double()
+        values = predictor.evidence_values(batch, changes)
+        evidence, first = values.evidence, len(DENSE_FEATURES) + 1
+        packed = slice(first, first + evidence.packed_CF.shape[1])
+        is_visit_F = torch.tensor([row_of_term(name) == "own_visits" for name in terms.names[packed]])
+        weight_CF = values.weight_BF[:, packed][evidence.case_C].double() * is_visit_F
+        points_NP[evidence.case_C, evidence.poi_C] += (evidence.packed_CF * weight_CF).sum(1)
     return points_NP - points_NP.mean(1, keepdim=True)
 
 

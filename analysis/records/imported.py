@@ -1,9 +1,10 @@
-"""Predictions made elsewhere, kept as records of a dataset in the user's folder: a scorer without a model.
+"""Predictions without a model: made elsewhere and kept in the user's folder, or of rivals and shipped with a city.
 
 Files are named by their content's hash, never by what a user called them, and found by the dataset's hash.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -12,14 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.records.loaded_dataset import MODEL_LABELS
+from recap import columns as c
 from recap.baselines import BASELINES
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.records import read_records, write_records
 from recap.printable import one_line
+from recap.storage.installed import bundles_folder
 from recap.storage.user_folder import user_subfolder
 
 FORMAT_VERSION: Final = "1"
 PREFIX: Final = "imported-"
+SHIPPED: Final = "predictions"
+"""The folder of a bundle that holds such files, with their sums."""
 _KIND: Final = "imported predictions"
 
 
@@ -31,12 +36,21 @@ class ImportedPredictions:
         key: ``imported-`` and the beginning of the content's hash; names the scorer in links and caches.
         name: what the user calls it.
         path: the file.
+        shipped: whether it came with the city: a rival that was trained on it, without its weights.
+        described: what a shipped one is, with its options.
     """
 
     key: str
     name: str
     dataset_hash: str
     path: Path
+    shipped: bool = False
+    described: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name, and where it comes from."""
+        return self.name if self.shipped else f"{self.name}, imported"
 
     def read(self, rows: int) -> pd.DataFrame:
         """The records.
@@ -73,29 +87,56 @@ def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, conten
     Raises:
         RecapError: the disk refused.
     """
+    return _keep(records, dataset_hash, name, content_hash, _folder())
+
+
+def ship_predictions(
+    records: pd.DataFrame, dataset_hash: str, name: str, described: str, content_hash: str, bundle: Path
+) -> ImportedPredictions:
+    """Put a trained model's records into a bundle, to be found like imported ones; they rank every place."""
+    ranks = records.drop(columns=list(c.part_columns(records.columns).values()))
+    return _keep(ranks, dataset_hash, name, content_hash, bundle / SHIPPED, described=described)
+
+
+def _keep(
+    records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str, folder: Path, *, described: str = ""
+) -> ImportedPredictions:
     key = f"{PREFIX}{content_hash[:12]}"
-    path = _folder() / f"{dataset_hash[:16]}-{key}.parquet"
+    path = folder / f"{dataset_hash[:16]}-{key}.parquet"
     said = {"kind": _KIND, "format_version": FORMAT_VERSION, "key": key, "name": name, "dataset_hash": dataset_hash}
-    write_records(records, path, said)
+    write_records(records, path, said | ({"described": described} if described else {}))
     return ImportedPredictions(key, name, dataset_hash, path)
 
 
 def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
-    """All imported predictions of a dataset, by name; a file that cannot be read is left out."""
-    try:
-        paths = sorted(_folder().glob(f"{dataset_hash[:16]}-{PREFIX}*.parquet"))
-    except (OSError, RecapError):
-        return []
-    found = []
-    for path in paths:
+    """All such predictions of a dataset, by name; a file that cannot be read is left out."""
+    found: dict[str, ImportedPredictions] = {}
+    for path, shipped in _files(f"{dataset_hash[:16]}-{PREFIX}*.parquet"):
         try:
-            said = {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
+            said = _said(path, path.stat().st_mtime_ns)
         except (OSError, pa.ArrowException, UnicodeDecodeError):
             continue
         fits = said.get("kind") == _KIND and said.get("format_version") == FORMAT_VERSION
         if fits and said.get("dataset_hash") == dataset_hash and path.stem.endswith(said.get("key", "?")):
-            found.append(ImportedPredictions(said["key"], said.get("name", said["key"]), dataset_hash, path))
-    return sorted(found, key=lambda item: (item.name, item.key))
+            key = said["key"]
+            name, described = said.get("name", key), said.get("described", "")
+            found[key] = ImportedPredictions(key, name, dataset_hash, path, shipped, described)
+    return sorted(found.values(), key=lambda item: (item.name, item.key))
+
+
+def _files(pattern: str) -> list[tuple[Path, bool]]:
+    """Files of the bundles, then of the user's folder; whether each is a bundle's."""
+    shipped = [(path, True) for path in sorted(bundles_folder().glob(f"*/{SHIPPED}/{pattern}"))]
+    try:
+        return shipped + [(path, False) for path in sorted(_folder().glob(pattern))]
+    except (OSError, RecapError):
+        return shipped
+
+
+@lru_cache(maxsize=256)
+def _said(path: Path, changed_ns: int) -> dict[str, str]:
+    """What a file says of itself; every view asks, so it is read once until it changes."""
+    return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
 
 
 def _folder() -> Path:

@@ -96,6 +96,7 @@ class _Read:
     revisit_off: RevisitParts | None
     terms: EvidenceTerms | None
     values: EvidenceValues | None
+    values_off: EvidenceValues | None
 
 
 def _read(
@@ -107,16 +108,18 @@ def _read(
     inactive, terms = predictor.checkpoint.inactive_parts if inactive is None else inactive, predictor.model.evidence
     state_BD, core_BP = predictor.core_scores(batch, changes)
     revisit = predictor.revisit_parts(batch, state_BD, changes)
-    core_off_BP, revisit_off = None, None
+    core_off_BP, revisit_off, state_off_BD = None, None, None
     if "graph_token" not in inactive:
         no_token_B = torch.zeros(len(batch), dtype=core_BP.dtype)
         off = replace(changes or Interventions(), graph_factor_B=no_token_B)
-        state_BD, core_off_BP = predictor.core_scores(batch, off)
-        revisit_off = predictor.revisit_parts(batch, state_BD, changes)
+        state_off_BD, core_off_BP = predictor.core_scores(batch, off)
+        revisit_off = predictor.revisit_parts(batch, state_off_BD, changes)
     if terms is None or "evidence" in inactive:
-        return _Read(core_BP, revisit, core_off_BP, revisit_off, None, None)
-    with torch.inference_mode():
-        return _Read(core_BP, revisit, core_off_BP, revisit_off, terms, terms.values(batch, changes))
+        return _Read(core_BP, revisit, core_off_BP, revisit_off, None, None, None)
+    values = values_off = predictor.evidence_values(batch, changes, state_BD)
+    if terms.reads_state and state_off_BD is not None:  # without the token other clues count
+        values_off = predictor.evidence_values(batch, changes, state_off_BD)
+    return _Read(core_BP, revisit, core_off_BP, revisit_off, terms, values, values_off)
 
 
 def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Tensor]:
@@ -127,7 +130,8 @@ def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Te
     totals = {}
 
     if read.core_off_BP is not None:
-        totals["graph_token"] = _added(read.core_off_BP, evidence_BP, read.revisit_off, _revisit(read.revisit_off))
+        off_BP = _evidence(replace(read, values=read.values_off), frozenset(), nothing_BP)
+        totals["graph_token"] = _added(read.core_off_BP, off_BP, read.revisit_off, _revisit(read.revisit_off))
     if read.terms is not None:
         for source in SOURCES:
             gone = terms_of_source(source, read.terms.names)
@@ -150,7 +154,9 @@ def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Te
 def _without_two_hops(read: _Read) -> Tensor | None:
     if read.core_off_BP is None and read.terms is None:
         return None
-    core_BP, parts = (read.core_BP, read.revisit) if read.core_off_BP is None else (read.core_off_BP, read.revisit_off)
+    core_BP, parts = read.core_BP, read.revisit
+    if read.core_off_BP is not None:
+        core_BP, parts, read = read.core_off_BP, read.revisit_off, replace(read, values=read.values_off)
     evidence_BP = _evidence(read, frozenset({TWO_HOP}), torch.zeros_like(core_BP))
     return _added(core_BP, evidence_BP, parts, _revisit(parts))
 
@@ -182,18 +188,8 @@ def _evidence(read: _Read, gone: frozenset[str], nothing_BP: Tensor) -> Tensor:
     """E_t(d) of every POI (B, P) without some terms."""
     if read.terms is None or read.values is None:
         return nothing_BP
-    evidence, walks, weight_F = read.values.evidence, read.values.walks, read.terms.weight_F.detach()
-    kept_F = torch.tensor([name not in gone for name in read.terms.names], dtype=weight_F.dtype) * weight_F
-    dense, num_pois = len(DENSE_FEATURES), nothing_BP.shape[1]
-    total_BP = nothing_BP.clone()
-    for weight, name in zip(kept_F[:dense], DENSE_FEATURES, strict=True):
-        if name not in gone:
-            total_BP += weight * evidence.dense[name].to(weight_F.dtype)
-    place = evidence.case_C * num_pois + evidence.poi_C
-    flat = total_BP.reshape(-1).index_add_(0, place, evidence.packed_CF.to(weight_F.dtype) @ kept_F[dense + 1 :])
-    if TWO_HOP not in gone:
-        flat.index_add_(0, walks.case_W * num_pois + walks.destination_W, read.terms.walk_terms(walks))
-    return total_BP
+    kept_F = torch.tensor([name not in gone for name in read.terms.names], dtype=read.values.weight_BF.dtype)
+    return read.terms.total(read.values, kept_F).detach()
 
 
 def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
@@ -249,7 +245,7 @@ def _points(batch: CaseBatch, read: _Read, target_B: Tensor) -> dict[str, Tensor
 
 def evidence_points(terms: EvidenceTerms, values: EvidenceValues, poi_B: Tensor, num_pois: int) -> dict[str, Tensor]:
     """Points of the evidence by row, of one place of each case, less their mean over all places: (B,) each."""
-    evidence, walks, weight_F = values.evidence, values.walks, terms.weight_F.detach()
+    evidence, walks, weight_BF = values.evidence, values.walks, values.weight_BF.detach()
     size = len(poi_B)
 
     def packed(case_C: Tensor, place_C: Tensor, value_C: Tensor) -> Tensor:
@@ -258,13 +254,13 @@ def evidence_points(terms: EvidenceTerms, values: EvidenceValues, poi_B: Tensor,
 
     points: dict[str, Tensor] = {}
     for at, name in enumerate(terms.names):
-        if name in DENSE_FEATURES:
-            points_B = centred((weight_F[at] * evidence.dense[name]).expand(size, num_pois), poi_B)
+        if name in evidence.dense:
+            points_B = centred((weight_BF[:, at, None] * evidence.dense[name]).expand(size, num_pois), poi_B)
         elif name == TWO_HOP:
-            points_B = packed(walks.case_W, walks.destination_W, terms.walk_terms(walks))
+            points_B = packed(walks.case_W, walks.destination_W, terms.walk_terms(values))
         else:
             column_C = evidence.packed_CF[:, at - len(DENSE_FEATURES) - 1]
-            points_B = packed(evidence.case_C, evidence.poi_C, weight_F[at] * column_C)
+            points_B = packed(evidence.case_C, evidence.poi_C, weight_BF[evidence.case_C, at] * column_C)
         row = row_of_term(name)
         points[row] = points[row] + points_B if row in points else points_B
     return points

@@ -103,6 +103,7 @@ _SINGLE: Final = {
     "others_two_hop": "two_hop_addends",
     "popularity": "popularity",
     "known_popularity": "popularity",
+    "visitors_alike": "popularity",
     "distance": "distance",
     "known_distance": "distance",
 }
@@ -119,6 +120,8 @@ def row_of_term(term: str) -> str:
     """
     if term in _OWN_VISITS or term.startswith("recency_"):
         return "own_visits"
+    if term.startswith("within_"):
+        return "distance"
     if term in _CLOCK:
         return "hour_and_weekday"
     return "own_transitions" if term in _OWN_STEPS else _SINGLE[term]

@@ -68,8 +68,12 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
     do imported predictions, where their lists are long enough for the metric.
     """
     kept = records_key(source.dataset_hash, EVIDENCE).is_kept(source.bundle)
-    imported = [key for key in datasets.imported(source) if is_known(read_records(source, key), metric)]
-    return _by_group(source, metric, (*imported, *((EVIDENCE,) if kept else ())))
+    return _by_group(source, metric, (*known_imports(source, metric), *((EVIDENCE,) if kept else ())))
+
+
+def known_imports(source: Source, metric: str) -> list[str]:
+    """Keys of the predictions without a model whose lists are long enough for the metric."""
+    return [key for key in datasets.imported(source) if is_known(read_records(source, key), metric)]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)

@@ -1,4 +1,4 @@
-"""What is known of imported predictions, in a sentence: the places of their lists and nothing beyond."""
+"""What is known of predictions without a model, in a sentence: the places of their lists and nothing beyond."""
 
 from analysis.records.accuracy import shortest_list
 from app.cached import datasets
@@ -11,6 +11,12 @@ from recap.printable import markdown_text
 def imported_sentence(source: Source, case: int) -> str:
     """How long the list of a case is, and what is not known."""
     records = read_records(source)
+    if c.LISTED not in records:
+        described = datasets.imported(source)[datasets.model_key(source)].described
+        return (
+            f"{markdown_text(described)}: a rival trained on this city, which came with it as records of its ranks, "
+            "without weights. Not known: the parts of a score, and what another history would change."
+        )
     listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
     shorter = "" if listed == shortest else f"; the shortest list holds {shortest:,}"
     return (

@@ -25,7 +25,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         lists: whether imported predictions of the open dataset stand among them.
     """
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
-    imported = {key: f"{item.name}, imported" for key, item in datasets.imported(source).items()} if lists else {}
+    imported = {key: item.label for key, item in datasets.imported(source).items()} if lists else {}
     labels |= imported
     st.session_state["picked_source"] = source.imported or source.token
 

@@ -80,10 +80,10 @@ def view() -> None:
         model = None if chosen == OWN else chosen
         beside = st.selectbox(
             "Baseline beside it",
-            COUNTING_BASELINES,
+            (*COUNTING_BASELINES, *tables.known_imports(source, metric)),
             index=COUNTING_BASELINES.index("markov"),
             key="beside",
-            format_func=lambda name: f"with {MODEL_LABELS[name]}",
+            format_func=lambda name: f"with {datasets.model_label(source, name)}",
             bind="query-params",
             label_visibility="collapsed",
             width=170,
@@ -116,7 +116,7 @@ def view() -> None:
             by=by,
             top=top,
             tail_up_to=eta if by == c.TRANSITION_COUNT else None,
-            reference=MODEL_LABELS[beside],
+            reference=datasets.model_label(source, beside),
             title=f"<b>{name}</b>: {trend}",
         )
         with halves.cell():
@@ -140,7 +140,7 @@ def view() -> None:
     over = "cases" if unit == "cases" else "distinct steps"
     legend(
         f":blue[■] :gray[{label}, 95 % interval over walkers]",
-        f"**–** :gray[{MODEL_LABELS[beside]}]",
+        f"**–** :gray[{datasets.model_label(source, beside)}]",
         f":gray[Small numbers: {over} in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)

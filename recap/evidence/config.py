@@ -21,6 +21,39 @@ SESSION_FEATURES: Final = (
 """What `EvidenceConfig.sessions` adds."""
 
 
+class SurroundingsConfig(Config):
+    """Evidence about places that the user has not been to; 0 where the user was.
+
+    Where a visited place lies and who else goes there adds nothing to what the user did there (docs/results.md).
+    """
+
+    near_km: tuple[PositiveFloat, ...] = Field(
+        (0.1, 0.5, 2.0, 8.0), description="Distances from the source within which a place is near; one feature each."
+    )
+    alike_users: int = Field(
+        100, ge=0, description="How many users with the most similar places tell where they went; 0: none."
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Features of every new POI, in order.
+
+        ``within_<x>_km``: exp(-distance / x). ``visitors_alike``: log(1 + 20 x summed likeness of the users alike who
+        were there), where likeness is the cosine of the users' sets of places, rare places weighted up.
+        """
+        return (
+            *(f"within_{km:g}_km" for km in self.near_km),
+            *(["visitors_alike"] if self.alike_users else []),
+        )
+
+
+class WeighingConfig(Config):
+    """What a model's evidence weights depend on, beside being learned."""
+
+    by_step: bool = Field(True, description="On the step's pace and the user's habit of going to new places.")
+    by_state: bool = Field(True, description="On the prediction state h_t: the core says how much each clue counts.")
+
+
 class EvidenceConfig(Config):
     """Scales of the evidence, chosen on NYC's validation cases."""
 
@@ -36,6 +69,23 @@ class EvidenceConfig(Config):
     )
     burst_minutes: float = Field(10.0, gt=0, description="Longest gap inside a burst of check-ins, in minutes.")
     gain: float = Field(5.0, gt=0, description="Factor on decayed counts inside log(1 + gain x count).")
+
+    surroundings: SurroundingsConfig | None = Field(
+        None, description="For models: also evidence about places the user has not been to; none leaves it out."
+    )
+    weighing: WeighingConfig | None = Field(
+        None, description="For models: weights that depend on the step; none keeps one weight for all steps."
+    )
+
+    @property
+    def log_linear(self) -> "EvidenceConfig":
+        """What the evidence ranker fits: the features that need no model."""
+        return self.model_copy(update={"surroundings": None, "weighing": None})
+
+    @property
+    def surrounding_features(self) -> tuple[str, ...]:
+        """Names of the features of new POIs, none without ``surroundings``."""
+        return () if self.surroundings is None else self.surroundings.names
 
     @property
     def packed_features(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
 from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.places import PlaceAttributes
+from recap.evidence.surroundings import Surroundings
 from recap.graph import TransitionGraph
 from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch, past_rows
@@ -47,15 +48,19 @@ class EvidenceFeatures:
     config: EvidenceConfig
     others: OtherUsers
     places: PlaceAttributes
+    surroundings: Surroundings | None = None
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph, config: EvidenceConfig) -> "EvidenceFeatures":
         """Features of a dataset whose transition graph is ``graph``."""
-        return cls(config, OtherUsers.from_dataset(dataset, graph), PlaceAttributes.from_dataset(dataset))
+        surroundings = None
+        if config.surroundings is not None:
+            surroundings = Surroundings.from_dataset(dataset, config.surroundings)
+        return cls(config, OtherUsers.from_dataset(dataset, graph), PlaceAttributes.from_dataset(dataset), surroundings)
 
     def to(self, device: torch.device | str) -> "EvidenceFeatures":
         """The same features computed on another device."""
-        return EvidenceFeatures(self.config, self.others.to(device), self.places.to(device))
+        return EvidenceFeatures(self.config, self.others.to(device), self.places.to(device), self.surroundings)
 
     def dense_of(self, source_B: Tensor, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
         """Features of every POI given the source alone, by name in the order of `DENSE_FEATURES`."""
@@ -87,6 +92,11 @@ class EvidenceFeatures:
             "known_popularity": values["known"] * dense["popularity"][poi_C].double(),
             "known_distance": values["known"] * dense["distance"][case_C, poi_C].double(),
         }
+        if self.surroundings is not None:
+            known_C = values["known"] > 0
+            for name, value_BP in self.surroundings.of(batch, dense["distance"]).items():
+                value_BP[case_C[known_C], poi_C[known_C]] = 0.0
+                dense[name] = value_BP
         packed_CF = torch.stack([values[name] for name in self.config.packed_features], dim=1)
         return Evidence(case_C, poi_C, packed_CF, dense)
 

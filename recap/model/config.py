@@ -39,8 +39,10 @@ class ModelConfig(Config):
     state: Literal["last_checkin", "graph", "user", "mean"] = Field(
         "last_checkin", description="Which encoder output is the prediction state h_t."
     )
-    core_scope: Literal["everywhere", "unvisited"] = Field(
-        "everywhere", description="unvisited: the core scores places the user has not been to, and is 0 elsewhere."
+    core_scope: Literal["everywhere", "unvisited", "nowhere"] = Field(
+        "everywhere",
+        description="unvisited: the core scores places the user has not been to, and is 0 elsewhere. nowhere: it "
+        "scores none, and its state h_t acts through the correction and the weights of the evidence alone.",
     )
     use_graph: bool = Field(True, description="False: w/o Graph, the graph token's slot is removed.")
     num_hops: int = Field(2, ge=1, le=8, description="N, propagation steps of the graph token.")

@@ -1,19 +1,25 @@
 """Evidence as exact addends beside the core: E_t(d) = sum over features of weight x feature (beyond the paper).
 
 Every term is linear in a named feature, and the two-hop term is a sum over the single walks s -> m -> d, so that what a
-visit habit or a path contributes is a number in the score and no counterfactual.
+visit habit or a path contributes is a number in the score and no counterfactual. A weight is one number for all steps.
+Where the configuration weighs by the step, a linear function of the step's pace and of h_t is added to it: the core
+says how much each clue counts now, and every term stays an addend.
 
-Shape suffixes: B cases, P POIs, C packed candidates, W two-step walks, F features, K cut walks.
+Shape suffixes: B cases, P POIs, C packed candidates, W two-step walks, F features, K cut walks, Z numbers of a step,
+D hidden features.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Final
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
 from recap.evidence.features import Evidence, EvidenceFeatures
+from recap.evidence.steps import STEP_NUMBERS, step_numbers
 from recap.evidence.two_hop import TwoStepWalks, two_step_walks
 from recap.model.interventions import Interventions
 from recap.scores import CaseBatch
@@ -26,10 +32,15 @@ _TWO_HOP_UNITS: Final = 10.0
 
 @dataclass(frozen=True, eq=False)
 class EvidenceValues:
-    """Features of a batch of cases before they are weighted."""
+    """Features of a batch of cases, and what they weigh.
+
+    Attributes:
+        weight_BF: of each case's features, in the order of `evidence_names`; equal rows where nothing weighs them.
+    """
 
     evidence: Evidence
     walks: TwoStepWalks
+    weight_BF: Tensor
 
 
 class EvidenceTerms(nn.Module):
@@ -39,16 +50,26 @@ class EvidenceTerms(nn.Module):
 
     Args:
         features: of the model's dataset; they hold no parameter.
+        state_dim: size of h_t.
+        dropout: on h_t where it weighs the evidence.
     """
 
-    def __init__(self, features: EvidenceFeatures) -> None:
+    def __init__(self, features: EvidenceFeatures, state_dim: int = 0, dropout: float = 0.0) -> None:
         super().__init__()
         self._features = features
         self.weight_F = nn.Parameter(torch.zeros(len(self.names)))
+        weighing = features.config.weighing
+        self.step_ZF: nn.Parameter | None = None
+        self.state_DF: nn.Parameter | None = None
+        if weighing is not None and weighing.by_step:
+            self.step_ZF = nn.Parameter(torch.zeros(len(STEP_NUMBERS), len(self.names)))
+        if weighing is not None and weighing.by_state:
+            self.state_DF = nn.Parameter(torch.zeros(state_dim, len(self.names)))
+        self._dropout = nn.Dropout(dropout)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Features in the order of their weights: of every POI, of two-step walks, of the case's candidates."""
+        """Features in the order of their weights: of every POI, of walks, of the case's candidates, of new POIs."""
         return evidence_names(self._features.config)
 
     def weights(self) -> dict[str, float]:
@@ -61,8 +82,19 @@ class EvidenceTerms(nn.Module):
             for name, weight in weights.items():
                 self.weight_F[self.names.index(name)] = weight
 
-    def values(self, batch: CaseBatch, changes: Interventions | None = None) -> EvidenceValues:
-        """The features of a batch, with edited counts and cut walks where ``changes`` says so."""
+    @property
+    def reads_state(self) -> bool:
+        """Whether h_t weighs the evidence."""
+        return self.state_DF is not None
+
+    def values(
+        self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None
+    ) -> EvidenceValues:
+        """The features of a batch, with edited counts and cut walks where ``changes`` says so.
+
+        Args:
+            state_BD: h_t, needed where it weighs the evidence.
+        """
         device = batch.row_B.device
         if self._features.others.start_P1.device != device:
             self._features = self._features.to(device)
@@ -70,40 +102,71 @@ class EvidenceTerms(nn.Module):
         walks = two_step_walks(self._features.others, batch.user_B, batch.source_B, edits)
         if changes is not None and changes.cut_K3 is not None:
             walks = without_walks(walks, changes.cut_K3, self._features.others.num_pois)
-        return EvidenceValues(self._features.of(batch, edits, self.weight_F.dtype), walks)
+        evidence = self._features.of(batch, edits, self.weight_F.dtype)
+        return EvidenceValues(evidence, walks, self._weights_of(batch, state_BD))
 
-    def forward(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
-        """E_t(d) of every POI, (B, P)."""
-        values = self.values(batch, changes)
-        evidence, walks, weight_F = values.evidence, values.walks, self.weight_F
-        num_dense, num_pois = len(DENSE_FEATURES), self._features.others.num_pois
-        total_BP = torch.zeros(len(batch), num_pois, dtype=weight_F.dtype, device=weight_F.device)
-        for weight, name in zip(weight_F[:num_dense], DENSE_FEATURES, strict=True):
-            total_BP = total_BP + weight * evidence.dense[name].to(weight_F.dtype)
-        packed_C = evidence.packed_CF.to(weight_F.dtype) @ weight_F[num_dense + 1 :]
-        walked_W = weight_F[num_dense] * _TWO_HOP_UNITS * walks.product_W.to(weight_F.dtype)
-        place = torch.cat([evidence.case_C * num_pois + evidence.poi_C, walks.case_W * num_pois + walks.destination_W])
-        total_BP = total_BP.reshape(-1).index_add(0, place, torch.cat([packed_C, walked_W])).view_as(total_BP)
+    def _weights_of(self, batch: CaseBatch, state_BD: Tensor | None) -> Tensor:
+        weight_BF = self.weight_F.expand(len(batch), -1)
+        if self.step_ZF is not None:
+            number_BZ = step_numbers(batch, self._features.config.burst_minutes).to(weight_BF.dtype)
+            weight_BF = weight_BF + number_BZ @ self.step_ZF
+        if self.state_DF is not None:
+            assert state_BD is not None
+            # h_t is layer-normalised: of length 1 it moves the weights as slowly as a number of the step does.
+            unit_BD = self._dropout(state_BD).to(weight_BF.dtype) / sqrt(state_BD.shape[1])
+            weight_BF = weight_BF + unit_BD @ self.state_DF
+        return weight_BF
+
+    def forward(self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None) -> Tensor:
+        """E_t(d) of every POI, (B, P); ``state_BD`` is h_t, needed where it weighs the evidence."""
+        values = self.values(batch, changes, state_BD)
+        total_BP = self.total(values)
         return total_BP if changes is None else self._intervene(total_BP, values, changes)
+
+    def total(self, values: EvidenceValues, kept_F: Tensor | None = None) -> Tensor:
+        """E_t(d) of every POI (B, P), of the features where ``kept_F`` is True alone."""
+        evidence, walks, weight_BF = values.evidence, values.walks, values.weight_BF
+        if kept_F is not None:
+            weight_BF = weight_BF * kept_F
+        num_packed, num_pois = evidence.packed_CF.shape[1], self._features.others.num_pois
+        first = len(DENSE_FEATURES) + 1
+        total_BP = torch.zeros(len(weight_BF), num_pois, dtype=weight_BF.dtype, device=weight_BF.device)
+        for column, name in enumerate(self.names):
+            if name in evidence.dense:
+                total_BP = total_BP + weight_BF[:, column, None] * evidence.dense[name].to(weight_BF.dtype)
+        packed_CF = evidence.packed_CF.to(weight_BF.dtype)
+        if self._features.config.weighing is None:  # one weight for all cases: a product is enough
+            weight_F = self.weight_F if kept_F is None else self.weight_F * kept_F
+            packed_C = packed_CF @ weight_F[first : first + num_packed]
+        else:
+            packed_C = (packed_CF * F.embedding(evidence.case_C, weight_BF[:, first : first + num_packed])).sum(1)
+        two_hop_W = weight_BF[:, len(DENSE_FEATURES)][walks.case_W]
+        walked_W = two_hop_W * _TWO_HOP_UNITS * walks.product_W.to(weight_BF.dtype)
+        place = torch.cat([evidence.case_C * num_pois + evidence.poi_C, walks.case_W * num_pois + walks.destination_W])
+        return total_BP.reshape(-1).index_add(0, place, torch.cat([packed_C, walked_W])).view_as(total_BP)
 
     def terms_at(self, values: EvidenceValues, poi_B: Tensor) -> Tensor:
         """Each term of one POI per case, (B, F); they add up to the evidence part of that POI."""
         evidence, walks = values.evidence, values.walks
         index_B = torch.arange(len(poi_B), device=poi_B.device)
         feature_BF = torch.zeros(len(poi_B), len(self.names), dtype=torch.float64, device=poi_B.device)
-        for column, name in enumerate(DENSE_FEATURES):
-            value = evidence.dense[name]
-            feature_BF[:, column] = value[poi_B] if value.dim() == 1 else value[index_B, poi_B]
+        for column, name in enumerate(self.names):
+            if name in evidence.dense:
+                value = evidence.dense[name]
+                feature_BF[:, column] = value[poi_B] if value.dim() == 1 else value[index_B, poi_B]
         here_W = walks.destination_W == poi_B[walks.case_W]
         two_hop_B = feature_BF.new_zeros(len(poi_B)).index_add(0, walks.case_W[here_W], walks.product_W[here_W])
         feature_BF[:, len(DENSE_FEATURES)] = _TWO_HOP_UNITS * two_hop_B
         here_C = evidence.poi_C == poi_B[evidence.case_C]
-        feature_BF[evidence.case_C[here_C], len(DENSE_FEATURES) + 1 :] = evidence.packed_CF[here_C]
-        return feature_BF * self.weight_F.detach()
+        first = len(DENSE_FEATURES) + 1
+        packed = slice(first, first + evidence.packed_CF.shape[1])
+        feature_BF[evidence.case_C[here_C], packed] = evidence.packed_CF[here_C]
+        return feature_BF * values.weight_BF.detach()
 
-    def walk_terms(self, walks: TwoStepWalks) -> Tensor:
+    def walk_terms(self, values: EvidenceValues) -> Tensor:
         """What each walk adds to the score of its destination, (W,)."""
-        return self.weight_F.detach()[len(DENSE_FEATURES)] * _TWO_HOP_UNITS * walks.product_W
+        weight_W = values.weight_BF.detach()[values.walks.case_W, len(DENSE_FEATURES)]
+        return weight_W * _TWO_HOP_UNITS * values.walks.product_W
 
     def _intervene(self, total_BP: Tensor, values: EvidenceValues, changes: Interventions) -> Tensor:
         """Switch the part off for whole cases, or single terms of one candidate of each case."""
@@ -118,7 +181,7 @@ class EvidenceTerms(nn.Module):
 
 def evidence_names(config: EvidenceConfig) -> tuple[str, ...]:
     """Names of all terms, in order."""
-    return (*DENSE_FEATURES, TWO_HOP, *config.packed_features)
+    return (*DENSE_FEATURES, TWO_HOP, *config.packed_features, *config.surrounding_features)
 
 
 def without_walks(walks: TwoStepWalks, cut_K3: Tensor, num_pois: int) -> TwoStepWalks:

@@ -80,7 +80,7 @@ class Recap(nn.Module):
         self.evidence: EvidenceTerms | None = None
         if config.evidence is not None:
             assert evidence is not None
-            self.evidence = EvidenceTerms(evidence)
+            self.evidence = EvidenceTerms(evidence, config.hidden_dim, config.output_dropout)
             # The core starts silent, so that training begins at what the evidence says alone.
             nn.init.zeros_(self.core.output.weight)
             nn.init.zeros_(self.core.output.bias)
@@ -142,7 +142,9 @@ class Recap(nn.Module):
         return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
 
     def score_core(self, batch: CaseBatch, state_BD: Tensor) -> Tensor:
-        """The core scores (B, P) (Eq. 5), 0 at visited places where ``core_scope`` says so."""
+        """The core scores (B, P) (Eq. 5), 0 at visited or at all places where ``core_scope`` says so."""
+        if self.config.core_scope == "nowhere":
+            return state_BD.new_zeros(len(batch), self.poi_embedding.num_embeddings)
         core_BP = self.core(state_BD)
         if self.config.core_scope == "everywhere":
             return core_BP
@@ -196,7 +198,7 @@ class Recap(nn.Module):
         core_BP = self.score_core(batch, state_BD)
         dense = {"core": core_BP}
         if self.evidence is not None:
-            dense["evidence"] = self.evidence(batch, changes) if stage.prior else torch.zeros_like(core_BP)
+            dense["evidence"] = self.evidence(batch, changes, state_BD) if stage.prior else torch.zeros_like(core_BP)
         parts = self.revisit(batch, stage, state_BD, changes)
         if parts is None:
             empty = torch.zeros(0, dtype=torch.int64, device=core_BP.device)

@@ -89,7 +89,7 @@ class Trainer(TrainingLoop):
         terms, config = self.model.evidence, self.config.model.evidence
         if terms is None or config is None or not self.config.fit_evidence:
             return
-        ranker_config = EvidenceRankerConfig(features=config)
+        ranker_config = EvidenceRankerConfig(features=config.log_linear)
         ranker = EvidenceRanker.fit(self.dataset, self.graph, ranker_config, seed=self.config.seed)
         terms.start_from(ranker.dense_weights | ranker.packed_weights)
 

@@ -30,7 +30,16 @@ def test_the_bundled_model_card_is_what_the_template_makes(name: str) -> None:
     (head, config), (made_head, made_config) = text_and_configuration(card), text_and_configuration(made)
     assert made_head == head
     younger = {path for path in made_config if path not in config}
-    assert younger == {"select_on", "sampled_softmax", "model.evidence.sessions", "model.evidence.burst_minutes"}
+    assert younger == {
+        "select_on",
+        "sampled_softmax",
+        "validation_cases",
+        "test_cases",
+        "model.evidence.sessions",
+        "model.evidence.burst_minutes",
+        "model.evidence.surroundings",
+        "model.evidence.weighing",
+    }
     assert {path: made_config[path] for path in config} == config
 
 

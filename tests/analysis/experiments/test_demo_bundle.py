@@ -7,19 +7,23 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
+from analysis.experiments.bundled_rivals import RIVALS
 from analysis.experiments.demo_bundle import model_card
 from analysis.explain.check_tables import CheckTables
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
+from analysis.records.accuracy import is_known
 from analysis.records.causes import removal_table
 from analysis.records.evaluation_records import records_key
+from analysis.records.imported import SHIPPED, find_predictions
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
+from recap.evaluation.metrics import metrics_by_group
 from recap.model.variant import variant_name
-from recap.storage.artifacts import sha256_of
+from recap.storage.artifacts import sha256_of, verify_sums
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
@@ -67,6 +71,30 @@ def test_the_bundles_are_small() -> None:
     assert sum(path.stat().st_size for path in files) <= 25_000_000
     weights = [sha256_of(path) for path in files if path.suffix == ".safetensors"]
     assert len(weights) == len(set(weights)) == 3
+
+
+def test_rivals_are_shipped_as_records() -> None:
+    """LoTNext and the strongest by validation of the card's others: sealed, every place ranked, as the card says."""
+    opened = LoadedDataset.load(BUNDLE / "dataset")
+    shipped = [item for item in find_predictions(opened.dataset.hash) if item.shipped]
+    verify_sums(BUNDLE / SHIPPED, [item.path.name for item in shipped])
+    assert {path.name for path in (BUNDLE / SHIPPED).iterdir()} == {"SHA256SUMS", *(item.path.name for item in shipped)}
+    card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Rivals trained here")[1]
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in card.splitlines() if line.startswith("| ")]
+    rows = {cells[0]: cells for cells in table[1:]}
+    assert len(rows) == len(RIVALS) == 6
+    others = [name for name in rows if not name.startswith("LoTNext")]
+    strongest = max(others, key=lambda name: float(rows[name][2]))
+    assert {item.described for item in shipped} == {strongest, "LoTNext, as published"}
+    assert {item.described for item in shipped} == {name for name, cells in rows.items() if cells[3] == "yes"}
+    for item in shipped:
+        records = item.read(len(opened.cases))
+        assert records["case"].equals(opened.cases["case"]) and is_known(records, "ndcg20")
+        assert item.label == item.name == f"{item.described.split(',')[0]}, trained here"
+        metrics = metrics_by_group(records)
+        told = [metrics["all"]["hr1"], metrics["all"]["hr20"], metrics["all"]["mrr"], metrics["tail"]["hr20"]]
+        assert [float(cell) for cell in rows[item.described][4:]] == pytest.approx(told, abs=6e-5)
+        assert told[2] == pytest.approx(float(rows[item.described][2]), abs=0.02), "test is near validation"
 
 
 def test_shipped_card_is_what_the_template_says() -> None:

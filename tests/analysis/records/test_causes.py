@@ -18,7 +18,7 @@ from analysis.records.removals import COLUMNS, describe_removals, removed_totals
 from analysis.records.score_rows import ROWS, SOURCES
 from recap.errors import ConfigError
 from recap.evaluation.ranks import rank_of
-from recap.evidence.config import EvidenceConfig
+from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
 from recap.model.config import PriorConfig
 from recap.model.recap import Recap
 from recap.predictor import Predictor
@@ -43,13 +43,17 @@ GONE = {
     "popularity": ["popularity", "known_popularity"],
 }
 """Evidence terms of each source, spelled out here once more."""
+NEW_GONE = {"distance": [f"within_{km}_km" for km in ("0.1", "0.5", "2", "8")], "popularity": ["visitors_alike"]}
 OFF = {"graph_token": "off:graph_token", "two_hops": "off:graph_token", "own_revisits": "off:prior"}
 
 
 @cache
 def predictor(kind: str) -> Predictor:
-    """The paper's RECAP, or one with evidence; shaken weights, and a bound so low that the clip binds."""
-    evidence = {} if kind == "paper" else {"evidence": EvidenceConfig()}
+    """The paper's RECAP, one with evidence, or one whose state weighs it; shaken weights, and a clip that binds."""
+    config = EvidenceConfig()
+    if kind == "weighed":
+        config = EvidenceConfig(surroundings=SurroundingsConfig(), weighing=WeighingConfig())
+    evidence = {} if kind == "paper" else {"evidence": config}
     return small_predictor(prior=PriorConfig(max_prior=0.5), **evidence)
 
 
@@ -59,8 +63,11 @@ def silenced(base: Predictor, source: str) -> Predictor:
     model.load_state_dict(base.model.state_dict())
     with torch.no_grad():
         if model.evidence is not None:
-            for name in GONE.get(source, []):
-                model.evidence.weight_F[NAMES.index(name)] = 0.0
+            names = list(model.evidence.names)
+            assert names[: len(NAMES)] == NAMES
+            for name in [*GONE.get(source, []), *NEW_GONE.get(source, [])]:
+                for weight in model.evidence.parameters() if name in names else ():
+                    weight[..., names.index(name)] = 0.0
     return Predictor(base.checkpoint, base.dataset, model)
 
 
@@ -81,7 +88,7 @@ def brute_force(base: Predictor, source: str, number: int) -> torch.Tensor:
     return total_P
 
 
-@pytest.mark.parametrize("kind", ["paper", "evidence"])
+@pytest.mark.parametrize("kind", ["paper", "evidence", "weighed"])
 def test_every_removal_equals_brute_force(kind: str) -> None:
     """All places' totals without each source, case by case to 1e-9; sources the paper's model lacks are absent."""
     base = predictor(kind)
@@ -103,7 +110,7 @@ def test_every_removal_equals_brute_force(kind: str) -> None:
         assert not torch.allclose(without_BP, total_BP, atol=1e-6), f"{source} moves nothing, and tests nothing"
 
 
-@pytest.mark.parametrize("kind", ["paper", "evidence"])
+@pytest.mark.parametrize("kind", ["paper", "evidence", "weighed"])
 def test_rows_add_up_and_ranks_are_the_records(kind: str) -> None:
     """Centred points of all rows add up to the centred total; the rank is that of the case scored alone."""
     base = predictor(kind)

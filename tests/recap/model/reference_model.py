@@ -134,8 +134,10 @@ class ByHand:
                 return x.mean(0)
 
     def core(self, t: int, graph_weight: float = 1.0) -> Array:
-        """l_core for every POI (Eq. 5), 0 at visited ones if the core is for new places."""
+        """l_core for every POI (Eq. 5), 0 at visited ones if the core is for new places, or at all."""
         core = self.linear("core.output", self.state(t, graph_weight))
+        if self.config.core_scope == "nowhere":
+            core[:] = 0.0
         if self.config.core_scope == "unvisited":
             core[sorted({self.poi[q] for q in [*self.past(t), t]})] = 0.0
         return core

@@ -99,7 +99,7 @@ def test_walk_terms_add_up_to_the_two_hop_term() -> None:
     for poi in range(small_city().num_pois):
         here_W = values.walks.destination_W == poi
         by_walk = torch.zeros(len(batch), dtype=torch.float64).index_add(
-            0, values.walks.case_W[here_W], terms.walk_terms(values.walks)[here_W]
+            0, values.walks.case_W[here_W], terms.walk_terms(values)[here_W]
         )
         two_hop = terms.terms_at(values, torch.full((len(batch),), poi))[:, terms.names.index("others_two_hop")]
         np.testing.assert_allclose(two_hop, by_walk, atol=1e-14)
@@ -109,15 +109,16 @@ def test_a_cut_walk_takes_its_term_and_nothing_else() -> None:
     """Scores of all other POIs stay, and the destination loses exactly what the walk added."""
     _, terms = city_model()
     batch = batch_of(small_city(), ROWS)
-    walks = terms.values(batch).walks
+    values = terms.values(batch)
+    walks = values.walks
     at = int(walks.product_W.argmax())
     case, middle, destination = (int(column[at]) for column in (walks.case_W, walks.middle_W, walks.destination_W))
     with torch.inference_mode():
         before, after = terms(batch), terms(batch, Interventions(cut_K3=torch.tensor([[case, middle, destination]])))
     expected = before.clone()
-    expected[case, destination] -= terms.walk_terms(walks)[at]
+    expected[case, destination] -= terms.walk_terms(values)[at]
     np.testing.assert_allclose(after, expected, atol=1e-14)
-    assert abs(float(terms.walk_terms(walks)[at])) > 1e-3
+    assert abs(float(terms.walk_terms(values)[at])) > 1e-3
 
 
 def test_switches() -> None:

@@ -49,6 +49,7 @@ CASES = all_cases(small_city())[::6]
         ({"prior": {"max_prior": 0.8}}, {}),
         (EVIDENCE, {}),
         (EVIDENCE | {"core_scope": "unvisited", "use_history": False}, {}),
+        ({"core_scope": "nowhere"}, {}),
         (EVIDENCE, {"prior": False, "correction": False}),
     ],
     ids=str,

@@ -5,11 +5,15 @@ import math
 import pytest
 import torch
 
+from recap import columns as c
+from recap.history import CheckinTensors
+from recap.rivals.city import City
 from recap.rivals.msahg import Msahg, downtown, locals_of
 from recap.rivals.neighbours import Outline, SimilarTrajectories
 from recap.rivals.registry import build_rival
 from recap.rivals.sthgcn import NumberCode, Sthgcn, TrajectoryReader, kilometres
 from recap.scores import CaseBatch
+from tests.checkins import split_dataset
 from tests.recap.rivals.test_arithmetic import approx, city_of
 from tests.recap.rivals.variants import small_config
 
@@ -65,17 +69,20 @@ def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
 
 
 def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
-    """A prefix at 0 and 1 shares 2 of 3 places with (0, 1, 2), 1 of 3 with (0, 3), none with (4); one is not over."""
-    city, checkins = city_of([[0, 3], [0, 1, 2], [4], [0, 1, 0, 5], [0, 1]], 6)
-    batch, outline = CaseBatch(checkins, torch.tensor([8])), Outline.of(checkins)  # user 3, at his third check-in
-    prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([6])]
-    assert prefixes.row_H.tolist() == [6, 7, 8] and outline.first_J.tolist() == [0, 2, 5, 6, 10]
-    find = SimilarTrajectories(city).find
+    """A prefix at 0 and 1 shares 2 of 3 places with (0, 1, 2), 1 of 3 with (0, 3), none with (4); two do not count."""
+    walks = [(0, [0, 3]), (1, [0, 1, 2]), (2, [4]), (3, [0, 1]), (3, [0, 1, 0, 5]), (4, [0, 1])]
+    dataset = split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in walks], num_pois=6)
+    checkins = CheckinTensors.from_dataset(dataset)
+    batch, outline = CaseBatch(checkins, torch.tensor([10])), Outline.of(checkins)  # user 3, in his second trajectory
+    prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([8])]
+    assert prefixes.row_H.tolist() == [8, 9, 10] and outline.first_J.tolist() == [0, 2, 5, 6, 8, 12]
+    assert [found.tolist() for found in outline.earlier(batch, 5)] == [[0], [3]], "his own is a neighbour of its kind"
+    find = SimilarTrajectories(City.of(dataset)).find
     assert [found.tolist() for found in find(prefixes, start, 5, 0.005)] == [[0, 0], [1, 0]]
     assert [found.tolist() for found in find(prefixes, start, 1, 0.005)] == [[0], [1]]
     assert find(prefixes, start, 5, 0.5)[1].tolist() == [1]
     # At a time when trajectory 1 had not ended, trajectory 0 is all there is.
-    assert find(prefixes, start - 3 * 3600, 5, 0.005)[1].tolist() == [0]
+    assert find(prefixes, start - 5 * 3600, 5, 0.005)[1].tolist() == [0]
 
 
 def test_sthgcn_reads_a_trajectory_by_its_seed() -> None:

@@ -1,0 +1,273 @@
+"""Every idea that might lift RECAP above the evidence ranker, tried on validation; one JSON line for each try.
+
+    python -m benchmarks.tries DATASET OUT [--only NAME ...] [--table]
+
+The first run caches the cases of ``DATASET`` in ``OUT``; a try whose line is in ``OUT/tries.jsonl`` is not run again,
+so the command can be killed and started again at will. Nothing reads the test split. The ``cross`` tries need the
+scores of a trained RECAP (``--checkpoint``). ``--table`` prints the lines as a table and runs nothing.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from analysis.records.bootstrap import UserBootstrap, interval
+from benchmarks.tries_cases import TryCases, World, build, chosen, fit_rows, load, save
+from benchmarks.tries_models import Suffix, better_of, fit, matrix, scores
+from benchmarks.tries_named import TRIES
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.evaluation.metrics import hit_rate, ndcg, reciprocal_rank
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.history import CheckinTensors, local_hour_fraction
+from recap.scores import CaseBatch
+from recap.visits import Visits
+
+METRICS = ("hr1", "hr20", "ndcg20", "mrr")
+COLUMNS = {
+    "all.hr1": "HR@1",
+    "all.hr20": "HR@20",
+    "all.mrr": "MRR",
+    "tail.mrr": "tail MRR",
+    "last.hr1": "last HR@1",
+    "last.mrr": "last MRR",
+    "new.hr20": "new HR@20",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.table:
+        print(table(options.out / "tries.jsonl"))
+        return
+    dataset = Dataset.load(options.dataset)
+    prepare(dataset, options.out)
+    if options.checkpoint is not None and not (options.out / "val" / "core.npz").exists():
+        keep_core(dataset, options.checkpoint, options.out / "val")
+    bench = Bench(dataset, options.out)
+    lines = options.out / "tries.jsonl"
+    done = {json.loads(line)["try"] for line in lines.read_text().splitlines()} if lines.exists() else set()
+    for name, settings in TRIES.items():
+        if name in done or (options.only and name not in options.only):
+            continue
+        if settings.get("cross") and not (options.out / "val" / "core.npz").exists():
+            continue
+        line = bench.run(name, settings)
+        with lines.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        print(told(line), flush=True)
+
+
+def prepare(dataset: Dataset, out: Path) -> None:
+    """Cache validation cases and fitting cases where they are not yet there."""
+    missing = [name for name in ("val", "fit") if not (out / name).exists()]
+    if not missing:
+        return
+    world = World.of(dataset)
+    for name in missing:
+        rows = torch.from_numpy(dataset.cases(c.VAL)) if name == "val" else fit_rows(world)
+        cases = build(world, rows)
+        cases.rest_NP = cases.rest_NP if name == "val" else cases.rest_NP[:1]
+        save(cases, out / name)
+
+
+class Bench:
+    """The cached cases and the rival's ranks."""
+
+    def __init__(self, dataset: Dataset, out: Path) -> None:
+        self.out, self.dataset = out, dataset
+        self.fit, self.val = load(out / "fit"), load(out / "val")
+        row = self.val.row_N
+        poi = dataset.checkins[c.POI].to_numpy(np.int64)
+        self.count = TransitionGraph.from_dataset(dataset).count(poi[row], poi[row + 1])
+        self.is_last = np.isin(row, dataset.cases(c.VAL, "trajectory_last"))
+        known = Visits.of(dataset).target_in_history(row)
+        self.groups = {
+            "all": np.ones(len(row), bool),
+            "head": self.count > TAIL_MAX_COUNT,
+            "tail": self.count <= TAIL_MAX_COUNT,
+            "last": self.is_last,
+            "last_tail": self.is_last & (self.count <= TAIL_MAX_COUNT),
+            "new": ~(known | (poi[row] == poi[row + 1])),
+        }
+        self.bootstrap = UserBootstrap(self.val.user_N)
+        self.base = values(better_of(self.val, self.val.base_C))
+
+    def run(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        started = time.perf_counter()
+        if settings.get("cross"):
+            return self.run_across(name, settings)
+        if "mean_of" in settings:
+            return self.run_mean(name, settings["mean_of"])
+        features, context = settings["features"], settings.get("context", [])
+        options = {
+            key: value for key, value in settings.items() if key not in ("features", "context", "kind", "seeds", "base")
+        }
+        data, scale = matrix(self.fit, features, context)
+        val, _ = matrix(self.val, features, context, scale)
+        if "seq" in settings["kind"]:
+            data.suffix, val.suffix = self.suffix_of(self.fit), self.suffix_of(self.val)
+        if settings.get("base") == "others":
+            data.base_C, val.base_C = (
+                torch.from_numpy(np.load(self.out / name / "base_others_C.npy")) for name in ("fit", "val")
+            )
+        total, losses, models = np.zeros(len(self.val.case_C), np.float32), [], []
+        for seed in range(settings.get("seeds", 1)):
+            model = fit(settings["kind"], data, seed=seed, **options)
+            score_C, loss = scores(model, val)
+            _, fit_loss = scores(model, data)
+            total = total + score_C.numpy() / settings.get("seeds", 1)
+            losses.append(loss)
+            models.append(model)
+        better = better_of(self.val, total)
+        np.save(self.out / f"score_{name}.npy", total)
+        weights = dict(zip(features, (models[0].weight.detach()).tolist(), strict=True))
+        return {
+            "try": name,
+            "loss": float(np.mean(losses)),
+            "fit_loss": fit_loss,
+            "seconds": round(time.perf_counter() - started, 1),
+            **self.told(better),
+            "weights": weights,
+        }
+
+    def suffix_of(self, cases: TryCases, length: int = 15) -> Suffix:
+        checkins = CheckinTensors.from_dataset(self.dataset)
+        row_N = torch.from_numpy(cases.row_N)
+        row_NK = torch.maximum(row_N[:, None] - torch.arange(length - 1, -1, -1), checkins.first_T[row_N][:, None])
+        category_P = torch.from_numpy(self.dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64))
+        days_NK = (checkins.seconds_T[row_N][:, None] - checkins.seconds_T[row_NK]).float() / 86400
+        angle_NK = 2 * torch.pi * local_hour_fraction(checkins.local_seconds_T[row_NK]).float()
+        time_NKT = torch.stack([torch.log1p(24 * days_NK) / 3, angle_NK.sin(), angle_NK.cos()], 2)
+        poi_NK = checkins.poi_T[row_NK]
+        return Suffix(poi_NK, category_P[poi_NK], time_NKT, self.dataset.num_pois, int(category_P.max()) + 1)
+
+    def run_mean(self, name: str, names: list[str]) -> dict[str, Any]:
+        """The mean of other tries' scores."""
+        total = np.mean([np.load(self.out / f"score_{other}.npy") for other in names], axis=0)
+        return {
+            "try": name,
+            "loss": float("nan"),
+            "fit_loss": float("nan"),
+            "seconds": 0.0,
+            **self.told(better_of(self.val, total)),
+            "weights": {},
+        }
+
+    def run_across(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """Fitted on the validation cases of one half of the users, ranked on the other's, and the other way round."""
+        started = time.perf_counter()
+        with np.load(self.out / "val" / "core.npz") as core:
+            self.val.features |= {key: core[key] for key in ("core", "revisit")}
+        total, losses, weights = np.zeros(len(self.val.case_C), np.float32), [], []
+        options = {
+            key: value for key, value in settings.items() if key not in ("features", "context", "kind", "cross", "only")
+        }
+        half_N = np.random.default_rng(0).permutation(self.val.user_N.max() + 1)[self.val.user_N] % 2
+        keep_N = self.groups[settings["only"]] if "only" in settings else np.ones(len(half_N), bool)
+        for half in (0, 1):
+            data, scale = matrix(
+                chosen(self.val, (half_N == half) & keep_N), settings["features"], settings.get("context", [])
+            )
+            other, _ = matrix(
+                chosen(self.val, half_N != half), settings["features"], settings.get("context", []), scale
+            )
+            model = fit(settings["kind"], data, **options)
+            score_C, loss = scores(model, other)
+            total[(half_N != half)[self.val.case_C]] = score_C.numpy()
+            losses.append(loss)
+            weights.append((model.weight.detach().numpy() / scale.deviation_F).tolist())
+        better = better_of(self.val, total)
+        return {
+            "try": name,
+            "loss": float(np.mean(losses)),
+            "fit_loss": float("nan"),
+            "seconds": round(time.perf_counter() - started, 1),
+            **self.told(better),
+            "weights": dict(zip(settings["features"], zip(*weights, strict=True), strict=True)),
+        }
+
+    def told(self, better: np.ndarray) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        mine = values(better)
+        for group, mask in self.groups.items():
+            for metric in METRICS:
+                low, high = interval(self.bootstrap.means(mine[metric] - self.base[metric], np.where(mask, 0, -1), 1))
+                value, base = mine[metric][mask].mean(), self.base[metric][mask].mean()
+                found[f"{group}.{metric}"] = [float(value), float(value - base), float(low[0]), float(high[0])]
+            found[f"{group}.n"] = int(mask.sum())
+        return found
+
+
+def values(better: np.ndarray) -> dict[str, np.ndarray]:
+    tied = np.ones_like(better)
+    return {
+        "hr1": hit_rate(better, tied, 1),
+        "hr20": hit_rate(better, tied, 20),
+        "ndcg20": ndcg(better, tied, 20),
+        "mrr": reciprocal_rank(better, tied),
+    }
+
+
+def keep_core(dataset: Dataset, folder: Path, out: Path) -> None:
+    """A trained RECAP's log probabilities by its core alone, and prior with correction, of the cached candidates."""
+    graph, checkins, cases = TransitionGraph.from_dataset(dataset), CheckinTensors.from_dataset(dataset), load(out)
+    scorer = Checkpoint.load(folder).scorer(dataset, graph)
+    core, revisit, block = [], [], 512
+    for start in range(0, len(cases.row_N), block):
+        scores = scorer.score(CaseBatch(checkins, torch.from_numpy(cases.row_N[start : start + block])))
+        low, high = np.searchsorted(cases.case_C, [start, start + block])
+        place = cases.case_C[low:high] - start, cases.poi_C[low:high]
+        core.append(torch.log_softmax(scores.core, 1)[place].float().numpy())
+        revisit.append((scores.prior + scores.correction)[place].float().numpy())
+    np.savez(out / "core.npz", core=np.concatenate(core), revisit=np.concatenate(revisit))
+
+
+def table(path: Path) -> str:
+    """Every try's differences from evidence_sessions with 95 % intervals over users, as Markdown."""
+    lines = {line["try"]: line for line in map(json.loads, path.read_text().splitlines())}
+    heads = " | ".join(COLUMNS.values())
+    rows = [f"| try | loss | {heads} |", "|---|---:|" + "---:|" * len(COLUMNS)]
+    for name, line in ((name, lines[name]) for name in TRIES if name in lines):
+        cells = [f"{difference:+.4f} [{low:+.4f}, {high:+.4f}]" for _, difference, low, high in map(line.get, COLUMNS)]
+        loss = "–" if np.isnan(line["loss"]) else f"{line['loss']:.3f}"
+        rows.append(f"| {name} | {loss} | " + " | ".join(cells) + " |")
+    return "\n".join(rows).replace("+0.", "+.").replace("-0.", "−.")
+
+
+def told(line: dict[str, Any]) -> str:
+    cells = [f"{line['try']:28s} {line['seconds']:6.1f}s loss {line['loss']:.4f} fit {line['fit_loss']:.4f}"]
+    for key in (
+        "all.hr1",
+        "all.hr20",
+        "all.ndcg20",
+        "all.mrr",
+        "tail.hr1",
+        "tail.mrr",
+        "last.hr1",
+        "last.hr20",
+        "last.mrr",
+        "new.hr20",
+    ):
+        value, difference, low, high = line[key]
+        star = "*" if low > 0 else "-" if high < 0 else " "
+        cells.append(f"{key} {value:.4f} ({difference:+.4f}{star})")
+    return " | ".join(cells)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,464 @@
+"""Cases of the tries with every idea's features, computed once and kept as arrays; see `tries.py`.
+
+Each case has candidates: the places of the user's past, where others went from the source, and the unvisited places
+that the evidence ranker or the habits of similar users put first. Every other place keeps the evidence ranker's score,
+so that ranks and the softmax are over the whole catalogue.
+
+Own features read the user's check-ins up to and including the source. What others did comes from training check-ins of
+other users alone. Shape suffixes: N cases, B cases of a block, P POIs, C candidates, H past check-ins, U users.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from recap import columns as c
+from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig, draw_cases
+from recap.data.dataset import Dataset
+from recap.evidence.config import EvidenceConfig
+from recap.evidence.features import PastRows
+from recap.evidence.two_hop import two_step_walks
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors, local_hour_fraction, local_weekday
+from recap.scores import CaseBatch
+
+_BLOCK = 512
+_NEW_BY_EVIDENCE, _NEW_BY_USERS = 30, 40
+DECAYS = {"1h": 1 / 24, "6h": 0.25, "1d": 1.0, "3d": 3.0, "7d": 7.0, "30d": 30.0, "180d": 180.0, "ever": 1e6}
+
+
+@dataclass(eq=False)
+class TryCases:
+    """Cases of one split, packed.
+
+    Attributes:
+        row_N, user_N, target_N: source row, user, target POI.
+        case_C, poi_C: candidates sorted by case and POI.
+        target_C1: position of the target among the candidates, -1 where it is none.
+        base_C, base_target_N: evidence_sessions' score of the candidates and of the target.
+        rest_lse_N: log-sum-exp of its scores of the places that are no candidates.
+        rest_N: (N, P) float32, the scores of these places in order, -inf for candidates in front.
+        features: feature by name, float32 (C,).
+        context: what is known of the step by name, float32 (N,).
+    """
+
+    row_N: np.ndarray
+    user_N: np.ndarray
+    target_N: np.ndarray
+    case_C: np.ndarray
+    poi_C: np.ndarray
+    at_target_N: np.ndarray
+    base_C: np.ndarray
+    base_target_N: np.ndarray
+    rest_lse_N: np.ndarray
+    rest_NP: np.ndarray
+    features: dict[str, np.ndarray]
+    context: dict[str, np.ndarray]
+
+
+@dataclass(eq=False)
+class World:
+    """A dataset with what the features share."""
+
+    dataset: Dataset
+    graph: TransitionGraph
+    checkins: CheckinTensors
+    ranker: EvidenceRanker
+    distance_PP: Tensor
+    category_P: Tensor
+    visited_UP: Tensor
+    similar_UP: Tensor
+    by_hour_PH: Tensor
+    own_key_K: Tensor
+    own_by_hour_KH: Tensor
+    next_category_KK: Tensor
+    category_at_HK: Tensor
+
+    @classmethod
+    def of(cls, dataset: Dataset, seed: int = 0) -> "World":
+        graph = TransitionGraph.from_dataset(dataset)
+        config = EvidenceRankerConfig(features=EvidenceConfig(sessions=True))
+        ranker = EvidenceRanker.fit(dataset, graph, config, seed=seed)
+        checkins = CheckinTensors.from_dataset(dataset)
+        num_pois = dataset.num_pois
+        train = dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN
+        user, poi = checkins.user_T.numpy()[train], checkins.poi_T.numpy()[train]
+        visits = sparse.csr_array((np.ones(len(user)), (user, poi)), shape=(dataset.num_users, num_pois))
+        visited_UP = torch.from_numpy((visits.toarray() > 0).astype(np.float32))
+        inverse_P = torch.log(dataset.num_users / (1.0 + visited_UP.sum(0)))
+        similar_UP = torch.nn.functional.normalize(visited_UP * inverse_P, dim=1)
+        hour = (local_hour_fraction(checkins.local_seconds_T).numpy()[train] * 24).astype(int)
+        by_hour = np.zeros((num_pois, 24), np.float32)
+        np.add.at(by_hour, (poi, hour), 1.0)
+        near = np.exp(
+            -(
+                np.minimum(
+                    np.abs(np.arange(24)[:, None] - np.arange(24)), 24 - np.abs(np.arange(24)[:, None] - np.arange(24))
+                )
+                ** 2
+            )
+            / 4.5
+        )
+        own_key, own_of = np.unique(user * num_pois + poi, return_inverse=True)
+        own_by_hour = np.zeros((len(own_key), 24), np.float32)
+        np.add.at(own_by_hour, (own_of, hour), 1.0)
+        category_P = torch.from_numpy(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64))
+        num_categories = int(category_P.max()) + 1
+        rows = dataset.cases(c.TRAIN)
+        moves = np.zeros((num_categories, num_categories), np.float32)
+        every_poi = checkins.poi_T.numpy()
+        np.add.at(moves, (category_P[every_poi[rows]], category_P[every_poi[rows + 1]]), 1.0)
+        at = np.zeros((48, num_categories), np.float32)
+        weekend = (local_weekday(checkins.local_seconds_T).numpy()[train] >= 5).astype(int)
+        np.add.at(at, (weekend * 24 + hour, category_P.numpy()[poi]), 1.0)
+        share_K = (at.sum(0) + 1) / (at.sum() + num_categories)
+        moves = np.log((moves + 20 * share_K) / (moves.sum(1, keepdims=True) + 20) / share_K)
+        at = np.log((at + 50 * share_K) / (at.sum(1, keepdims=True) + 50) / share_K)
+        distance = ranker.features.places.distance_km(torch.arange(num_pois), torch.float32)
+        return cls(
+            dataset,
+            graph,
+            checkins,
+            ranker,
+            distance,
+            category_P,
+            visited_UP,
+            similar_UP,
+            torch.from_numpy(by_hour @ near.astype(np.float32)),
+            torch.from_numpy(own_key),
+            torch.from_numpy(own_by_hour @ near.astype(np.float32)),
+            torch.from_numpy(moves),
+            torch.from_numpy(at),
+        )
+
+
+def build(world: World, row_N: Tensor) -> TryCases:
+    """Arrays of the cases whose source rows these are."""
+    pieces = [_block(world, row_N[start : start + _BLOCK], start) for start in range(0, len(row_N), _BLOCK)]
+    features = {name: np.concatenate([piece.features[name] for piece in pieces]) for name in pieces[0].features}
+    context = {name: np.concatenate([piece.context[name] for piece in pieces]) for name in pieces[0].context}
+    arrays = {
+        name: np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in (
+            "row_N",
+            "user_N",
+            "target_N",
+            "case_C",
+            "poi_C",
+            "base_C",
+            "base_target_N",
+            "rest_lse_N",
+            "rest_NP",
+        )
+    }
+    starts = np.cumsum([0, *(len(piece.case_C) for piece in pieces[:-1])])
+    at = np.concatenate(
+        [
+            np.where(piece.at_target_N >= 0, piece.at_target_N + start, -1)
+            for piece, start in zip(pieces, starts, strict=True)
+        ]
+    )
+    return TryCases(**arrays, at_target_N=at, features=features, context=context)
+
+
+def save(cases: TryCases, path: Path) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    for name, value in vars(cases).items():
+        if isinstance(value, dict):
+            np.savez(path / f"{name}.npz", **value)
+        else:
+            np.save(path / f"{name}.npy", value)
+
+
+def load(path: Path) -> TryCases:
+    arrays = {file.stem: np.load(file) for file in path.glob("*.npy") if file.stem in TryCases.__annotations__}
+    features, context = (dict(np.load(path / f"{name}.npz")) for name in ("features", "context"))
+    return TryCases(**arrays, features=features, context=context)
+
+
+def chosen(cases: TryCases, keep_N: np.ndarray) -> TryCases:
+    """Some of the cases."""
+    keep_C = keep_N[cases.case_C]
+    number_N = np.cumsum(keep_N) - 1
+    place_C = np.cumsum(keep_C) - 1
+    at_N = cases.at_target_N[keep_N]
+    return TryCases(
+        row_N=cases.row_N[keep_N],
+        user_N=cases.user_N[keep_N],
+        target_N=cases.target_N[keep_N],
+        case_C=number_N[cases.case_C[keep_C]],
+        poi_C=cases.poi_C[keep_C],
+        at_target_N=np.where(at_N >= 0, place_C[np.maximum(at_N, 0)], -1),
+        base_C=cases.base_C[keep_C],
+        base_target_N=cases.base_target_N[keep_N],
+        rest_lse_N=cases.rest_lse_N[keep_N],
+        rest_NP=cases.rest_NP[:1],
+        features={name: value[keep_C] for name, value in cases.features.items()},
+        context={name: value[keep_N] for name, value in cases.context.items()},
+    )
+
+
+def fit_rows(world: World) -> Tensor:
+    """The latest quarter of the training cases."""
+    return draw_cases(world.dataset, world.ranker.config, 0)
+
+
+def _block(world: World, row_B: Tensor, start: int) -> TryCases:
+    checkins = world.checkins
+    batch = CaseBatch(checkins, row_B)
+    size, num_pois = len(batch), world.dataset.num_pois
+    score_BP = world.ranker.score(batch).total
+    past = PastRows.of(batch)
+    past_poi_H = checkins.poi_T[past.row_H]
+    user_B, source_B = batch.user_B, batch.source_B
+
+    # Dense: what is said of every place, visited or not.
+    profile_BP = torch.zeros(size, num_pois)
+    profile_BP[past.case_H, past_poi_H] = 1.0
+    inverse_P = torch.log(world.dataset.num_users / (1.0 + world.visited_UP.sum(0)))
+    similar_BU = _sparse_times(
+        torch.nn.functional.normalize(profile_BP * inverse_P, dim=1), world.similar_UP.T.contiguous()
+    )
+    similar_BU[torch.arange(size), user_B] = 0.0
+    top_BK, index_BK = similar_BU.topk(100, dim=1)
+    nearest_BU = torch.zeros_like(similar_BU).scatter_(1, index_BK, top_BK)
+    users_BP = _sparse_times(nearest_BU, world.visited_UP)
+    age_H = (past.row_H - row_B[past.case_H]).float()
+    recent_BP = (
+        torch.zeros(size * num_pois)
+        .index_add_(0, past.case_H * num_pois + past_poi_H, torch.exp(age_H / 5.0))
+        .view(size, -1)
+    )
+    own_UP = world.visited_UP
+    recent_BP = torch.where(recent_BP > 1e-3, recent_BP, 0.0)
+    both_BU = _sparse_times(recent_BP, own_UP.T.contiguous())
+    both_BU[torch.arange(size), user_B] = 0.0
+    together_BP = (both_BU / (1.0 + own_UP.sum(1))) @ own_UP
+
+    index_B = torch.arange(size)
+    unvisited = torch.where(profile_BP > 0, -1e9, 0.0)
+    by_evidence = (score_BP.float() + unvisited).topk(_NEW_BY_EVIDENCE, dim=1).indices
+    mixed = torch.log1p(20 * users_BP) - 0.8 * torch.log1p(world.distance_PP[source_B])
+    by_users = (mixed + unvisited).topk(_NEW_BY_USERS, dim=1).indices
+    evidence = world.ranker.features.of(batch)
+    walks = two_step_walks(world.ranker.features.others, user_B, source_B)
+    key = torch.cat(
+        [
+            evidence.case_C * num_pois + evidence.poi_C,
+            (index_B[:, None] * num_pois + by_evidence).flatten(),
+            (index_B[:, None] * num_pois + by_users).flatten(),
+        ]
+    )
+    key_C = torch.unique(key)
+    case_C = torch.div(key_C, num_pois, rounding_mode="floor")
+    poi_C = key_C - case_C * num_pois
+    at_E = torch.searchsorted(key_C, evidence.case_C * num_pois + evidence.poi_C)
+    features: dict[str, Tensor] = {}
+    for column, name in enumerate(world.ranker.config.features.packed_features):
+        features[name] = torch.zeros(len(key_C)).index_add_(0, at_E, evidence.packed_CF[:, column].float())
+    features["popularity"] = evidence.dense["popularity"][poi_C].float()
+    features["distance"] = evidence.dense["distance"][case_C, poi_C].float()
+    two_hop_BP = torch.zeros(size * num_pois).index_add_(
+        0, walks.case_W * num_pois + walks.destination_W, walks.product_W.float()
+    )
+    features["two_hop"] = torch.log1p(200 * two_hop_BP[key_C])
+    known_C = profile_BP[case_C, poi_C]
+    features |= _own_features(world, batch, past, key_C, case_C, poi_C)
+    features |= _place_features(world, batch, past, case_C, poi_C)
+    features["users_alike"] = torch.log1p(20 * users_BP[case_C, poi_C])
+    features["places_together"] = torch.log1p(20 * together_BP[case_C, poi_C])
+    new_C = 1.0 - known_C
+    features["new"] = new_C
+
+    target_B = batch.target_B
+    key_B = index_B * num_pois + target_B
+    at_B = torch.searchsorted(key_C, key_B).clamp_max(len(key_C) - 1)
+    at_B = torch.where(key_C[at_B] == key_B, at_B, -1)
+    rest_BP = score_BP.float().clone()
+    rest_BP[case_C, poi_C] = -torch.inf
+    context = _context(world, batch, past, profile_BP)
+    arrays = {
+        "row_N": row_B,
+        "user_N": user_B,
+        "target_N": target_B,
+        "case_C": case_C + start,
+        "poi_C": poi_C,
+        "at_target_N": at_B,
+        "base_C": score_BP[case_C, poi_C].float(),
+        "base_target_N": score_BP[index_B, target_B].float(),
+        "rest_lse_N": torch.logsumexp(rest_BP, 1),
+        "rest_NP": rest_BP.sort(dim=1).values,
+    }
+    return TryCases(
+        **{name: value.numpy() for name, value in arrays.items()},
+        features={name: value.float().numpy() for name, value in features.items()},
+        context={name: value.float().numpy() for name, value in context.items()},
+    )
+
+
+def _own_features(
+    world: World, batch: CaseBatch, past: PastRows, key_C: Tensor, case_C: Tensor, poi_C: Tensor
+) -> dict[str, Tensor]:
+    checkins, row_B = batch.checkins, batch.row_B
+    q_H, case_H, row_H = past.row_H, past.case_H, row_B[past.case_H]
+    poi_T, num_pois = checkins.poi_T, world.dataset.num_pois
+    slot_H = torch.searchsorted(key_C, case_H * num_pois + poi_T[q_H])
+    seconds_T = checkins.seconds_T
+    days_H = (seconds_T[row_H] - seconds_T[q_H]).float() / 86400
+
+    def total(value_H: Tensor) -> Tensor:
+        return torch.log1p(5.0 * torch.zeros(len(key_C)).index_add_(0, slot_H, value_H.float()))
+
+    found = {f"visits_{name}": total(torch.exp(-days_H / days)) for name, days in DECAYS.items()}
+    habit_H = torch.exp(-days_H / 60.0)
+    before_H = past.previous_H
+    goes_on_H = (before_H < q_H) & (checkins.trajectory_T[before_H] == checkins.trajectory_T[q_H])
+    hour_T = local_hour_fraction(checkins.local_seconds_T).float() * 24
+
+    def hours_apart(one: Tensor, other: Tensor) -> Tensor:
+        apart = (hour_T[one] - hour_T[other]).abs()
+        return torch.minimum(apart, 24 - apart)
+
+    for width in (0.5, 3.0):
+        found[f"visits_at_hour_{width:g}"] = total(
+            habit_H * torch.exp(-(hours_apart(q_H, row_H) ** 2) / (2 * width**2))
+        )
+    later_H = (hour_T[q_H] - hour_T[row_H]) % 24
+    for name, (low, high) in {"0_2": (0, 2), "2_5": (2, 5), "5_9": (5, 9)}.items():
+        found[f"visits_hours_later_{name}"] = total(habit_H * (later_H > low) * (later_H <= high))
+    source_H = batch.source_B[case_H]
+    category_T = world.category_P[poi_T]
+    same_category_H = category_T[before_H] == world.category_P[source_H]
+    found["own_after_category"] = total(habit_H * goes_on_H * same_category_H)
+    near_H = torch.exp(-world.distance_PP[poi_T[before_H], source_H] / 0.5)
+    found["own_after_near"] = total(habit_H * goes_on_H * near_H)
+    found["own_after_near_at_hour"] = total(
+        habit_H * goes_on_H * near_H * torch.exp(-(hours_apart(before_H, row_H) ** 2) / 8)
+    )
+    after_H = torch.minimum(q_H + 1, row_H)
+    returns_H = (
+        (after_H > q_H) & (poi_T[after_H] == source_H) & (checkins.trajectory_T[after_H] == checkins.trajectory_T[q_H])
+    )
+    found["own_reverse"] = total(habit_H * returns_H)
+    earlier_H = torch.maximum(before_H - 1, checkins.first_T[q_H])
+    two_back_H = (
+        (earlier_H < before_H)
+        & (checkins.trajectory_T[earlier_H] == checkins.trajectory_T[q_H])
+        & (poi_T[earlier_H] == source_H)
+    )
+    found["own_two_step"] = total(habit_H * two_back_H)
+    # Visits in a past trajectory that holds the source too.
+    trajectory_H = checkins.trajectory_T[q_H]
+    key_H = case_H * (int(checkins.trajectory_T.max()) + 1) + trajectory_H
+    with_source = torch.unique(key_H[(poi_T[q_H] == source_H) & (q_H < row_H)])
+    place_H = torch.searchsorted(with_source, key_H).clamp_max(max(len(with_source) - 1, 0))
+    together_H = (with_source[place_H] == key_H) if len(with_source) else torch.zeros_like(key_H, dtype=torch.bool)
+    found["own_same_trajectory"] = total(habit_H * together_H * (trajectory_H != checkins.trajectory_T[row_H]))
+    previous_B = torch.maximum(row_B - 1, checkins.first_T[row_B])
+    found["own_after_previous"] = total(habit_H * goes_on_H * (poi_T[before_H] == poi_T[previous_B][case_H]))
+    weekday_T = local_weekday(checkins.local_seconds_T)
+    found["visits_weekday"] = total(habit_H * (weekday_T[q_H] == weekday_T[row_H]))
+    first_of_day = (checkins.local_seconds_T[q_H] // 86400) != (checkins.local_seconds_T[before_H] // 86400)
+    found["visits_first_of_day"] = total(habit_H * first_of_day)
+    # Regularity: time since the last visit against the mean time between visits.
+    count_C = torch.zeros(len(key_C)).index_add_(0, slot_H, torch.ones(len(slot_H)))
+    last_C = torch.full((len(key_C),), 1e9).scatter_reduce_(0, slot_H, days_H, "amin")
+    first_C = torch.zeros(len(key_C)).scatter_reduce_(0, slot_H, days_H, "amax")
+    gap_C = (first_C - last_C) / (count_C - 1).clamp_min(1)
+    ratio_C = torch.where(count_C >= 2, torch.log((last_C + 0.02) / (gap_C.clamp_min(0) + 0.02)), 0.0).clamp(-5, 5)
+    found["overdue"] = ratio_C.clamp_min(0.0)
+    found["underdue"] = (-ratio_C).clamp_min(0.0)
+    for days in (0.05, 1.0, 3.0, 7.0, 60.0):
+        found[f"since_{days:g}d"] = torch.where(count_C > 0, torch.exp(-last_C / days), 0.0)
+    return found
+
+
+def _place_features(world: World, batch: CaseBatch, past: PastRows, case_C: Tensor, poi_C: Tensor) -> dict[str, Tensor]:
+    checkins, row_B, size = batch.checkins, batch.row_B, len(batch)
+    num_pois = world.dataset.num_pois
+    km_C = world.distance_PP[batch.source_B[case_C], poi_C]
+    found = {f"within_{km:g}km": torch.exp(-km_C / km) for km in (0.1, 0.5, 2.0, 8.0)}
+    weight_BP = (
+        torch.zeros(size * num_pois)
+        .index_add_(0, past.case_H * num_pois + checkins.poi_T[past.row_H], torch.ones(len(past.row_H)))
+        .view(size, -1)
+    )
+    for km in (0.3, 2.0):
+        kernel_BP = _sparse_times(torch.log1p(weight_BP), _kernel(world, km))
+        found[f"near_own_{km:g}km"] = torch.log1p(kernel_BP[case_C, poi_C])
+    num_categories = len(world.next_category_KK)
+    counts_BK = torch.zeros(size, num_categories)
+    counts_BK.index_put_(
+        (past.case_H, world.category_P[checkins.poi_T[past.row_H]]), torch.ones(len(past.row_H)), accumulate=True
+    )
+    category_C = world.category_P[poi_C]
+    found["own_category"] = torch.log1p(counts_BK[case_C, category_C])
+    source_category_B = world.category_P[batch.source_B]
+    found["category_after_category"] = world.next_category_KK[source_category_B[case_C], category_C]
+    local_B = checkins.local_seconds_T[row_B]
+    hour_B = (local_hour_fraction(local_B) * 24).long().clamp(0, 23)
+    slot_B = (local_weekday(local_B) >= 5).long() * 24 + hour_B
+    found["category_at_hour"] = world.category_at_HK[slot_B[case_C], category_C]
+    # Everyone's check-ins here near this hour, without the user's own of training.
+    key_C = batch.user_B[case_C] * num_pois + poi_C
+    at_C = torch.searchsorted(world.own_key_K, key_C).clamp_max(len(world.own_key_K) - 1)
+    own_C = torch.where(world.own_key_K[at_C] == key_C, world.own_by_hour_KH[at_C, hour_B[case_C]], 0.0)
+    found["place_at_hour"] = torch.log1p((world.by_hour_PH[poi_C, hour_B[case_C]] - own_C).clamp_min(0.0))
+    return found
+
+
+def _sparse_times(left_BP: Tensor, right_PK: Tensor) -> Tensor:
+    """A product whose left side is mostly zero."""
+    return torch.from_numpy(sparse.csr_array(left_BP.numpy()) @ right_PK.numpy())
+
+
+_KERNELS: dict[float, Tensor] = {}
+
+
+def _kernel(world: World, km: float) -> Tensor:
+    if km not in _KERNELS:
+        _KERNELS[km] = torch.exp(-world.distance_PP / km)
+    return _KERNELS[km]
+
+
+def _context(world: World, batch: CaseBatch, past: PastRows, profile_BP: Tensor) -> dict[str, Tensor]:
+    checkins, row_B = batch.checkins, batch.row_B
+    previous_B = torch.maximum(row_B - 1, checkins.first_T[row_B])
+    gap_B = (checkins.seconds_T[row_B] - checkins.seconds_T[previous_B]).float() / 60
+    local_B = checkins.local_seconds_T[row_B]
+    angle_B = 2 * torch.pi * local_hour_fraction(local_B).float()
+    size = len(batch)
+    length_B = (row_B - checkins.first_T[row_B] + 1).float()
+    is_new_T = (checkins.visit_number_T == 1).float()
+
+    def new_share(last: int) -> Tensor:
+        recent_H = (past.row_H > row_B[past.case_H] - last).float()
+        new_B = torch.zeros(size).index_add_(0, past.case_H, recent_H * is_new_T[past.row_H])
+        return (new_B + 1) / (torch.zeros(size).index_add_(0, past.case_H, recent_H) + 4)
+
+    same_trajectory_H = (checkins.trajectory_T[past.row_H] == checkins.trajectory_T[row_B][past.case_H]).float()
+    in_trajectory_B = torch.zeros(size).index_add_(0, past.case_H, same_trajectory_H)
+    others = world.ranker.features.others
+    case_N, _, count_N = others.transitions_from(batch.user_B, batch.source_B)
+    return {
+        "hour_sin": angle_B.sin(),
+        "hour_cos": angle_B.cos(),
+        "hour_sin2": (2 * angle_B).sin(),
+        "hour_cos2": (2 * angle_B).cos(),
+        "weekend": (local_weekday(local_B) >= 5).float(),
+        "log_gap": torch.log1p(gap_B.clamp_max(10000)),
+        "burst": (gap_B < 10).float(),
+        "in_trajectory_steps": torch.log1p(in_trajectory_B),
+        "log_history": torch.log1p(length_B),
+        "log_places": torch.log1p(profile_BP.sum(1)),
+        "new_of_10": new_share(10),
+        "new_of_50": new_share(50),
+        "source_visits": torch.log1p(checkins.visit_number_T[row_B].float()),
+        "source_popularity": torch.log1p(world.ranker.features.places.popularity_P[batch.source_B].float()),
+        "others_from_source": torch.log1p(torch.zeros(size).index_add_(0, case_N, count_N.float())),
+        "source_is_new": is_new_T[row_B],
+    }

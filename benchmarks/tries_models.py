@@ -1,0 +1,283 @@
+"""Small rankers over the cached cases of `tries_cases.py`: what an idea adds to evidence_sessions' score.
+
+score(d) = evidence_sessions(d) + change(x_d, z), with x_d a candidate's features and z what is known of the step; the
+places that are no candidates keep their score. Fitted by cross-entropy over the whole catalogue.
+
+Shape suffixes: N cases, C candidates, F features, Z context values.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from benchmarks.tries_cases import TryCases
+
+
+@dataclass(eq=False)
+class Arrays:
+    """Chosen features and context of cases, standardised, with what the loss needs."""
+
+    x_CF: Tensor
+    z_NZ: Tensor
+    base_C: Tensor
+    case_C: Tensor
+    poi_C: Tensor
+    start_N1: Tensor
+    at_target_N: Tensor
+    base_target_N: Tensor
+    rest_lse_N: Tensor
+    suffix: "Suffix | None" = None
+
+
+@dataclass(eq=False)
+class Suffix:
+    """The last check-ins of each case, oldest first, for rankers that read the sequence."""
+
+    poi_NK: Tensor
+    category_NK: Tensor
+    time_NKT: Tensor
+    num_pois: int
+    num_categories: int
+
+
+@dataclass(eq=False)
+class Scale:
+    """Standard deviations of the features; mean and deviation of the context."""
+
+    deviation_F: np.ndarray
+    mean_Z: np.ndarray
+    deviation_Z: np.ndarray
+
+
+def matrix(cases: TryCases, names: list[str], context: list[str], scale: Scale | None = None) -> tuple[Arrays, Scale]:
+    """Named features; ``a*b`` is a product of two."""
+
+    def values(name: str) -> np.ndarray:
+        found = np.ones(len(cases.case_C), np.float32)
+        for factor in name.split("*"):
+            found = found * cases.features[factor]
+        return found
+
+    x_CF = np.empty((len(cases.case_C), len(names)), np.float32)
+    for column, name in enumerate(names):
+        x_CF[:, column] = values(name)
+    z_NZ = (
+        np.stack([cases.context[name] for name in context], 1)
+        if context
+        else np.zeros((len(cases.row_N), 0), np.float32)
+    )
+    if scale is None:
+        deviation = x_CF.std(0)
+        scale = Scale(
+            np.where(deviation > 1e-6, deviation, 1.0), z_NZ.mean(0), np.where(z_NZ.std(0) > 1e-6, z_NZ.std(0), 1.0)
+        )
+    x_CF /= scale.deviation_F
+    z_NZ = (z_NZ - scale.mean_Z) / scale.deviation_Z
+    start = np.searchsorted(cases.case_C, np.arange(len(cases.row_N) + 1))
+    return (
+        Arrays(
+            torch.from_numpy(x_CF),
+            torch.from_numpy(z_NZ.astype(np.float32)),
+            torch.from_numpy(cases.base_C),
+            torch.from_numpy(cases.case_C),
+            torch.from_numpy(cases.poi_C),
+            torch.from_numpy(start),
+            torch.from_numpy(cases.at_target_N),
+            torch.from_numpy(cases.base_target_N),
+            torch.from_numpy(cases.rest_lse_N),
+        ),
+        scale,
+    )
+
+
+class Sequence(nn.Module):
+    """A state of the last check-ins: embeddings of place and category with the times between, through a GRU."""
+
+    def __init__(self, suffix: Suffix, width: int = 64) -> None:
+        super().__init__()
+        self.poi = nn.Embedding(suffix.num_pois, 32)
+        self.category = nn.Embedding(suffix.num_categories, 16)
+        self.dropout = nn.Dropout(0.4)
+        self.encoder = nn.GRU(48 + suffix.time_NKT.shape[2], width, batch_first=True)
+
+    def forward(self, suffix: Suffix, cases: slice) -> Tensor:
+        token = torch.cat([self.poi(suffix.poi_NK[cases]), self.category(suffix.category_NK[cases])], 2)
+        token = torch.cat([self.dropout(token), suffix.time_NKT[cases]], 2)
+        return self.dropout(self.encoder(token)[1][0])
+
+
+def _silence(network: nn.Sequential, *, bias: bool = True) -> None:
+    """Let a network begin by saying nothing."""
+    last = network[len(network) - 1]
+    assert isinstance(last, nn.Linear)
+    nn.init.zeros_(last.weight)
+    if bias:
+        nn.init.zeros_(last.bias)
+
+
+class Change(nn.Module):
+    """What is added to the score of each candidate: linear, with weights that depend on the step, or any function."""
+
+    def __init__(
+        self,
+        kind: str,
+        num_features: int,
+        num_context: int,
+        hidden: int = 32,
+        dropout: float = 0.1,
+        suffix: Suffix | None = None,
+    ) -> None:
+        super().__init__()
+        self.kind = kind
+        self.weight = nn.Parameter(torch.zeros(num_features))
+        if "gate" in kind:
+            self.gate = nn.Parameter(torch.zeros(num_context, num_features))
+        if "deepgate" in kind:
+            self.deep = nn.Sequential(
+                nn.Linear(num_context, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, num_features)
+            )
+            _silence(self.deep)
+        if "seq" in kind:
+            assert suffix is not None
+            self.sequence = Sequence(suffix)
+            self.read = nn.Linear(64, num_features)
+            nn.init.zeros_(self.read.weight)
+            nn.init.zeros_(self.read.bias)
+            self.table = nn.Embedding(suffix.num_pois, 64)
+            nn.init.zeros_(self.table.weight)
+        if "mlp" in kind:
+            self.mlp = nn.Sequential(
+                nn.Linear(num_features + num_context, hidden),
+                nn.GELU(),
+                nn.Dropout(dropout),
+                nn.Linear(hidden, hidden),
+                nn.GELU(),
+                nn.Linear(hidden, 1),
+            )
+            _silence(self.mlp, bias=False)
+
+    def forward(
+        self,
+        x_CF: Tensor,
+        z_NZ: Tensor,
+        case_C: Tensor,
+        suffix: Suffix | None = None,
+        cases: slice = slice(0),
+        poi_C: Tensor | None = None,
+    ) -> Tensor:
+        change_C = x_CF @ self.weight
+        if "seq" in self.kind:
+            assert suffix is not None and poi_C is not None
+            state_ND = self.sequence(suffix, cases)
+            if "seqgate" in self.kind:
+                change_C = change_C + (x_CF * self.read(state_ND)[case_C]).sum(1)
+            if "core" in self.kind:
+                change_C = change_C + (state_ND[case_C] * self.table(poi_C)).sum(1)
+        if "gate" in self.kind:
+            weight_NF = z_NZ @ self.gate
+            if "deepgate" in self.kind:
+                weight_NF = weight_NF + self.deep(z_NZ)
+            change_C = change_C + (x_CF * weight_NF[case_C]).sum(1)
+        if "mlp" in self.kind:
+            change_C = change_C + self.mlp(torch.cat([x_CF, z_NZ[case_C]], 1)).squeeze(1)
+        return change_C
+
+
+def losses(score_C: Tensor, data: Arrays, first: int, last: int) -> Tensor:
+    """Cross-entropy of cases first..last."""
+    low, high = int(data.start_N1[first]), int(data.start_N1[last])
+    case_C = data.case_C[low:high] - first
+    rest_N = data.rest_lse_N[first:last]
+    top_N = rest_N.clone().scatter_reduce_(0, case_C, score_C.detach(), "amax")
+    mass_N = torch.exp(rest_N - top_N).index_add(0, case_C, torch.exp(score_C - top_N[case_C]))
+    at_N = data.at_target_N[first:last] - low
+    is_in = data.at_target_N[first:last] >= 0
+    target_N = torch.where(is_in, score_C[at_N.clamp_min(0)], data.base_target_N[first:last])
+    return torch.log(mass_N) + top_N - target_N
+
+
+def fit(
+    kind: str,
+    data: Arrays,
+    *,
+    epochs: int,
+    seed: int = 0,
+    block: int = 256,
+    rate: float = 1e-2,
+    decay: float = 1e-4,
+    hidden: int = 32,
+    smooth: float = 0.0,
+) -> Change:
+    """Adam with a cosine schedule; the same seed gives the same weights."""
+    torch.manual_seed(seed)
+    model = Change(kind, data.x_CF.shape[1], data.z_NZ.shape[1], hidden, suffix=data.suffix)
+    slow = [parameter for name, parameter in model.named_parameters() if name != "weight"]
+    groups = [{"params": [model.weight], "lr": rate, "weight_decay": 0.0}]
+    if slow:
+        groups.append(
+            {
+                "params": slow,
+                "lr": rate * (0.3 if any(word in kind for word in ("mlp", "deep", "seq")) else 0.5),
+                "weight_decay": decay,
+            }
+        )
+    optimiser = torch.optim.AdamW(groups)
+    num_cases = len(data.base_target_N)
+    starts = list(range(0, num_cases, block))
+    steps = epochs * len(starts)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    rng = np.random.default_rng(seed)
+    for _ in range(epochs):
+        rng.shuffle(starts)
+        for first in starts:
+            last = min(first + block, num_cases)
+            low, high = int(data.start_N1[first]), int(data.start_N1[last])
+            change_C = model(
+                data.x_CF[low:high],
+                data.z_NZ[first:last],
+                data.case_C[low:high] - first,
+                data.suffix,
+                slice(first, last),
+                data.poi_C[low:high],
+            )
+            loss = losses(data.base_C[low:high] + change_C, data, first, last).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+    return model.eval()
+
+
+def scores(model: Change, data: Arrays, block: int = 512) -> tuple[Tensor, float]:
+    """Score of every candidate, and the mean cross-entropy."""
+    found, loss = [], 0.0
+    num_cases = len(data.base_target_N)
+    with torch.inference_mode():
+        for first in range(0, num_cases, block):
+            last = min(first + block, num_cases)
+            low, high = int(data.start_N1[first]), int(data.start_N1[last])
+            score_C = data.base_C[low:high] + model(
+                data.x_CF[low:high],
+                data.z_NZ[first:last],
+                data.case_C[low:high] - first,
+                data.suffix,
+                slice(first, last),
+                data.poi_C[low:high],
+            )
+            loss += float(losses(score_C, data, first, last).sum())
+            found.append(score_C)
+    return torch.cat(found), loss / num_cases
+
+
+def better_of(cases: TryCases, score_C: np.ndarray) -> np.ndarray:
+    """How many places stand above each target."""
+    inside = cases.at_target_N >= 0
+    target_N = np.where(inside, score_C[np.maximum(cases.at_target_N, 0)], cases.base_target_N)
+    better_N = np.zeros(len(target_N), np.int64)
+    np.add.at(better_N, cases.case_C, score_C > target_N[cases.case_C])
+    num_pois = cases.rest_NP.shape[1]
+    for index, (row, target) in enumerate(zip(cases.rest_NP, target_N, strict=True)):
+        better_N[index] += num_pois - np.searchsorted(row, target, side="right")
+    return better_N

@@ -1,0 +1,51 @@
+"""Explanations where h_t and the step weigh the evidence: the same exact addends, and weights that edits move."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from analysis.explain.edited_case import build_edited_case
+from analysis.explain.evidence_items import each_without, evidence_items
+from analysis.explain.explanation import explain_fully
+from analysis.explain.score_parts import decompose_scores
+from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
+from recap.predictor import Predictor
+from tests.analysis.planted import small_predictor
+
+CASES = range(0, 24, 6)
+
+
+@cache
+def predictor() -> Predictor:
+    evidence = EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(), weighing=WeighingConfig())
+    return small_predictor(evidence=evidence, core_scope="nowhere")
+
+
+def test_rows_add_up_and_terms_can_be_taken_away() -> None:
+    """Terms are the evidence, parts are the total, and each term left out takes exactly its number."""
+    for number in CASES:
+        edited_case = build_edited_case(predictor(), number)
+        (entry,) = decompose_scores(edited_case, [edited_case.target])
+        assert abs(entry.residual) < 1e-9
+        assert entry.core == 0.0
+        items = [item for item in evidence_items(edited_case, edited_case.target) if item.kind == "evidence"]
+        totals = predictor().score_counterfactuals(each_without(edited_case, edited_case.target, items))
+        for total_P, term in zip(totals, entry.evidence_terms.values(), strict=True):
+            assert float(total_P[edited_case.target]) == pytest.approx(entry.total - term, abs=1e-9)
+
+
+def test_the_graph_token_moves_the_evidence() -> None:
+    """Without the token h_t is another, and so are the weights of the clues."""
+    edited_case = build_edited_case(predictor(), 0)
+    whole = edited_case.evidence_terms(edited_case.target)
+    without = replace(edited_case, variant=replace(edited_case.variant, off=frozenset({"graph_token"})))
+    changed = without.evidence_terms(edited_case.target)
+    assert whole.keys() == changed.keys()
+    assert max(abs(whole[name] - changed[name]) for name in whole) > 1e-6
+
+
+def test_a_whole_explanation_holds() -> None:
+    """What a page needs of a case is there, and its contrast adds up."""
+    explained = explain_fully(predictor(), 0)
+    assert abs(explained.contrast.residual) < 1e-9

@@ -1,0 +1,154 @@
+"""Evidence about new places and weights that depend on the step: by hand, no future, and terms that still add up."""
+
+from functools import cache
+from math import exp, log, log1p, sqrt
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
+from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
+from recap.evidence.features import EvidenceFeatures
+from recap.evidence.steps import STEP_NUMBERS, step_numbers
+from recap.evidence.surroundings import Surroundings
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.model.config import Stage
+from recap.model.evidence_terms import EvidenceTerms
+from recap.model.recap import Recap
+from recap.scores import CaseBatch
+from tests.checkins import split_dataset
+from tests.worlds import all_cases, batch_of, small_city, small_recap
+
+TRAIN, TEST = c.TRAIN, c.TEST
+WEIGHED = EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(alike_users=2), weighing=WeighingConfig())
+
+# Users 0 to 2 trained at {0, 1}, {0, 1, 2} and {1, 3}; user 0 goes on to place 4, rows 0-3.
+WALKS = [
+    (0, [(0, TRAIN), (1, TRAIN), (0, TRAIN), (4, TEST)]),
+    (1, [(0, TRAIN), (1, TRAIN), (2, TRAIN)]),
+    (2, [(1, TRAIN), (3, TRAIN)]),
+]
+
+
+@cache
+def world() -> Dataset:
+    return split_dataset(WALKS, num_pois=5)
+
+
+def batch_at(dataset: Dataset, *rows: int) -> CaseBatch:
+    return CaseBatch(CheckinTensors.from_dataset(dataset), torch.tensor(rows))
+
+
+def test_visitors_alike_by_hand() -> None:
+    """At row 2 user 0 knows {0, 1}. Rarity log(3 / (1 + visitors)): 0 at place 0, log(3/4) at 1, log(3/2) at 2 and 3.
+
+    Likeness with {0, 1, 2} is |log 3/4| / length, of which place 1 alone has both; with {1, 3} the same.
+    """
+    around = Surroundings.from_dataset(world(), SurroundingsConfig(near_km=(1.0,), alike_users=100))
+    found = around.of(batch_at(world(), 2), torch.tensor([[0.0, log1p(1), log1p(2), 0.0, 0.0]], dtype=torch.float64))
+    one, two = log(3 / 4), log(3 / 2)
+    like = abs(one) / sqrt(one**2 + two**2)
+    expected = [log1p(20 * like), log1p(40 * like), log1p(20 * like), log1p(20 * like), 0.0]
+    assert found["visitors_alike"][0].tolist() == pytest.approx(expected)
+    assert found["within_1_km"][0].tolist() == pytest.approx([1, exp(-1), exp(-2), 1, 1])
+
+
+def test_only_new_places_have_surroundings() -> None:
+    """Row 2: places 0 and 1 are known."""
+    graph = TransitionGraph.from_dataset(world())
+    features = EvidenceFeatures.from_dataset(world(), graph, WEIGHED)
+    dense = features.of(batch_at(world(), 2)).dense
+    for name in WEIGHED.surrounding_features:
+        assert dense[name][0, :2].tolist() == [0, 0]
+        assert float(dense[name][0, 2]) > 0
+
+
+def test_step_numbers_by_hand() -> None:
+    """Hourly check-ins: at row 2 the gap is 60 minutes; three check-ins of one walk at two places, two of them new."""
+    number_Z = step_numbers(batch_at(world(), 2), 10.0)[0]
+    centre = torch.tensor([5.5, 0.16, 1.6, 5.0, 3.3, 0.2, 0.2], dtype=torch.float64)
+    spread = torch.tensor([2.7, 0.37, 0.9, 1.2, 0.7, 0.16, 0.19], dtype=torch.float64)
+    raw = dict(zip(STEP_NUMBERS, (number_Z * spread + centre).tolist(), strict=True))
+    shares = {"new_of_last_10": 3 / 7, "new_of_last_50": 3 / 7}
+    walk = {"trajectory_length": log(4), "history_length": log(4), "known_places": log(3)}
+    assert raw == pytest.approx({"gap": log(61), "in_burst": 0.0, **walk, **shares})
+
+
+@cache
+def weighed_model() -> tuple[Recap, EvidenceTerms]:
+    model = small_recap(small_city(), evidence=WEIGHED.model_dump())
+    assert model.evidence is not None
+    return model, model.evidence
+
+
+def test_terms_of_a_weighed_model_add_up() -> None:
+    """For every place of every seventh case, under weights that differ from case to case."""
+    model, terms = weighed_model()
+    batch = batch_of(small_city(), all_cases(small_city())[::7])
+    with torch.inference_mode():
+        scores = model(batch, Stage())
+        values = terms.values(batch, None, model.encode(batch, Stage()))
+        assert float(values.weight_BF.std(0).min()) > 1e-3
+        for poi in range(small_city().num_pois):
+            term_BF = terms.terms_at(values, torch.full((len(batch),), poi))
+            np.testing.assert_allclose(term_BF.sum(1), scores.dense["evidence"][:, poi], atol=1e-11)
+
+
+def test_weighing_by_nothing_is_no_weighing() -> None:
+    """The further weights at zero: the evidence of one weight for all steps."""
+    model, terms = weighed_model()
+    batch = batch_of(small_city(), all_cases(small_city())[::7])
+    state_BD = model.encode(batch, Stage())
+    zeros = {name: torch.zeros_like(value) for name, value in terms.state_dict().items() if name != "weight_F"}
+    silent = EvidenceTerms(terms._features, state_BD.shape[1]).double()
+    silent.load_state_dict({"weight_F": terms.weight_F.detach(), **zeros})
+    features = EvidenceFeatures.from_dataset(
+        small_city(),
+        TransitionGraph.from_dataset(small_city()),
+        WEIGHED.model_copy(update={"weighing": None}),
+    )
+    unweighed = EvidenceTerms(features).double()
+    unweighed.load_state_dict({"weight_F": terms.weight_F.detach()})
+    with torch.inference_mode():
+        np.testing.assert_allclose(silent(batch, None, state_BD), unweighed(batch), atol=1e-11)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.integers(0, 16))
+def test_the_future_changes_no_score(pick: int, place: int) -> None:
+    """Everything after the source moved to another place: the same scores of every place."""
+    dataset = small_city()
+    model, _ = weighed_model()
+    cases = all_cases(dataset)
+    row = int(cases[pick % len(cases)])
+    changed = dataset.checkins.copy()
+    changed.loc[changed.index > row, c.POI] = place
+    edited = Dataset(checkins=changed, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
+    with torch.inference_mode():
+        assert torch.equal(model(batch_at(edited, row), Stage()).total, model(batch_at(dataset, row), Stage()).total)
+
+
+def test_batches_change_no_score() -> None:
+    """All cases at once or one by one."""
+    model, _ = weighed_model()
+    rows = all_cases(small_city())[::11]
+    with torch.inference_mode():
+        together = model(batch_of(small_city(), rows), Stage()).total
+        for case, row in enumerate(rows.tolist()):
+            alone = model(batch_at(small_city(), row), Stage()).total[0]
+            np.testing.assert_allclose(alone, together[case], atol=1e-11)
+
+
+def test_older_configurations_keep_their_names() -> None:
+    """New parts are none where not asked for, so that a finished training keeps its digest."""
+    assert "surroundings" not in EvidenceConfig().model_dump(exclude_none=True)
+    assert WEIGHED.log_linear == EvidenceConfig(sessions=True)
+    assert WEIGHED.surrounding_features[-1] == "visitors_alike"
+    with pytest.raises(ConfigError):
+        EvidenceConfig.parse({"surroundings": {"near_km": [0.0]}})
