@@ -189,7 +189,8 @@ def remove(
     """Take out, or set aside, what validation and test make no cases of, in the configured order; count it.
 
     Args:
-        told: for `columns.USER` and `columns.POI` the code of each row of the table, and for each code whether training has it.
+        told: for `columns.USER` and `columns.POI` the code of each row of the table, and for each code whether training
+            has it.
     """
 
     def short(rows: Rows) -> Rows:
