@@ -1,6 +1,9 @@
-"""How cost grows with check-ins: prepare, the revisit history and the statistics, each in a process of its own.
+"""How cost grows with check-ins: prepare, the revisit history, the statistics, a training, an exact ranking.
 
     python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--keep-all]
+    python benchmarks/scale.py 340_000 3_328_000 33_278_683 --format parquet --steps prepare train rank
+
+Each step is a process of its own.
 
 Draws that many synthetic check-ins (seeded; nothing about real people), writes them as a TSMC2014 text file or as
 Parquet, and prints one JSON line for each step: wall and processor seconds, peak memory, results, versions, hardware.
@@ -142,17 +145,24 @@ print(json.dumps({"checkins": len(checkins.poi_T), "build_seconds": round(time.p
 KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_checkins", "min_trajectory_length")]
 
 
-def run_step(step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool) -> dict[str, Any]:
+def run_step(
+    step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool, engine: str = "auto"
+) -> dict[str, Any]:
     """One step in a process of its own, with the results worth keeping."""
     recap = str(Path(sys.executable).with_name("recap"))
     if step == "prepare":
         command = [recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"]
+        if engine != "auto":
+            command += ["--engine", engine]
         result = measure([*command, *(KEEP_ALL if keep_all else [])])
         summary = json.loads(result.pop("output"))
         keys = ("raw", "checkins", "users", "pois", "cases", "transitions", "dropped")
         return result | {key: summary[key] for key in keys}
     if step == "history":
         result = measure([sys.executable, "-c", HISTORY, str(dataset)])
+        return result | json.loads(result.pop("output"))
+    if step in ("train", "rank"):
+        result = measure([sys.executable, str(Path(__file__).with_name("scale_model.py")), step, str(dataset)])
         return result | json.loads(result.pop("output"))
     result = measure([recap, "stats", str(dataset), "--json"])
     statistics = json.loads(result.pop("output"))
@@ -166,9 +176,9 @@ def main() -> None:
     parser.add_argument("counts", nargs="+", type=int)
     parser.add_argument("--format", dest="source_format", choices=("foursquare", "parquet"), default="foursquare")
     parser.add_argument("--folder", type=Path, help="where the files are written; a temporary folder by default")
-    parser.add_argument(
-        "--steps", nargs="+", choices=("prepare", "history", "stats"), default=["prepare", "history", "stats"]
-    )
+    steps = ("prepare", "history", "stats", "train", "rank")
+    parser.add_argument("--steps", nargs="+", choices=steps, default=["prepare", "history", "stats"])
+    parser.add_argument("--engine", choices=("auto", "memory", "duckdb"), default="auto", help="of prepare")
     parser.add_argument("--keep-all", action="store_true", help="lower every minimum of the protocol to 1")
     arguments = parser.parse_args()
     hardware = {
@@ -187,7 +197,7 @@ def main() -> None:
             if not raw.exists():
                 write_checkins(raw, count, arguments.source_format)
             for step in arguments.steps:
-                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all)
+                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all, arguments.engine)
                 line = {"benchmark": "scale", "step": step, "count": count, "format": arguments.source_format}
                 line["keep_all"] = arguments.keep_all
                 load = {

@@ -113,7 +113,7 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
         split = split_by_time(seconds[order], order, trajectory, config)
 
     train = order[split == c.TRAIN]
-    told = {"user": (user, seen_in(user, train)), "poi": (poi, seen_in(poi, train))}
+    told = {c.USER: (user, seen_in(user, train)), c.POI: (poi, seen_in(poi, train))}
     left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
     left = remove(left, told, config, 1 if is_given else config.min_trajectory_length, dropped)
     frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
@@ -189,7 +189,8 @@ def remove(
     """Take out, or set aside, what validation and test make no cases of, in the configured order; count it.
 
     Args:
-        told: for "user" and "poi" the code of each row of the table, and for each code whether training has it.
+        told: for `columns.USER` and `columns.POI` the code of each row of the table, and for each code whether training
+            has it.
     """
 
     def short(rows: Rows) -> Rows:
@@ -200,7 +201,7 @@ def remove(
         return rows.without(is_short)
 
     def unseen(rows: Rows) -> Rows:
-        for reason, (codes, is_seen) in (("unseen_user", told["user"]), ("unseen_poi", told["poi"])):
+        for reason, (codes, is_seen) in (("unseen_user", told[c.USER]), ("unseen_poi", told[c.POI])):
             gone = (rows.split != c.TRAIN) & ~is_seen[codes[rows.row]]
             dropped[reason] += int((gone & ~rows.is_aside).sum())
             dropped["short_trajectory"] += int((gone & rows.is_aside).sum())

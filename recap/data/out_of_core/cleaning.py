@@ -98,7 +98,7 @@ def clean_ordered(ordered: OrderedRows, config: DataConfig, block_rows: int = BL
         seen_U = np.zeros(ordered.num_users, dtype=bool)
         seen_U[block.user[split == c.TRAIN]] = True
         rows = Rows(np.arange(len(block)), split, trajectory, np.zeros(len(block), dtype=bool))
-        told = {"user": (block.user, seen_U), "poi": (block.poi, seen_P)}
+        told = {c.USER: (block.user, seen_U), c.POI: (block.poi, seen_P)}
         rows = remove(rows, told, config, config.min_trajectory_length, dropped)
         if not len(rows.row):
             continue
@@ -174,7 +174,7 @@ class _Block:
 
 
 def _user_blocks(ordered: OrderedRows, block_rows: int) -> Iterator[_Block]:
-    with pq.ParquetFile(ordered.rows) as file:
+    with pq.ParquetFile(ordered.rows, pre_buffer=False) as file:
         rest: pa.Table | None = None
         for batch in file.iter_batches(block_rows, use_threads=False):
             table = pa.table(batch)

@@ -78,12 +78,10 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
     try:
         database.read_parquet(str(spool)).create_view("spool")
         for name, column in ((c.USER, c.USER_ID), (c.POI, c.POI_ID)):
-            database.execute(
-                f"CREATE TABLE {name}s AS SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS number "  # noqa: S608
-                f"FROM (SELECT DISTINCT {column} AS id FROM spool)"
-            )
-            ids = database.table(f"{name}s").order("number").project("id")
+            ids = database.sql(f"SELECT DISTINCT {column} AS id FROM spool ORDER BY id")  # noqa: S608
             ids.write_parquet(str(ordered[name]), compression="zstd")
+            numbered = database.read_parquet(str(ordered[name]), file_row_number=True)
+            numbered.project("id, file_row_number::INTEGER AS number").create_view(f"{name}s")
         rows = database.sql(
             f"SELECT users.number AS {c.USER}, pois.number AS {c.POI}, "  # noqa: S608
             f"{SECONDS}, {c.TZ_OFFSET_MINUTES}, {c.SOURCE_ROW} FROM spool "
@@ -105,17 +103,23 @@ def rows_at(spool: Path, row_N: np.ndarray) -> pd.DataFrame:
     """The readers' rows with these source rows, in the order asked for; one block of the file in memory at a time."""
     order = np.argsort(row_N)
     wanted, found, start = row_N[order], [], 0
-    with pq.ParquetFile(spool) as file:
+    with pq.ParquetFile(spool, pre_buffer=False) as file:
         for group in range(file.num_row_groups):
             end = start + file.metadata.row_group(group).num_rows
             inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, end)] - start
             if len(inside):
-                found.append(file.read_row_group(group, use_threads=False).take(inside))
+                rows = file.read_row_group(group, use_threads=False).take(inside)
+                found.append(pa.table({name: _plain(rows[name]) for name in rows.column_names}))
             start = end
     table = pa.concat_tables(found).to_pandas()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return table.iloc[place].reset_index(drop=True)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Without a dictionary, which would hold the values of all other rows too."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _engine_errors() -> type[Exception]:

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -20,8 +21,8 @@ from recap.data.preparation import describe_pois
 from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
-ENGINE_BYTES: Final = 3 << 29
-"""What the engine may hold, 1.5 GiB; the rest of what it sorts lies on disk."""
+LEAST_ENGINE_BYTES: Final = 1 << 30
+"""What the engine may hold at least; more where a quarter of the free memory is more. The rest lies on disk."""
 
 
 def prepare_out_of_core(
@@ -32,7 +33,7 @@ def prepare_out_of_core(
     *,
     name: str,
     preset: str = "custom",
-    memory_bytes: int = ENGINE_BYTES,
+    memory_bytes: int | None = None,
     block_rows: int = BLOCK_ROWS,
 ) -> Dataset:
     """Build a dataset from a Parquet file without ever holding its rows.
@@ -40,6 +41,7 @@ def prepare_out_of_core(
     Args:
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
             disk goes again.
+        memory_bytes: what the engine may hold; None takes a quarter of the free memory.
 
     Raises:
         ConfigError: DuckDB is missing, or the file or the protocol needs all rows at once.
@@ -56,6 +58,8 @@ def prepare_out_of_core(
                 "keep_given_split=false"
             )
         trim_heap()
+        if memory_bytes is None:
+            memory_bytes = max(LEAST_ENGINE_BYTES, psutil.virtual_memory().available // 4)
         ordered = order_rows(spool, folder, memory_bytes)
         clean = clean_ordered(ordered, config, block_rows)
         trim_heap()
@@ -92,22 +96,30 @@ def _number(clean: CleanRows, ordered: OrderedRows) -> tuple[pd.DataFrame, np.nd
     numbers = []
     columns: dict[str, np.ndarray] = {}
     for name, size in ((c.USER, ordered.num_users), (c.POI, ordered.num_pois)):
-        codes = table[name].to_numpy()
         occurs = np.zeros(size, dtype=bool)
-        occurs[codes] = True
-        columns[name] = (np.cumsum(occurs, dtype=np.int32) - 1).astype(np.int32)[codes]
+        for codes in table[name].iterchunks():
+            occurs[codes.to_numpy()] = True
+        rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+        columns[name] = np.concatenate([rank[codes.to_numpy()] for codes in table[name].iterchunks()])
         numbers.append(np.flatnonzero(occurs))
-        table = table.drop_columns([name])
-    columns[c.TIME] = table[SECONDS].to_numpy().astype("datetime64[s]")
-    table = table.drop_columns([SECONDS])
+        table = _without(table, name)
+    columns[c.TIME] = table[SECONDS].to_numpy().view("datetime64[s]")
+    table = _without(table, SECONDS)
     for name in (c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT, c.SOURCE_ROW, c.HISTORY_ONLY):
         columns[name] = table[name].to_numpy()
-        table = table.drop_columns([name])
+        table = _without(table, name)
     if not columns[c.HISTORY_ONLY].any():
         del columns[c.HISTORY_ONLY]
     checkins = pd.DataFrame(columns, copy=False)
     checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
     return checkins, numbers[0], numbers[1]
+
+
+def _without(table: pa.Table, column: str) -> pa.Table:
+    """The other columns; the memory of this one goes back at once."""
+    table = table.drop_columns([column])
+    trim_heap()
+    return table
 
 
 def _earliest(checkins: pd.DataFrame, num_pois: int) -> np.ndarray:

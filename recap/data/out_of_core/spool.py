@@ -1,6 +1,7 @@
 """The readers' rows on disk: what they hand over block by block, numbered, with times as seconds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -41,18 +42,28 @@ class Spool:
         rows = np.arange(self.num_rows, self.num_rows + block.num_rows, dtype=np.int64)
         seconds = block[c.TIME].cast(pa.int64())
         table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, pa.array(rows))
-        try:
+        with self._refusing():
             self._writer = self._writer or pq.ParquetWriter(self.path, table.schema, compression="zstd")
             self._writer.write_table(table)
-        except OSError as error:
-            raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
         self.num_rows += block.num_rows
 
     def close(self) -> None:
-        """Finish the file."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        """Finish the file.
+
+        Raises:
+            RecapError: the disk refused.
+        """
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with self._refusing():
+                writer.close()
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
 
 
 def spool_rows(path: Path, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:

@@ -78,7 +78,8 @@ def _parse_parquet(
 ) -> tuple[CheckinTableBuilder, int, dict[str, str]]:
     require_file(path)
     try:
-        with pq.ParquetFile(path) as file:
+        # Without a buffer beside it: that would hold every byte of the file read so far.
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             names = list(file.schema_arrow.names)
             require_distinct(names, path.name)
             mapping = complete_mapping(options.columns, names, path.name)

@@ -39,6 +39,9 @@ def test_prepares_and_describes(tmp_path: Path) -> None:
     assert dataset.hash == summary["dataset_hash"]
     assert summary["cases"] == {name: len(dataset.cases(i)) for i, name in enumerate(("train", "val", "test"))}
     statistics = recap_json("stats", tmp_path / "out")
+    drawn = recap_json("evaluate", "--baseline", "visit_count", "--data", tmp_path / "out", "--cases", 2)
+    assert (drawn["all"]["n"], drawn["drawn_from"]) == (2, summary["cases"]["test"])
+    assert drawn["records"].endswith("-test-every_step-2.parquet"), "never taken for the records of all cases"
     assert [row["n"] for row in statistics["hops"]] == [1, 2, 3, 4, 5]
     again = recap("prepare", source, "--out", tmp_path / "out", "--set", "min_poi_checkins=5")
     assert again.returncode == 0 and "recap train" in " ".join(again.stdout.split())
@@ -109,6 +112,8 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
         (["--preset", "paris"], "'paris'"),
         (["--format", "foursquer"], "'foursquer'"),
         (["--colour", "red"], "--colour"),
+        (["--engine", "spark"], "'spark'"),
+        (["--engine", "duckdb"], "Parquet files, got foursquare"),
     ],
 )
 def test_refuses_bad_options(tmp_path: Path, arguments: list[str], part: str) -> None:

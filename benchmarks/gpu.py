@@ -1,0 +1,240 @@
+"""What a graphics card makes of every preset and rival: seconds an epoch, memory, equality with the processor.
+
+    python benchmarks/gpu.py [DATASET] [--full] [--cpu-run nyc=CHECKPOINT] [--out gpu.json] [--device auto]
+
+Prints one JSON object; with a card and New York in about ten minutes. Every configuration trains for some seconds from
+its last epoch's stage on, where every part acts; an epoch is extrapolated from its steps and says so. Equality: scores
+of test cases in float32 without TF32 within 1e-5 max(1, |score|) of the processor's, ranks in float64 equal. Then `nyc`
+(130 epochs) and `recap_evidence` are trained whole; `--cpu-run` names the same training from a processor, whose
+test metrics then stand beside. `--full` trains every other one too. Without a DATASET a synthetic city is made;
+without a card all of it runs small on the processor, and what needs a card says "not measured".
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from recap import columns as c
+from recap.checkpoint import Checkpoint, library_versions
+from recap.data.cleaning import DataConfig
+from recap.data.dataset import Dataset
+from recap.data.preparation import prepare_dataset
+from recap.data.synthetic.city import build_demo_city
+from recap.device import choose_device
+from recap.errors import ConfigError, RecapError
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.scoring import rank_cases
+from recap.presets import training_preset
+from recap.rivals.configs import RIVALS
+from recap.scores import CaseBatch
+from recap.training.loop import TrainingLoop
+from recap.training.run import build_trainer, train
+from recap.training_config import AnyTraining, TrainConfig
+
+PRESETS: Final = ("nyc", "tky", "ca", "nyc_tuned", "quick", "recap_evidence", "demo", "tiny")
+WHOLE: Final = ("nyc", "recap_evidence")
+NOT_MEASURED: Final = "not measured"
+TOLERANCE: Final = 1e-5
+WARM_UP_STEPS: Final = 3
+FASTEST: Final = {"precision": "bf16", "compile": True}
+METRICS: Final = ("n", "hr1", "hr20", "ndcg20", "mrr")
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for the card."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def new_trainer(dataset: Dataset, config: AnyTraining, folder: str, device: torch.device) -> TrainingLoop:
+    """A training at the beginning of its last epoch, with fresh weights."""
+    trainer = build_trainer(dataset, config, Path(tempfile.mkdtemp(dir=folder)), device)
+    trainer._begin()
+    trainer._begin_epoch(config.epochs)
+    return trainer
+
+
+def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
+    """Seconds of an epoch from as many steps as fit into the time, and the card's memory."""
+    device, size, total = trainer.device, trainer.config.batch_size, trainer.steps_per_epoch
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+    def take(step: int) -> None:
+        start = step % total * size
+        trainer._learn(slice(start, start + size))
+
+    for step in range(WARM_UP_STEPS):
+        take(step)
+    synchronise(device)
+    started, steps = time.perf_counter(), 0
+    while steps < total and (steps < 2 or time.perf_counter() - started < seconds):
+        take(WARM_UP_STEPS + steps)
+        steps += 1
+        if steps % 10 == 0:
+            synchronise(device)
+    synchronise(device)
+    a_step = (time.perf_counter() - started) / steps
+    card = device.type == "cuda"
+    return {
+        "epoch_seconds": round(a_step * total, 3),
+        "steps_measured": steps,
+        "steps_per_epoch": total,
+        "extrapolated": steps < total,
+        "allocated_gb": round(torch.cuda.max_memory_allocated(device) / 1e9, 3) if card else NOT_MEASURED,
+        "reserved_gb": round(torch.cuda.max_memory_reserved(device) / 1e9, 3) if card else NOT_MEASURED,
+    }
+
+
+def measure_equality(dataset: Dataset, config: AnyTraining, on_card: TrainingLoop, folder: str, cases: int) -> Any:
+    """How far the card's scores lie from the processor's, with the same weights; ranks in float64."""
+    if on_card.device.type != "cuda":
+        return NOT_MEASURED
+    on_processor = new_trainer(dataset, config, folder, torch.device("cpu"))
+    weights = {name: tensor.cpu() for name, tensor in on_card.model.state_dict().items()}
+    on_processor.model.load_state_dict(weights)
+    described = describe_cases(dataset, on_card.graph, c.TEST, most=cases)
+    row_N = torch.tensor(described[c.ROW].to_numpy())
+    totals, ranks = [], []
+    for trainer in (on_processor, on_card):
+        batch = CaseBatch(trainer.checkins, row_N.to(trainer.device))
+        totals.append(trainer.scorer(config.epochs).score(batch).total.double().cpu())
+        ranked = rank_cases(trainer.kept_scorer(weights, config.epochs), described, trainer.checkins)
+        ranks.append(ranked[[c.NUM_BETTER, c.NUM_TIED]].to_numpy())
+    off = float(((totals[0] - totals[1]).abs() / totals[0].abs().clamp_min(1.0)).max())
+    return {
+        "cases": len(described),
+        "largest_relative_difference": off,
+        "scores_equal": off <= TOLERANCE,
+        "ranks_differ": int((ranks[0] != ranks[1]).any(1).sum()),
+    }
+
+
+def measure(dataset: Dataset, name: str, device: torch.device, seconds: float, cases: int) -> dict[str, Any]:
+    """One configuration: its speed as it is and the fast ways, its memory, its equality."""
+    config = training_preset(name)
+    ways: dict[str, dict[str, Any]] = {"as it is": {}}
+    if isinstance(config, TrainConfig):
+        ways["bf16"] = {"precision": "bf16"}
+        if device.type == "cuda":
+            ways["bf16, compiled"] = FASTEST
+    found: dict[str, Any] = {"ways": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        for way, changes in ways.items():
+            try:
+                trainer = new_trainer(dataset, config.parse(config.model_dump() | changes), folder, device)
+                found["ways"][way] = measure_epoch(trainer, seconds)
+                if not changes:
+                    found["equality"] = measure_equality(dataset, config, trainer, folder, cases)
+            except (RecapError, RuntimeError) as error:  # one that does not fit must not end the others
+                found["ways"][way] = {"error": str(error).splitlines()[0]}
+            finally:
+                trainer = None  # type: ignore[assignment]  # its memory belongs to the next one
+                if device.type == "cuda":
+                    torch.cuda.empty_cache()
+    return found
+
+
+def train_whole(
+    dataset: Dataset, name: str, device: torch.device, cpu_runs: Mapping[str, Path], epochs: int | None
+) -> dict[str, Any]:
+    """A training from beginning to end in the fastest way, with the kept epoch's test metrics beside a processor's."""
+    config = training_preset(name)
+    if isinstance(config, TrainConfig) and device.type == "cuda":
+        config = config.parse(config.model_dump() | FASTEST)
+    if epochs is not None:
+        config = config.with_epochs(min(epochs, config.epochs))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            checkpoint = train(dataset, config, Path(folder) / "out", device=device)
+        except (RecapError, RuntimeError) as error:
+            return {"error": str(error).splitlines()[0]}
+        assert checkpoint is not None
+        summary = checkpoint.read_summary()
+    found = {
+        "epochs": config.epochs,
+        "best_epoch": summary["best_epoch"],
+        "seconds": round(summary["seconds"], 1),
+        "test_seconds": round(summary["test_seconds"], 1),
+        "reserved_gb": round(summary["reserved_gpu_bytes"] / 1e9, 3) if device.type == "cuda" else NOT_MEASURED,
+        "test": {group: {key: summary["test"][group][key] for key in METRICS} for group in ("all", "tail")},
+        "test_on_a_processor": NOT_MEASURED,
+    }
+    if name in cpu_runs:
+        beside = Checkpoint.load(cpu_runs[name])
+        if beside.manifest.dataset_hash != dataset.hash:
+            raise ConfigError(f"{cpu_runs[name]} was trained on another dataset")
+        other = beside.read_summary()["test"]
+        found["test_on_a_processor"] = {g: {key: other[g][key] for key in METRICS} for g in ("all", "tail")}
+    return found
+
+
+def small_city(people: int) -> Dataset:
+    """A synthetic city where no dataset is named."""
+    return prepare_dataset(build_demo_city(people=people), DataConfig(), name="city", source_format="synthetic")
+
+
+def hardware(device: torch.device) -> dict[str, Any]:
+    """What it ran on."""
+    if device.type != "cuda":
+        return {"card": NOT_MEASURED, "threads": torch.get_num_threads()}
+    properties = torch.cuda.get_device_properties(device)
+    return {
+        "card": properties.name,
+        "memory_gb": round(properties.total_memory / 1e9, 1),
+        "capability": f"{properties.major}.{properties.minor}",
+        "cuda": torch.version.cuda,
+    }
+
+
+def main() -> None:
+    """Measure everything that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", type=Path, nargs="?")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--full", action="store_true", help="train every preset and rival whole, not two of them")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these presets and rivals")
+    parser.add_argument("--seconds", type=float, default=6.0, help="for the steps of one way of one configuration")
+    parser.add_argument("--cases", type=int, default=512, help="test cases whose scores are compared")
+    parser.add_argument("--cpu-run", nargs="+", default=[], metavar="NAME=CHECKPOINT")
+    parser.add_argument("--people", type=int, default=None, help="of the synthetic city")
+    parser.add_argument("--out", type=Path, help="also write the JSON there")
+    arguments = parser.parse_args()
+    device = choose_device(arguments.device)
+    is_card = device.type == "cuda"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    cpu_runs = {name: Path(path) for name, _, path in (text.partition("=") for text in arguments.cpu_run)}
+    dataset = Dataset.load(arguments.dataset) if arguments.dataset else small_city(arguments.people or 60)
+    names = arguments.only or [*PRESETS, *RIVALS]
+    started = time.perf_counter()
+    seconds = arguments.seconds if is_card else 0.0
+    found: dict[str, Any] = {
+        "benchmark": "gpu",
+        **hardware(device),
+        "dataset": dataset.manifest.name,
+        "dataset_hash": dataset.hash,
+        "places": dataset.num_pois,
+        "train_cases": len(dataset.cases(c.TRAIN)),
+        "configurations": {name: measure(dataset, name, device, seconds, arguments.cases) for name in names},
+    }
+    whole = names if arguments.full else [name for name in WHOLE if name in names]
+    # A processor shows that it runs, with the fewest epochs that wake every part; speed is what a card is asked for.
+    epochs = None if is_card else 4
+    found["whole_trainings"] = {name: train_whole(dataset, name, device, cpu_runs, epochs) for name in whole}
+    if not is_card:
+        found["whole_trainings_are"] = "cut to 4 epochs, to show that the script runs; on a card: " + NOT_MEASURED
+    found |= {"seconds": round(time.perf_counter() - started, 1), "versions": library_versions()}
+    text = json.dumps(found)
+    print(text, flush=True)
+    if arguments.out is not None:
+        arguments.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
