@@ -34,7 +34,8 @@ def assembled(
     style = _house_style(layout, palette, height, margin)
     whole = _merged(style, {**layout, "annotations": [_note(note) for note in layout.get("annotations", ())]})
     # Plotly Express does the same with what it made itself; the tests let plotly check every such figure.
-    figure = go.Figure(data=[dict(trace) for trace in data], layout=whole, _validate=False)
+    # With a template of its own, were it empty, plotly does not work out its default one, which nobody sees.
+    figure = go.Figure(data=[dict(trace) for trace in data], layout={**whole, "template": {}}, _validate=False)
     figure.layout.template = None
     return figure
 

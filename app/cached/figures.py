@@ -21,10 +21,13 @@ from app.cached.per_object import PerObject
 
 
 class DrawnFigure(go.Figure):
-    """A figure as it is sent: plotly copies a whole figure for every visitor."""
+    """A figure as it is sent: plotly copies a whole figure for every visitor.
+
+    It takes over what the figure holds; to build one anew takes plotly longer than to draw it.
+    """
 
     def __init__(self, figure: go.Figure) -> None:
-        super().__init__()
+        self.__dict__.update(figure.__dict__)
         self._sent: dict[str, Any] = figure.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
