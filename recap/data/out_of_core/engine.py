@@ -59,6 +59,7 @@ def connect(folder: Path, memory_bytes: int) -> Any:
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
+        "enable_progress_bar": False,
     }
     return duckdb.connect(config=settings)
 
