@@ -59,9 +59,10 @@ def connect(folder: Path, memory_bytes: int) -> Any:
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "enable_progress_bar": False,
     }
-    return duckdb.connect(config=settings)
+    database = duckdb.connect(config=settings)
+    database.execute("SET enable_progress_bar = false")
+    return database
 
 
 def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
