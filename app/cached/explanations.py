@@ -12,9 +12,10 @@ from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.long_tail.misses import describe_misses, label_misses
-from app.cached import datasets, threads  # noqa: F401 # one thread
+from app.cached import datasets
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
+from app.cached.threads import TURNS
 from app.sources import Source
 from recap.checkpoint import Checkpoint
 from recap.predictor import CaseRanker, Predictor
@@ -40,7 +41,8 @@ def explain_ranks(
     source: Source, case: int, *, about: int | None = None, edits: str = "", hide_truth: bool = False
 ) -> RanksOnly:
     """One case of any checkpoint, as edited, without taking its scores apart."""
-    return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
+    with TURNS:
+        return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
 
 
 def local_now(source: Source, case: int, edits: str) -> int:
@@ -59,14 +61,15 @@ def explain(
     hide_truth: bool = False,
 ) -> FullExplanation:
     """One case in full, as edited; of the truth against the best other place, or of any two places."""
-    return explain_fully(
-        open_predictor(source),
-        case,
-        about=about,
-        against=against,
-        edits=parse_edits(edits),
-        hide_truth=hide_truth,
-    )
+    with TURNS:
+        return explain_fully(
+            open_predictor(source),
+            case,
+            about=about,
+            against=against,
+            edits=parse_edits(edits),
+            hide_truth=hide_truth,
+        )
 
 
 def best_place(source: Source, case: int) -> int:
@@ -105,7 +108,9 @@ def _check(
     edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
     if hide_truth:
         edited_case = edited_case.hiding_truth()
-    return check_case(edited_case, _split_up, tables=_check_tables(source))
+    tables = _check_tables(source)
+    with TURNS:
+        return check_case(edited_case, _split_up, tables=tables)
 
 
 def check(source: Source, shown: FullExplanation) -> CaseChecks:
