@@ -198,6 +198,19 @@ def losses(score_C: Tensor, data: Arrays, first: int, last: int) -> Tensor:
     return torch.log(mass_N) + top_N - target_N
 
 
+def _changed_scores(model: Change, data: Arrays, first: int, last: int) -> Tensor:
+    """The score of every candidate of the cases from ``first`` on, before ``last``."""
+    low, high = int(data.start_N1[first]), int(data.start_N1[last])
+    return data.base_C[low:high] + model(
+        data.x_CF[low:high],
+        data.z_NZ[first:last],
+        data.case_C[low:high] - first,
+        data.suffix,
+        slice(first, last),
+        data.poi_C[low:high],
+    )
+
+
 def fit(
     kind: str,
     data: Arrays,
@@ -233,16 +246,7 @@ def fit(
         rng.shuffle(starts)
         for first in starts:
             last = min(first + block, num_cases)
-            low, high = int(data.start_N1[first]), int(data.start_N1[last])
-            change_C = model(
-                data.x_CF[low:high],
-                data.z_NZ[first:last],
-                data.case_C[low:high] - first,
-                data.suffix,
-                slice(first, last),
-                data.poi_C[low:high],
-            )
-            loss = losses(data.base_C[low:high] + change_C, data, first, last).mean()
+            loss = losses(_changed_scores(model, data, first, last), data, first, last).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -257,15 +261,7 @@ def scores(model: Change, data: Arrays, block: int = 512) -> tuple[Tensor, float
     with torch.inference_mode():
         for first in range(0, num_cases, block):
             last = min(first + block, num_cases)
-            low, high = int(data.start_N1[first]), int(data.start_N1[last])
-            score_C = data.base_C[low:high] + model(
-                data.x_CF[low:high],
-                data.z_NZ[first:last],
-                data.case_C[low:high] - first,
-                data.suffix,
-                slice(first, last),
-                data.poi_C[low:high],
-            )
+            score_C = _changed_scores(model, data, first, last)
             loss += float(losses(score_C, data, first, last).sum())
             found.append(score_C)
     return torch.cat(found), loss / num_cases

@@ -78,22 +78,26 @@ def browser(chromium: str) -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="package")
-def window(browser: Browser) -> Iterator[BrowserContext]:
-    """One window, whose tabs share what was loaded once; a session of the app belongs to its tab alone."""
+@contextmanager
+def _opened(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context()
     opened.set_default_timeout(PATIENCE_MS)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="package")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """One window, whose tabs share what was loaded once; a session of the app belongs to its tab alone."""
+    with _opened(browser) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="package")
 def other_window(browser: Browser) -> Iterator[BrowserContext]:
     """The window of somebody else, who gets links: no storage or session in common, but programs are loaded once."""
-    opened = browser.new_context()
-    opened.set_default_timeout(PATIENCE_MS)
-    yield opened
-    opened.close()
+    with _opened(browser) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")
