@@ -17,7 +17,7 @@ from torch import Tensor
 
 from benchmarks.tries_features import World, own_features, place_features, sparse_times, step_context
 from recap.baselines.evidence import draw_cases
-from recap.evidence.features import PastRows
+from recap.evidence.past import PastRows
 from recap.evidence.two_hop import two_step_walks
 from recap.scores import CaseBatch
 

@@ -15,7 +15,7 @@ from recap import columns as c
 from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
-from recap.evidence.features import PastRows
+from recap.evidence.past import PastRows
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch

@@ -23,6 +23,11 @@ def at(kinds: str, *names: str) -> list[str]:
     return [f"{name}*{kind}" for name in names for kind in kinds.split()]
 
 
+def less(names: list[str], without: list[str]) -> list[str]:
+    """Names without some."""
+    return [name for name in names if name not in without]
+
+
 BOTH: Final = "new known"
 EVIDENCE: Final = [
     *("known", "stay", "once", "recent_visits", "visits_at_hour", "visits_on_day", "next_at_hour"),
@@ -89,6 +94,48 @@ MLP: Final[Try] = {"kind": "mlp", "epochs": 8, "context": CONTEXT}
 CROSS: Final[Try] = {"kind": "linear", "epochs": 20, "cross": True}
 CORE: Final = ["known", "core*known", "core*new"]
 VISITORS: Final = "others_visitors*known"
+LEAN_OWN: Final = [*OTHERS_EVIDENCE, "new*others_transitions", *INTENSITY, *SINCE, *HOURS, "overdue", "underdue"]
+LEAN: Final = [*LEAN_OWN, *at(BOTH, *NEAR, *PLACES), "users_alike*new"]
+LEAN_KNOWN: Final = [
+    *(name for name in LEAN if not name.startswith("others_popularity")),
+    "popularity",
+    "known_popularity",
+]
+LEAN_TRY: Final[Try] = {**N, "features": LEAN}
+SLIM_GROUPS: Final = {
+    **{name: OLD_GROUPS[name] for name in ("intensity", "since", "hours", "regular")},
+    "near": at("new", *NEAR),
+    "near_own": at("new", *PLACES[:2]),
+    "category": at("new", "own_category"),
+    "users": at("new", "users_alike"),
+}
+SLIM: Final = [*EVIDENCE, *(name for group in SLIM_GROUPS.values() for name in group)]
+SLIM_TRY: Final[Try] = {**HELD, "features": SLIM}
+NEW_TRANSITIONS: Final = at("new", "others_transitions")
+WIDE_GROUPS: Final = {
+    "new_transitions": NEW_TRANSITIONS,
+    **{name: OLD_GROUPS[name] for name in ("since", "hours", "regular")},
+    "near_known": at("known", *NEAR),
+    "near_own_known": at("known", *PLACES[:2]),
+    "near_own": at(BOTH, *PLACES[:2]),
+    "category": at(BOTH, "own_category"),
+}
+WIDE: Final = [
+    *EVIDENCE,
+    *NEW_TRANSITIONS,
+    *SINCE,
+    *HOURS,
+    *OLD_GROUPS["regular"],
+    *at(BOTH, *NEAR, *PLACES[:3]),
+    *at("new", "users_alike"),
+]
+WIDE_TRY: Final[Try] = {**HELD, "features": WIDE}
+KEPT: Final = [
+    *(*EVIDENCE, *NEW_TRANSITIONS, *INTENSITY, *SINCE, *OLD_GROUPS["regular"]),
+    *at(BOTH, *NEAR, "own_category"),
+    *at("new", "users_alike"),
+]
+KEPT_TRY: Final[Try] = {**HELD, "features": KEPT}
 
 TRIES: Final[dict[str, Try]] = {
     "again": {**LINEAR, "features": EVIDENCE},
@@ -173,4 +220,25 @@ TRIES: Final[dict[str, Try]] = {
     "around_since_seqgate": {**HELD, "kind": "gateseqgate", "features": EVIDENCE + SINCE + AROUND},
     "around_intensity_gate": {**HELD, "features": EVIDENCE + INTENSITY + SINCE + AROUND},
     "around_no_gate": {**HELD, "kind": "linear", "features": EVIDENCE + AROUND},
+    "lean": LEAN_TRY,
+    "lean_near_new": {**LEAN_TRY, "features": [*LEAN_OWN, *at("new", *NEAR, *PLACES, "users_alike")]},
+    "lean_popularity": {**LEAN_TRY, "base": "", "features": LEAN_KNOWN},
+    "lean_popularity_no_hour": {**LEAN_TRY, "base": "", "features": less(LEAN_KNOWN, at(BOTH, "place_at_hour"))},
+    "kept": KEPT_TRY,
+    "kept_hours": {**KEPT_TRY, "features": [*KEPT, *HOURS]},
+    "kept_minus_intensity": {**KEPT_TRY, "features": less(KEPT, INTENSITY)},
+    "kept_mlp": {**KEPT_TRY, "kind": "mlpgate"},
+    "kept_seqgate": {**KEPT_TRY, "kind": "gateseqgate"},
+    "wide": WIDE_TRY,
+    **{f"wide_minus_{name}": {**WIDE_TRY, "features": less(WIDE, group)} for name, group in WIDE_GROUPS.items()},
+    "slim_new_transitions": {**SLIM_TRY, "features": [*SLIM, *NEW_TRANSITIONS]},
+    "slim": SLIM_TRY,
+    **{f"slim_minus_{name}": {**SLIM_TRY, "features": less(SLIM, group)} for name, group in SLIM_GROUPS.items()},
+    "slim_no_gate": {**SLIM_TRY, "kind": "linear"},
+    "slim_seqgate": {**SLIM_TRY, "kind": "gateseqgate"},
+    "slim_mlp": {**SLIM_TRY, "kind": "mlpgate"},
+    "slim_ep4": {**SLIM_TRY, "epochs": 4},
+    "lean_seqgate": {**LEAN_TRY, "kind": "gateseqgate"},
+    "lean_mlp": {**LEAN_TRY, "kind": "mlpgate"},
+    "lean_seqmlp": {**LEAN_TRY, "kind": "gateseqgatemlp"},
 }

@@ -181,6 +181,9 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
         is_visit_F = torch.tensor([row_of_term(name) == "own_visits" for name in terms.names[packed]])
         weight_CF = values.weight_BF[:, packed][evidence.case_C].double() * is_visit_F
         points_NP[evidence.case_C, evidence.poi_C] += (evidence.packed_CF * weight_CF).sum(1)
+        for at, name in enumerate(terms.names):
+            if name in evidence.dense and row_of_term(name) == "own_visits":
+                points_NP += values.weight_BF[:, at, None].double() * evidence.dense[name]
     return points_NP - points_NP.mean(1, keepdim=True)
 
 

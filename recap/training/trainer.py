@@ -95,7 +95,8 @@ class Trainer(TrainingLoop):
 
     def _begin_epoch(self, epoch: int) -> dict[str, float]:
         self._stage, self._order_N = self.stage(epoch), self._epoch_order(epoch)
-        return set_learning_rates(self.optimiser, self._stage)
+        scale = self.config.optimiser.scale_at(epoch, self.config.epochs)
+        return set_learning_rates(self.optimiser, self._stage, scale)
 
     def _learn(self, positions: slice) -> Tensor:
         return self._step(self._order_N[positions], self._stage)
