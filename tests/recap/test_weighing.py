@@ -78,13 +78,16 @@ def test_only_new_places_have_surroundings() -> None:
 
 def test_categories_and_known_places_by_hand() -> None:
     """Three check-ins of the one category there is, at places 0 and 1; all places lie at one spot."""
-    graph = TransitionGraph.from_dataset(world())
-    evidence = EvidenceFeatures.from_dataset(world(), graph, WEIGHED).of(batch_at(world(), 2))
+    evidence = features_of(world()).of(batch_at(world(), 2))
     category = log1p(3)
     assert evidence.dense["own_category"][0].tolist() == pytest.approx([0, 0, category, category, category])
     known = dict(zip(WEIGHED.packed_features, evidence.packed_CF[0].tolist(), strict=True))
     assert known["known_own_category"] == pytest.approx(category)
     assert known["known_within_0.1_km"] == 1.0
+    # At row 7 user 2 knows place 1 alone; others went from there to places 0 and 2.
+    evidence = features_of(world()).of(batch_at(world(), 7))
+    column = WEIGHED.packed_features.index("known_within_0.1_km")
+    assert (evidence.poi_C.tolist(), evidence.packed_CF[:, column].tolist()) == ([0, 1, 2], [0, 1, 0])
 
 
 def test_step_numbers_by_hand() -> None:
