@@ -243,4 +243,6 @@ TRIES: Final[dict[str, Try]] = {
     "lean_seqgate": {**LEAN_TRY, "kind": "gateseqgate"},
     "lean_mlp": {**LEAN_TRY, "kind": "mlpgate"},
     "lean_seqmlp": {**LEAN_TRY, "kind": "gateseqgatemlp"},
+    "mean_lean": {"mean_of": ["lean_popularity_no_hour", "lean_mlp", "lean_seqgate"]},
+    "mean_kept": {"mean_of": ["kept", "kept_mlp", "kept_seqgate"]},
 }

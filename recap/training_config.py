@@ -95,16 +95,16 @@ class OptimiserConfig(Config):
         None, ge=0, description="L2 penalty on these where they have a learning rate of their own; none: 0."
     )
     schedule: Literal["cosine"] | None = Field(
-        None, description="cosine: learning rates fall to 0 over the epochs; none: they stay."
+        None, description="cosine: learning rates fall to 0, step by step; none: they stay."
     )
 
-    def scale_at(self, epoch: int, epochs: int) -> float:
-        """Factor on every learning rate in an epoch (from 1).
+    def scale_at(self, passes: float, epochs: int) -> float:
+        """Factor on every learning rate after so many passes over the cases.
 
-        >>> [round(OptimiserConfig(schedule="cosine").scale_at(epoch, 4), 3) for epoch in (1, 2, 3, 4)]
-        [1.0, 0.854, 0.5, 0.146]
+        >>> [round(OptimiserConfig(schedule="cosine").scale_at(passes, 4), 3) for passes in (0, 1, 2, 4)]
+        [1.0, 0.854, 0.5, 0.0]
         """
-        return 1.0 if self.schedule is None else 0.5 * (1.0 + cos(pi * (epoch - 1) / epochs))
+        return 1.0 if self.schedule is None else 0.5 * (1.0 + cos(pi * passes / epochs))
 
 
 class SampledSoftmax(Config):
