@@ -1,16 +1,20 @@
-"""What one training step, and one exact ranking, cost on a prepared dataset; `benchmarks/scale.py` runs it.
+"""What a training step, a whole epoch, and an exact ranking cost on a prepared dataset; `benchmarks/scale.py` runs it.
 
     python benchmarks/scale_model.py train DATASET [--steps 100] [--precision bf16] [--epoch-cases 1_000_000]
     python benchmarks/scale_model.py rank DATASET [--cases 10_000] [--of-cases 500]
+    python benchmarks/scale_model.py epoch DATASET [--cases 10_000] [--epoch-cases 1_000_000]
 
 `train` takes RECAP in the paper's sizes with every part on, a sampled softmax, batches of 512; after a warm-up it times
 steps and extrapolates an epoch from their mean. `rank` ranks test cases among all places in float64, by a model as it
-is before its first step (the cost is the same), and extrapolates to the cases asked for. Both print one JSON line.
+is before its first step (the cost is the same), and extrapolates to the cases asked for. `epoch` extrapolates nothing:
+a training of one epoch with every part on, states saved and some cases validated as always, and then all test cases
+that are asked for ranked in float64 by what it has learned; it tells on stderr where it is. Each prints one JSON line.
 """
 
 import argparse
 import json
 import resource
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,16 +25,21 @@ import torch
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import metrics_of
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import Stage
 from recap.model.recap import Recap, RecapScorer
 from recap.presets import nyc_tuned
+from recap.storage.tensors import load_tensors
+from recap.training.loop import BEST, StepReport
 from recap.training.trainer import Trainer
 from recap.training_config import SampledSoftmax, TrainConfig
 
 WARM_UP_STEPS = 10
+VALIDATION_CASES = 512
+METRICS = ("n", "hr1", "hr20", "mrr")
 
 
 class Clock:
@@ -44,18 +53,27 @@ class Clock:
         return time.perf_counter() - self._wall, time.process_time() - self._processor
 
 
-def measure_training(dataset: Dataset, steps: int, precision: str, epoch_cases: int) -> dict[str, Any]:
-    """Seconds of building a trainer and of a step with everything on, and what an epoch of so many cases would take."""
-    share = min(1.0, epoch_cases / len(dataset.cases(c.TRAIN)))
+def peak_gb() -> float:
+    """The most resident memory of this process so far."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20), 2)
+
+
+def sampled_config(dataset: Dataset, precision: str, epoch_cases: int, validation_cases: int) -> TrainConfig:
+    """RECAP in the paper's sizes with a sampled softmax, on so many of the latest training cases."""
     changes = {
         "label_smoothing": 0.0,
         "sampled_softmax": SampledSoftmax().model_dump(),
-        "latest_share": share,
-        "validation_cases": 10_000,
+        "latest_share": min(1.0, epoch_cases / len(dataset.cases(c.TRAIN))),
+        "validation_cases": validation_cases,
         "test_cases": 10_000,
         "precision": precision,
     }
-    config = TrainConfig.parse(nyc_tuned().model_dump() | changes)
+    return TrainConfig.parse(nyc_tuned().model_dump() | changes)
+
+
+def measure_training(dataset: Dataset, steps: int, precision: str, epoch_cases: int) -> dict[str, Any]:
+    """Seconds of building a trainer and of a step with everything on, and what an epoch of so many cases would take."""
+    config = sampled_config(dataset, precision, epoch_cases, 10_000)
     building = Clock()
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
@@ -112,10 +130,64 @@ def measure_ranking(dataset: Dataset, cases: int, of_cases: int) -> dict[str, An
     }
 
 
+def measure_epoch(dataset: Dataset, precision: str, epoch_cases: int, cases: int) -> dict[str, Any]:
+    """Seconds and memory of one whole epoch, its states and validation included, and of the exact ranking after it."""
+    config = sampled_config(dataset, precision, epoch_cases, VALIDATION_CASES).with_epochs(1)
+    building = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
+        built, built_processor = building.read()
+        clock = Clock()
+
+        def watch(report: StepReport) -> None:
+            if report.step % 100 == 0 or report.step == report.steps:
+                wall, processor = clock.read()
+                print(
+                    f"step {report.step} of {report.steps}: {wall:.0f} s, {processor:.0f} s of processor, "
+                    f"{peak_gb()} GB, loss {report.loss:.3f}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+        trainer.run(watch)
+        wall, processor = clock.read()
+        line, trained_gb = trainer.progress.line, peak_gb()
+        assert line is not None
+        trainer.let_go()
+        kept, _ = load_tensors(Path(folder) / BEST)
+        testing = Clock()
+        scorer = trainer.kept_scorer(kept, config.epochs)
+        del kept
+        drawn = describe_cases(dataset, trainer.graph, c.TEST, most=cases)
+        ready, ready_processor = testing.read()
+        ranking = Clock()
+        metrics = metrics_of(rank_cases(scorer, drawn, trainer.checkins))
+        rank, rank_processor = ranking.read()
+    return {
+        "build_seconds": round(built, 1),
+        "build_cpu_seconds": round(built_processor, 1),
+        "train_cases": trainer.num_examples,
+        "steps": trainer.steps_per_epoch,
+        "precision": precision,
+        "epoch_minutes": round(line["seconds"] / 60, 2),
+        "validation_seconds": round(line["validation_seconds"], 1),
+        "epoch_with_validation_and_states_minutes": round(wall / 60, 2),
+        "epoch_with_validation_and_states_cpu_minutes": round(processor / 60, 2),
+        "loss": {name: round(value, 4) for name, value in line["loss"].items()},
+        "epoch_peak_gb": trained_gb,
+        "scorer_seconds": round(ready, 1),
+        "scorer_cpu_seconds": round(ready_processor, 1),
+        "ranked": len(drawn),
+        "rank_minutes": round(rank / 60, 2),
+        "rank_cpu_minutes": round(rank_processor / 60, 2),
+        "test": {name: metrics[name] for name in METRICS},
+    }
+
+
 def main() -> None:
-    """Measure one of the two."""
+    """Measure one of the three."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("train", "rank"))
+    parser.add_argument("what", choices=("train", "rank", "epoch"))
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--precision", choices=("float32", "bf16"), default="bf16")
@@ -126,11 +198,12 @@ def main() -> None:
     dataset = Dataset.load(arguments.dataset)
     if arguments.what == "train":
         found = measure_training(dataset, arguments.steps, arguments.precision, arguments.epoch_cases)
+    elif arguments.what == "epoch":
+        found = measure_epoch(dataset, arguments.precision, arguments.epoch_cases, arguments.cases)
     else:
         found = measure_ranking(dataset, arguments.cases, arguments.of_cases)
     sizes = {"places": dataset.num_pois, "users": dataset.num_users, "checkins": len(dataset.checkins)}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
-    print(json.dumps(sizes | found | {"peak_gb": round(peak, 2), "threads": torch.get_num_threads()}), flush=True)
+    print(json.dumps(sizes | found | {"peak_gb": peak_gb(), "threads": torch.get_num_threads()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def prepare(
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb: order the rows of a Parquet file on disk.")
+        str, typer.Option(help="auto, memory, or duckdb: order the rows of foursquare, csv or parquet on disk.")
     ] = "auto",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     as_json: JsonFlag = False,
@@ -62,7 +62,9 @@ def prepare(
     called, preset = name or out.name, protocol.preset
     if choice.is_out_of_core:
         with progress_console.status(f"Reading, ordering and cleaning {path.name} on disk"):
-            dataset = prepare_out_of_core(path, options, config, out.parent, name=called, preset=preset)
+            dataset = prepare_out_of_core(
+                path, options, config, out.parent, name=called, source_format=source_format, preset=preset
+            )
         assert dataset.manifest.reading is not None
         account = dataset.manifest.reading
     else:

@@ -1,4 +1,4 @@
-"""A Parquet file beyond memory in, a `Dataset` out: the same as `recap.data.preparation` makes, byte for byte."""
+"""A file beyond memory in, a `Dataset` out: the same as `recap.data.preparation` makes, byte for byte."""
 
 import tempfile
 from pathlib import Path
@@ -32,15 +32,17 @@ def prepare_out_of_core(
     workplace: Path,
     *,
     name: str,
+    source_format: str = "parquet",
     preset: str = "custom",
     memory_bytes: int | None = None,
     block_rows: int = BLOCK_ROWS,
 ) -> Dataset:
-    """Build a dataset from a Parquet file without ever holding its rows.
+    """Build a dataset from a file without ever holding its rows.
 
     Args:
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
             disk goes again.
+        source_format: one of `spool.FORMATS`.
         memory_bytes: what the engine may hold; None takes a quarter of the free memory.
 
     Raises:
@@ -51,7 +53,7 @@ def prepare_out_of_core(
     require_fitting(config)
     with _temporary_folder(workplace) as temporary:
         folder = Path(temporary)
-        spool, account = spool_rows(path, options, folder)
+        spool, account = spool_rows(path, source_format, options, folder)
         if config.keep_given_split and c.SPLIT in pq.read_schema(spool).names:
             raise ConfigError(
                 "a file with a split of its own is prepared in memory only; leave --engine out or set "
@@ -71,7 +73,7 @@ def prepare_out_of_core(
         users = pd.DataFrame({c.USER_ID: _ids(ordered.users, user_numbers)})
     manifest = Manifest(
         name=name,
-        source_format="parquet",
+        source_format=source_format,
         preset=preset,
         config=config,
         report=clean.report,
