@@ -4,9 +4,9 @@
 
 First the whole of RECAP (`nyc_tuned`, or --preset), with every batch split over the processes: our own sum of
 gradients and masks of dropout against DistributedDataParallel, with dropout and without; weights after the steps are
-compared with those of one process. Then a table of places and an output layer alone, whole softmax: DTensor over places against
-FSDP2; the loss and the gradient of the table are compared with one process's. Runs on the CPU over gloo. Rank 0 prints
-one JSON line for each; seconds are processor seconds of one process. See docs/decisions/own-gradient-sum.md.
+compared with those of one process. Then a table of places and an output layer alone, whole softmax: DTensor over places
+against FSDP2; the loss and the gradient of the table are compared with one process's. Runs on the CPU over gloo. Rank 0
+prints one JSON line for each; seconds are processor seconds of one process. See docs/decisions/own-gradient-sum.md.
 """
 
 import argparse

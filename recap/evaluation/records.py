@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from recap.errors import RecapError
 from recap.storage.atomic import new_file
-from recap.storage.parquet import read_parquet
+from recap.storage.parquet import read_validated
 from recap.storage.user_folder import user_subfolder
 
 
@@ -46,7 +46,7 @@ def read_records(path: Path) -> tuple[pd.DataFrame, dict[str, str]]:
         RecapError: not a records file.
     """
     try:
-        table = read_parquet(path)
+        table = read_validated(path)
     except (OSError, pa.ArrowException) as error:
         raise RecapError(f"{path} is not a records file ({error}); write it with `recap evaluate --records`") from error
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
