@@ -14,7 +14,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def compare_steps(dataset: Dataset, config: TrainConfig, group: Group, steps: in
             found, seconds = train_steps(dataset, chosen, way, group, steps)
             alone = found if alone is None else alone
             off = (found - alone).abs()
-            line = {"way": way, "dropout": dropout, "steps": steps, "places": dataset.num_pois}
+            line: dict[str, Any] = {"way": way, "dropout": dropout, "steps": steps, "places": dataset.num_pois}
             line |= {"mean_difference": float(off.mean()), "largest_difference": float(off.max())}
             tell(group, line | {"step_cpu_seconds": round(seconds, 3)})
 
@@ -113,7 +113,7 @@ class Catalogue(nn.Module):
 
 
 def learn_once(
-    model: Catalogue, source_B: Tensor, target_B: Tensor, context: Callable[[], Any], steps: int
+    model: Catalogue, source_B: Tensor, target_B: Tensor, context: Callable[[], AbstractContextManager[Any]], steps: int
 ) -> tuple[float, float]:
     """The loss, and processor seconds of forward and backward; gradients are left in the model."""
     started = time.process_time()
@@ -136,13 +136,15 @@ def compare_tables(places: int, group: Group, steps: int) -> None:
     for way in ("one process", "DTensor", "FSDP2"):
         torch.manual_seed(0)
         model = Catalogue(places)
-        part_B, context = slice(None), nullcontext
+        part_B = slice(None)
+        context: Callable[[], AbstractContextManager[Any]] = nullcontext
         if way == "DTensor":
             plan = {
                 "table": RowwiseParallel(input_layouts=Replicate(), output_layouts=Replicate()),
                 "output": ColwiseParallel(use_local_output=False),
             }
-            model, context = parallelize_module(model, mesh, plan), loss_parallel
+            parallelize_module(model, mesh, plan)
+            context = loss_parallel
         elif way == "FSDP2":
             part_B = slice(group.rank, None, group.size)
             for layer in (model.table, model.output, model):
@@ -155,7 +157,7 @@ def compare_tables(places: int, group: Group, steps: int) -> None:
         rows = len(weight.to_local()) if isinstance(weight, DTensor) else places
         gradient = gradient.full_tensor() if isinstance(gradient, DTensor) else gradient
         alone = alone or (loss, gradient)
-        line = {"way": way, "places": places, "cases": CASES, "rows_held": rows, "steps": steps}
+        line: dict[str, Any] = {"way": way, "places": places, "cases": CASES, "rows_held": rows, "steps": steps}
         line |= {"loss_difference": abs(loss - alone[0])}
         line |= {"gradient_difference": float((gradient - alone[1]).abs().max())}
         tell(group, line | {"step_cpu_seconds": round(seconds, 3)})
