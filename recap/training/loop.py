@@ -39,8 +39,8 @@ BEST_OVERALL = "best_overall.safetensors"
 _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 _TRAINING_PER_SAVING = 20
-"""A resume state waits for this many times what the last one took: at a million places one is 7 GB, written in a minute
-or so, and every minute would be half of the training."""
+"""A resume state waits for this many times what the last one took: at a million places one has 5 GB and takes ten
+seconds or more, so that one a minute would be a sixth of the training."""
 
 
 class KeptEpoch(TypedDict):
