@@ -212,7 +212,7 @@ class TrainingLoop(ABC):
                     if now - saved > wait and self.progress.step < self.steps_per_epoch and not self.group.is_shared:
                         self.save()
                         saved = time.perf_counter()
-                        wait = max(every, _TRAINING_PER_SAVING * (saved - now)) if every else 0.0
+                        wait = _seconds_to_next_state(every, saved - now)
                 self._end_epoch(rates, time.perf_counter() - epoch_started)
                 self.progress.seconds = earlier_seconds + time.perf_counter() - started
                 # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
@@ -313,6 +313,15 @@ class TrainingLoop(ABC):
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
+
+
+def _seconds_to_next_state(every: float, took: float) -> float:
+    """How long training goes on before the next resume state: long beside what one takes, unless each step is saved.
+
+    >>> _seconds_to_next_state(60, 0.5), _seconds_to_next_state(60, 10), _seconds_to_next_state(0, 10)
+    (60, 200, 0)
+    """
+    return max(every, _TRAINING_PER_SAVING * took) if every else every
 
 
 def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
