@@ -16,8 +16,8 @@ Each visitor has cases of their own, none twice in a run, so that nobody's expla
 
     python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
 
-Large data: ``--draw 1_400_000`` makes that many synthetic check-ins (`benchmarks/scale.py`) into a dataset and a
-checkpoint of a few steps under ``--folder``, once, and measures on them; 1,400,000 give 40,000 places and 35,000 test
+Large data: ``--draw 1_400_000`` makes that many synthetic check-ins (`benchmarks/scale.py`) into a dataset and an
+untrained checkpoint under ``--folder``, once, and measures on them; 1,400,000 give 40,000 places and 35,000 test
 cases, 33,278,683 give a million places. ``--home`` keeps the user's folder from run to run, and so the records: without
 it, or the first time, Overview is measured on draws while the app ranks the other cases.
 """
@@ -57,8 +57,14 @@ ROOT = Path(__file__).parents[1]
 MAX_CLIENTS = 40
 FEWER = 6
 """Filters, switches and other cases of a round."""
-TRAINING_CASES = 1_000
-"""What the checkpoint of a drawn city learns from: its scores cost what any other's do."""
+WRITE_UNTRAINED = """\
+from pathlib import Path
+from recap.data.dataset import Dataset
+from recap.presets import nyc_tuned
+from tests.untrained import write_untrained_checkpoint
+def write(data, checkpoint):
+    write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=nyc_tuned())
+"""
 STEP_PAUSE = 0.5
 """Seconds between two steps along a walk."""
 
@@ -318,7 +324,10 @@ def peak_gb(process: psutil.Process) -> float:
 
 
 def make_city(count: int, folder: Path) -> tuple[Path, Path]:
-    """A dataset of so many synthetic check-ins and a checkpoint of few steps, made unless they are there."""
+    """A dataset of so many synthetic check-ins and a checkpoint, made unless they are there.
+
+    The model has the paper's sizes, every part acts, and it is as it is before its first step: to score costs the same.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     raw, data, checkpoint = (folder / f"{count}.{kind}" for kind in ("parquet", "dataset", "checkpoint"))
     if not data.exists():
@@ -327,12 +336,8 @@ def make_city(count: int, folder: Path) -> tuple[Path, Path]:
         prepare = ["prepare", str(raw), "--format", "parquet", "--out", str(data)]
         subprocess.run([*COMMAND, *prepare], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603
     if not checkpoint.exists():
-        share = min(1.0, TRAINING_CASES / (count / 4))
-        few = {"label_smoothing": 0, "sampled_softmax.popular": 4096, "latest_share": share}
-        few |= {"validation_cases": 20, "test_cases": 20}
-        options = [f"--set={name}={value}" for name, value in few.items()]
-        train = ["train", str(data), "--preset", "nyc_tuned", "--out", str(checkpoint), *options]
-        subprocess.run([*COMMAND, *train], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603
+        program = f"{WRITE_UNTRAINED}write({str(data)!r}, {str(checkpoint)!r})"
+        subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)  # noqa: S603
     return data, checkpoint
 
 

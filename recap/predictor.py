@@ -181,7 +181,7 @@ class Predictor(CaseRanker):
     def core_scores(self, batch: CaseBatch, changes: Interventions | None = None) -> tuple[Tensor, Tensor]:
         """Prediction state h_BD and core scores (B, P), computed apart from `score`."""
         with torch.inference_mode():
-            state_BD = self.model.encode(batch, self.stage, changes=changes)
+            state_BD = self._encode(batch, changes)
             return state_BD, self.model.score_core(batch, state_BD)
 
     def revisit_parts(
@@ -199,8 +199,12 @@ class Predictor(CaseRanker):
         assert terms is not None
         with torch.inference_mode():
             if terms.reads_state and state_BD is None:
-                state_BD = self.model.encode(batch, self.stage, changes=changes)
+                state_BD = self._encode(batch, changes)
             return terms.values(batch, changes, state_BD)
+
+    def _encode(self, batch: CaseBatch, changes: Interventions | None) -> Tensor:
+        """h_BD with the scorer's propagated embeddings: all places would be propagated anew for every batch."""
+        return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
 
 class RivalPredictor(CaseRanker):
