@@ -27,10 +27,10 @@ class Beside(NamedTuple):
 
 
 def twelve_columns(result: ExperimentResult) -> list[Beside]:
-    """The paper's twelve columns of every arm that has its numbers; empty where a run measured no intervals."""
+    """The paper's twelve columns of every arm that has its numbers and was measured with intervals."""
     rows = []
     for name in dict.fromkeys(arm.arm for arm in result.arms if arm.paper):
-        runs = [arm for arm in result.arms if arm.arm == name]
+        runs = result.runs_of(name)
         for group, cases in PAPER_CASES.items():
             for metric in SPREAD_METRICS:
                 key = f"trajectory_last.{group}.{metric}"
@@ -44,7 +44,7 @@ def twelve_columns(result: ExperimentResult) -> list[Beside]:
                     )
                 )
                 if value is None or low is None or high is None or deviation is None:
-                    return []
+                    continue
                 n = value_at(runs[0].values, f"trajectory_last.{group}.n") or 0
                 label = ("" if group == "all" else f"{group} ") + METRIC_LABELS[metric]
                 paper = _paper(runs[0].paper.get(key), metric, deviation, cases)

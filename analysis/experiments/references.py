@@ -46,9 +46,7 @@ def differences(result: ExperimentResult) -> list[Difference]:
     """Every arm with values against the paper and against its public code, where numbers of them are known."""
     rows = []
     for name in dict.fromkeys(arm.arm for arm in result.arms):
-        runs = [arm for arm in result.arms if arm.arm == name and arm.values]
-        if not runs:
-            continue
+        runs = result.runs_of(name)
         for other, theirs, cases in (
             ("the paper", runs[0].paper, PAPER_CASES),
             ("its public code", runs[0].public, None),

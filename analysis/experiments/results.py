@@ -84,6 +84,7 @@ class ExperimentResult(Config):
     dataset_hash: str
     synthetic: bool
     seeds: tuple[int, ...]
+    changes: tuple[str, ...] = Field((), description="Against the preset, in every arm that trains.")
     columns: tuple[Column, ...]
     average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arms: tuple[ArmResult, ...]
@@ -93,6 +94,11 @@ class ExperimentResult(Config):
     date: str
     hardware: str
     versions: dict[str, str]
+
+    def runs_of(self, arm: str) -> list[ArmResult]:
+        """An arm under the seeds that were run; under all where none was."""
+        runs = [run for run in self.arms if run.arm == arm]
+        return [run for run in runs if run.values] or runs
 
     def save(self, path: Path) -> None:
         """Write as JSON, whole or not at all."""

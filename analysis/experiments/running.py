@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 
 from analysis.compare.paired import compare_means, comparison_rows
+from analysis.experiments.estimates import estimated_time
 from analysis.experiments.results import (
     ArmComparison,
     ArmResult,
@@ -69,6 +70,7 @@ def run_experiment(
     command: str,
     log: Log,
     stop: StopRequest = lambda: False,
+    trains: bool = True,
 ) -> ExperimentResult:
     """Train and measure every arm under every seed; what is already there is used, what was cut off is continued.
 
@@ -78,6 +80,7 @@ def run_experiment(
         command: how to get the numbers again, kept in the result.
         log: receives a line about each step.
         stop: polled at every training step; True ends the experiment early, resumable.
+        trains: whether what is not there yet is trained; else it is a row "not run" with its estimated time.
 
     Raises:
         DataError: ``out`` holds results of another dataset.
@@ -100,10 +103,14 @@ def run_experiment(
         else:
             config = spec.train_config(arm, seed)
             digest = training_digest(dataset, config, spec.test_points)
-            trained = _train(config, dataset, out / _TRAININGS / digest, spec.test_points, device, log, stop, arm.label)
-            if trained is None:
-                return result
-            done.append(_measure_training(arm, trained, digest, dataset, graph))
+            at = out / _TRAININGS / digest
+            if trains or (at / SUMS).is_file():
+                trained = _train(config, dataset, at, spec.test_points, device, log, stop, arm.label)
+                if trained is None:
+                    return result
+                done.append(_measure_training(arm, trained, digest, dataset, graph))
+            else:
+                done.append(_without_values(arm, seed, f"not run, {estimated_time(at.parent, config)}"))
         result = _result(spec, dataset, done, command, finished=len(done) == len(wanted))
         result.save(folder / RESULT)
     return result
@@ -271,6 +278,7 @@ def _result(
         dataset_hash=dataset.hash,
         synthetic=dataset.manifest.synthetic,
         seeds=spec.seeds,
+        changes=spec.changes,
         columns=spec.columns,
         average_rank=spec.average_rank,
         arms=tuple(measured.result for measured in done),
@@ -287,8 +295,11 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
     """Differences between arms, each arm's case values averaged over its seeds."""
     rows: list[ArmComparison] = []
     for one, other in spec.compare:
-        sides = [[measured.records for measured in done if measured.result.arm == name] for name in (one, other)]
-        if any(records.empty for side in sides for records in side):
+        sides = [
+            [measured.records for measured in done if measured.result.arm == name and measured.result.values]
+            for name in (one, other)
+        ]
+        if not all(sides):
             continue  # not run, or not imported: nothing to compare
         table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=("all", "tail"))
         rows += [

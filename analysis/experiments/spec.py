@@ -68,6 +68,7 @@ class ExperimentSpec(Config):
     question: str
     preset: str = "quick"
     epochs: int | None = Field(None, ge=1, description="Another length than the preset's; stages keep their share.")
+    changes: tuple[str, ...] = Field((), description="For every arm that trains, before its own changes.")
     seeds: tuple[int, ...] = Field((3407,), min_length=1)
     columns: tuple[Column, ...] = Field(min_length=1)
     compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")
@@ -100,7 +101,7 @@ class ExperimentSpec(Config):
             epochs = arm.epochs or self.epochs
             if epochs is not None:
                 config = config.with_epochs(epochs)
-            return config.override([f"seed={seed}", *arm.changes])
+            return config.override([f"seed={seed}", *self.changes, *arm.changes])
         except ConfigError as error:
             raise ConfigError(f"experiment {self.name!r}, arm {arm.name!r}: {error}") from error
 

@@ -28,8 +28,8 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(arm.arm for arm in result.arms):
-        runs = [arm for arm in result.arms if arm.arm == name]
-        label = runs[0].label + (f" ({runs[0].note})" if runs[0].note else "")
+        runs = result.runs_of(name)
+        label = f"{runs[0].label}{_what_was_run(result, name)}"
         row: dict[str, Any] = {"arm": name, "label": label, "seeds": len(runs)}
         keys = {column.key for column in (*result.columns, *paper_columns(result))}
         keys = keys.union(*result.average_rank.values(), runs[0].paper)
@@ -43,6 +43,17 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     for label, ranked in result.average_rank.items():
         table[f"rank:{label}"] = table[list(ranked)].rank(ascending=False, method="min").mean(axis=1)
     return table
+
+
+def _what_was_run(result: ExperimentResult, arm: str) -> str:
+    """Empty where every seed was run."""
+    runs, wanted = result.runs_of(arm), [run for run in result.arms if run.arm == arm]
+    if runs[0].note:
+        return f" ({runs[0].note})"
+    if len(runs) < len(wanted):
+        seeds = ", ".join(str(run.seed) for run in runs)
+        return f" (of {len(wanted)} seeds {seeds} alone; each further one {wanted[-1].note})"
+    return ""
 
 
 def markdown(result: ExperimentResult) -> str:
@@ -96,7 +107,7 @@ def _how(result: ExperimentResult) -> list[str]:
     return [
         f"{result.dataset_name} ({kind}, dataset `{result.dataset_hash[:12]}`), {split}",
         f"every_step n = {n:,.0f} (tail {tail:,.0f})" if n is not None and tail is not None else "",
-        f"preset {presets}" if presets else "",
+        f"preset {presets}{''.join(f', `{change}`' for change in result.changes)}" if presets else "",
         f"{'/'.join(map(str, epochs))} epochs" if epochs else "",
         f"seed{'s' if len(result.seeds) > 1 else ''} {', '.join(map(str, result.seeds))}" if trained else "",
         f"{result.date}, {result.hardware}, torch {result.versions['torch']}",

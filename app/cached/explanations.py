@@ -62,15 +62,7 @@ def explain(
     hide_truth: bool = False,
 ) -> FullExplanation:
     """One case in full, as edited; of the truth against the best other place, or of any two places."""
-    with TURNS:
-        return explain_fully(
-            open_predictor(source),
-            case,
-            about=about,
-            against=against,
-            edits=parse_edits(edits),
-            hide_truth=hide_truth,
-        )
+    return _explain(source, case, about, against, edits, hide_truth)
 
 
 def best_place(source: Source, case: int) -> int:
@@ -83,16 +75,31 @@ def search(
     source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None, hide_truth: bool
 ) -> FullExplanation:
     """The same with the smallest turning edit, faithfulness and, for a K, minimal evidence sets."""
-    return explain_fully(
-        open_predictor(source),
-        case,
-        about=about,
-        against=against,
-        edits=parse_edits(edits),
-        search=True,
-        sets_within=sets_within,
-        hide_truth=hide_truth,
-    )
+    return _explain(source, case, about, against, edits, hide_truth, search=True, sets_within=sets_within)
+
+
+def _explain(
+    source: Source,
+    case: int,
+    about: int | None,
+    against: int | None,
+    edits: str,
+    hide_truth: bool,
+    *,
+    search: bool = False,
+    sets_within: int | None = None,
+) -> FullExplanation:
+    with TURNS:
+        return explain_fully(
+            open_predictor(source),
+            case,
+            about=about,
+            against=against,
+            edits=parse_edits(edits),
+            search=search,
+            sets_within=sets_within,
+            hide_truth=hide_truth,
+        )
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)

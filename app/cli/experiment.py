@@ -42,6 +42,9 @@ def run(
     epochs: Annotated[int | None, typer.Option(min=1, help="Another length for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    train: Annotated[
+        bool, typer.Option("--train/--no-train", help="Or measure what is trained; the rest is a row with its time.")
+    ] = True,
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm; run it again to continue where it stopped."""
@@ -74,6 +77,7 @@ def run(
             command=command,
             log=progress_console.print,
             stop=lambda: bool(stopped),
+            trains=train,
         )
     if as_json:
         print_json(result.model_dump(mode="json"))

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from recap.errors import RecapError
 from recap.storage.atomic import new_file
-from recap.storage.parquet import read_parquet
+from recap.storage.parquet import read_validated
 from recap.storage.user_folder import user_subfolder
 
 
@@ -51,7 +51,7 @@ def read_records(path: Path, *, without: Collection[str] = ()) -> tuple[pd.DataF
     """
     try:
         kept = [name for name in pq.read_schema(path).names if name not in without] if without else None
-        table = read_parquet(path, columns=kept)
+        table = read_validated(path, columns=kept)
     except (OSError, pa.ArrowException) as error:
         raise RecapError(f"{path} is not a records file ({error}); write it with `recap evaluate --records`") from error
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 import torch
 from filelock import FileLock, Timeout
@@ -37,7 +37,8 @@ from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig
 
-_CONFIG = "config.json"
+CONFIG: Final = "config.json"
+"""Of a training in progress: its data and its configuration."""
 _LOCK = ".lock"
 
 
@@ -99,12 +100,12 @@ def train(
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
         identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
-        _check_identity(working / _CONFIG, identity, resume)
+        _check_identity(working / CONFIG, identity, resume)
         trainer = build_trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
-        replace_json(working / _CONFIG, identity)  # a cut-off file would stop every resume
+        replace_json(working / CONFIG, identity)  # a cut-off file would stop every resume
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
@@ -161,7 +162,7 @@ def _check_folder(out: Path, resume: bool) -> None:
         raise FolderInUseError(f"{out} already holds a finished checkpoint; choose another folder")
     if not (out / TRAINING_FOLDER).is_dir():
         raise FolderInUseError(f"{out} exists and holds no training; choose another folder")
-    if not resume and (out / TRAINING_FOLDER / _CONFIG).is_file():
+    if not resume and (out / TRAINING_FOLDER / CONFIG).is_file():
         raise FolderInUseError(
             f"{out} holds an unfinished training: continue it with --resume or choose another folder"
         )

@@ -40,6 +40,8 @@ def test_every_view_opens(view: str) -> None:
     assert "not measured yet" not in said
     if view == "overview":
         assert "Shown is Flashback" in said and "Flashback finds" in said and "RECAP" not in said
+    if view == "walk":
+        assert "one number without parts" in said and "logits =" not in said
     if view == "present":
         assert app.title[0].value == "Nothing to present"
 

@@ -131,6 +131,8 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
     if not parts:
         return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}. Its parts are not known."
+    if len(parts) == 1:
+        return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}, one number without parts."
     terms = " ".join(f"{signed(value, 2)} {_part(name, words)}" for name, value in parts.items())
     return (
         markdown_text(str(row["name"]))

@@ -49,7 +49,11 @@ SPEC: dict[str, Any] = {
 
 
 def run(
-    spec: ExperimentSpec, out: Path, dataset: Dataset | None = None, stop_after: int | None = None
+    spec: ExperimentSpec,
+    out: Path,
+    dataset: Dataset | None = None,
+    stop_after: int | None = None,
+    trains: bool = True,
 ) -> ExperimentResult:
     steps = 0
 
@@ -66,6 +70,7 @@ def run(
         command="recap experiment run two-arms",
         log=lambda line: None,
         stop=stop,
+        trains=trains,
     )
 
 
@@ -130,6 +135,34 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert again.finished
     assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[2:4]]
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+
+
+def test_what_is_not_trained_is_a_row_with_its_time(done: tuple[ExperimentResult, Path]) -> None:
+    """Nothing is trained; a third seed and a longer arm are named, and two seeds compare as they did."""
+    result, folder = done
+    before = sorted(path.name for path in (folder / "trainings").iterdir())
+    longer = {"name": "longer", "label": "RECAP, longer", "epochs": 9}
+    wider = SPEC | {"name": "wider", "seeds": [1, 2, 3], "arms": [SPEC["arms"][0], longer, SPEC["arms"][2]]}
+    found = run(check_spec(wider), folder, trains=False)
+    assert found.finished and sorted(path.name for path in (folder / "trainings").iterdir()) == before
+    assert found.comparisons == result.comparisons
+    text = markdown(found)
+    assert "| RECAP (of 3 seeds 1, 2 alone; each further one not run, about 1 min) | ." in text
+    assert "| RECAP, longer (not run, about 1 min) | – | – | – |" in text
+    assert result_table(found).loc[0, "seeds"] == 2
+
+
+def test_changes_of_all_arms_come_before_an_arms_own() -> None:
+    """Precision for every arm that trains, unless the arm says another; the table says what all share."""
+    spec = check_spec(
+        SPEC
+        | {
+            "changes": ["precision=bf16"],
+            "arms": [*SPEC["arms"], {"name": "full", "label": "float32", "changes": ["precision=float32"]}],
+        }
+    )
+    precisions = [spec.train_config(arm, 1).model_dump()["precision"] for arm in spec.arms if arm.trains]
+    assert precisions == ["bf16", "bf16", "float32"]
 
 
 def test_a_training_is_named_by_data_and_parts() -> None:

@@ -1,0 +1,34 @@
+"""How long what was not run would take."""
+
+import json
+from pathlib import Path
+
+from analysis.experiments.estimates import estimated_time
+from recap.checkpoint import TRAINING_FOLDER
+from recap.presets import train_preset
+from recap.training.metrics_file import METRICS
+from recap.training.run import CONFIG
+
+QUICK = train_preset("quick").with_epochs(10)
+
+
+def training(trainings: Path, name: str, values: dict[str, object], seconds: list[float]) -> None:
+    """A training of so many epochs, as far as its time is concerned."""
+    folder = trainings / name / TRAINING_FOLDER
+    folder.mkdir(parents=True)
+    (folder / CONFIG).write_text(json.dumps({"train": values}))
+    lines = [json.dumps({"epoch": epoch, "seconds": value}) for epoch, value in enumerate(seconds, start=1)]
+    (folder / METRICS).write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_epochs_times_the_median_epoch_of_the_same_preset(tmp_path: Path) -> None:
+    """Seconds 30, 60 and 90 of two trainings: 10 epochs of 60 s; another preset's and a broken one's do not count."""
+    assert estimated_time(tmp_path, QUICK) == "its time is not known"
+    kind = QUICK.model_dump(mode="json")
+    training(tmp_path, "a", kind, [30.0, 60.0])
+    training(tmp_path, "b", kind | {"seed": 5}, [90.0])
+    training(tmp_path, "c", kind | {"preset": "nyc"}, [5.0] * 9)
+    (tmp_path / "d" / TRAINING_FOLDER).mkdir(parents=True)
+    (tmp_path / "d" / TRAINING_FOLDER / CONFIG).write_text("{")
+    assert estimated_time(tmp_path, QUICK) == "about 10 min"
+    assert estimated_time(tmp_path, QUICK.with_epochs(130)) == "about 2.2 h"
