@@ -32,8 +32,8 @@ class Reading:
         self._ended = threading.Event()
         run_beside(partial(self._run, source), "reading")
 
-    def is_over(self, patience: float = PATIENCE_S) -> bool:
-        """Whether it has been read, or failed; waits a little for it."""
+    def is_over(self, patience: float) -> bool:
+        """Whether it has been read, or failed; waits so many seconds for it."""
         return self._ended.wait(patience)
 
     def _run(self, source: Source) -> None:
@@ -49,7 +49,7 @@ class Reading:
 def is_read(source: Source) -> bool:
     """Whether a view may open the dataset without a long wait; begins to read a large one."""
     checkins, _ = size_of(source)
-    return checkins <= LARGE_CHECKINS or _reading(source).is_over()
+    return checkins <= LARGE_CHECKINS or reading_of(source).is_over(PATIENCE_S)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET)
@@ -63,5 +63,6 @@ def size_of(source: Source) -> tuple[int, int]:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
-def _reading(source: Source) -> Reading:
+def reading_of(source: Source) -> Reading:
+    """The source's reading, begun by whoever asks first."""
     return Reading(source)

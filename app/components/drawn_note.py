@@ -29,12 +29,16 @@ def current_draws(source: Source) -> Growing | None:
     return draws
 
 
-def show_progress(draws: Growing, source: Source) -> None:
-    """How far the ranking is; the page is drawn anew when there is a larger draw, and looks no more once all are in."""
-    seen = _moment(draws)
-    is_moving = not draws.failure and not draws.is_whole
+def show_progress(draws: Growing, source: Source, shown: DrawnRecords | None) -> None:
+    """How far the ranking is; the page is drawn anew when there is a larger draw, and looks no more once all are in.
+
+    Args:
+        shown: the draw that the page is made of.
+    """
+    failure = draws.failure
     with st.container():
-        st.fragment(_watch, run_every=POLL_SECONDS if is_moving else None)(draws, source, seen)
+        watch = st.fragment(_watch, run_every=None if failure else POLL_SECONDS)
+        watch(draws, source, (0 if shown is None else shown.num_drawn, failure))
 
 
 def show_reading(source: Source) -> None:

@@ -103,7 +103,7 @@ def view() -> None:
         st.markdown(
             "The long tail is split into many groups, so it waits for all cases. Overview shows a draw already."
         )
-        show_progress(draws, source)
+        show_progress(draws, source, draws.latest)
         return
     by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
     by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)

@@ -65,11 +65,14 @@ def view() -> None:
     with long_tail:  # before the accuracies: it needs no model, so it is there at once
         show_distribution(distribution)
     draws = current_draws(source)
-    draw = None if draws is None else draws.latest
+    draw = None if draws is None else draws.latest  # once: a larger one may come while the page is put together
+    if draws is not None and (draw is None or not draw.is_whole):
+        with long_tail:
+            quiet(f"Counted over all {len(opened.cases):,} test cases; no model is needed.")
     if draws is not None and draw is None:
         with title:
             st.title("The first test cases are being ranked", anchor=False)
-            show_progress(draws, source)
+            show_progress(draws, source, draw)
         return
     with title, st.spinner("Ranking the test cases, once for each model"):
         # Every figure below is of the draw, or every figure is of all cases.
@@ -79,7 +82,7 @@ def view() -> None:
         st.title(finding, anchor=False)
         if draws is not None and draw is not None and not draw.is_whole:
             st.markdown(draw_sentence(draw, groups, metric))
-            show_progress(draws, source)
+            show_progress(draws, source, draw)
         show_model(source)
         quiet(
             f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test "

@@ -17,7 +17,13 @@ from analysis.records.case_filters import (
     resolve_filter,
 )
 from analysis.trajectories.day_parts import DAYS, LABELS, cases_at_time
-from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
+from analysis.trajectories.trajectory import (
+    Trajectory,
+    case_of_next_user,
+    read_trajectory,
+    trajectories_of,
+    users_of,
+)
 from app import state
 from app.cached import datasets, selections
 from app.cached.records import read_records
@@ -145,14 +151,8 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
     def to_next_user() -> None:
         asked = int(st.session_state["walker"])
-        offered = numbers if len(numbers) else opened.cases[c.CASE].to_numpy()
-        users = opened.cases[c.USER].to_numpy()[offered]  # ascending, as cases are
-        later = (
-            np.searchsorted(users, asked) if asked >= trajectory.user else np.searchsorted(users, asked, "right") - 1
-        )
-        found = int(offered[np.clip(later, 0, len(offered) - 1)])
-        mine = offered[users == opened.cases[c.USER].to_numpy()[found]]
-        state.set_case(int(mine[0]))
+        offered = numbers if len(numbers) else datasets.all_cases(source)
+        state.set_case(case_of_next_user(opened, offered, asked, forwards=asked >= trajectory.user))
 
     def to_trajectory() -> None:
         trajectory = st.session_state["trajectory"]

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.records.growing_records import DrawnRecords, Ranker, grow_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from app.cached import refining
+from app.cached import datasets, reading, refining
 from app.settings import MOST_SCORES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
@@ -125,3 +125,21 @@ def test_long_tail_waits_for_all_cases(source: Source, city_checkpoint: Path) ->
     assert app.title[0].value == "All test cases are being ranked"
     assert not app.get("plotly_chart")
     gate.go_on.set()
+
+
+def test_a_large_dataset_is_read_beside(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first view tells sizes from the files' headers; once the dataset is read, it shows what it always does."""
+    monkeypatch.setenv(MOST_SCORES_VARIABLE, "")
+    monkeypatch.setattr("app.cached.reading.LARGE_CHECKINS", 0)
+    monkeypatch.setattr("app.cached.reading.PATIENCE_S", 0.0)
+    datasets.open_dataset.clear()
+    reading.reading_of.clear()
+    app = open_view("overview")
+    check_calm(app)
+    size = LoadedDataset.load(source.dataset_folder).dataset
+    known = f"{len(size.checkins):,} check-ins at {size.num_pois:,} places are being read"
+    assert app.title[0].value == known or app.title[0].value.startswith("RECAP finds")  # read within the blink
+    assert reading.reading_of(source).is_over(60)
+    app.run()
+    check_calm(app)
+    assert app.title[0].value.startswith("RECAP finds")
