@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.records.growing_records import DrawnRecords, Ranker, grow_records
+from analysis.records.growing_records import DrawnRecords, Rank, Ranker, grow_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from app.cached import datasets, reading, refining
@@ -53,7 +53,7 @@ class Gate:
             if self.failing:
                 raise RecapError(self.failing)
 
-    def _look_up(self, table: pd.DataFrame):
+    def _look_up(self, table: pd.DataFrame) -> Rank:
         return lambda cases: table.iloc[cases[c.CASE].to_numpy()]
 
 
