@@ -146,17 +146,15 @@ KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_check
 
 
 def run_step(
-    step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool, engine: str = "auto"
+    step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool, engine: list[str]
 ) -> dict[str, Any]:
     """One step in a process of its own, with the results worth keeping."""
     recap = str(Path(sys.executable).with_name("recap"))
     if step == "prepare":
         command = [recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"]
-        if engine != "auto":
-            command += ["--engine", engine]
-        result = measure([*command, *(KEEP_ALL if keep_all else [])])
+        result = measure([*command, *engine, *(KEEP_ALL if keep_all else [])])
         summary = json.loads(result.pop("output"))
-        keys = ("raw", "checkins", "users", "pois", "cases", "transitions", "dropped")
+        keys = ("raw", "checkins", "users", "pois", "cases", "transitions", "dropped", "dataset_hash")
         return result | {key: summary[key] for key in keys}
     if step == "history":
         result = measure([sys.executable, "-c", HISTORY, str(dataset)])
@@ -179,8 +177,12 @@ def main() -> None:
     steps = ("prepare", "history", "stats", "train", "rank")
     parser.add_argument("--steps", nargs="+", choices=steps, default=["prepare", "history", "stats"])
     parser.add_argument("--engine", choices=("auto", "memory", "duckdb"), default="auto", help="of prepare")
+    parser.add_argument("--engine-memory", type=float, help="GB that it may hold")
     parser.add_argument("--keep-all", action="store_true", help="lower every minimum of the protocol to 1")
     arguments = parser.parse_args()
+    engine = ["--engine", arguments.engine]
+    if arguments.engine_memory is not None:
+        engine += ["--engine-memory", str(arguments.engine_memory)]
     hardware = {
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -197,7 +199,7 @@ def main() -> None:
             if not raw.exists():
                 write_checkins(raw, count, arguments.source_format)
             for step in arguments.steps:
-                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all, arguments.engine)
+                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all, engine)
                 line = {"benchmark": "scale", "step": step, "count": count, "format": arguments.source_format}
                 line["keep_all"] = arguments.keep_all
                 load = {

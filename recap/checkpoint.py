@@ -29,7 +29,7 @@ from recap.rivals.rival import Rival, RivalScorer
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
-from recap.storage.parquet import read_parquet
+from recap.storage.parquet import read_validated
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig
 
@@ -224,7 +224,7 @@ class Checkpoint:
         if dataset.hash == self.manifest.dataset_hash:
             return
         try:
-            vocabulary = read_parquet(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
+            vocabulary = read_validated(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
         except (OSError, KeyError, pa.ArrowException) as error:
             raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
         if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:

@@ -33,14 +33,22 @@ def count_transitions(checkins: pd.DataFrame) -> pd.Series:
     Raises:
         DataError: there is no training case.
     """
+    source, destination, counts = _counted(checkins)
+    pairs = pd.MultiIndex.from_arrays([source, destination], names=["source", "destination"])
+    return pd.Series(counts, index=pairs)
+
+
+def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sources, destinations and counts (int64) of `count_transitions`, in order of source and destination."""
     rows = build_cases(checkins, c.TRAIN)
     if len(rows) == 0:
         raise DataError("the training split has no transition to count")
-    poi = checkins[c.POI].to_numpy(np.int64)
+    poi = checkins[c.POI].to_numpy()
     num_pois = int(poi.max()) + 1
-    keys, counts = np.unique(poi[rows] * num_pois + poi[rows + 1], return_counts=True)
-    pairs = pd.MultiIndex.from_arrays([keys // num_pois, keys % num_pois], names=["source", "destination"])
-    return pd.Series(counts.astype(np.int64), index=pairs)
+    keys = poi[rows] * np.int64(num_pois)
+    keys += poi[rows + 1]
+    keys, counts = np.unique(keys, return_counts=True)
+    return keys // num_pois, keys % num_pois, counts.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +64,11 @@ class TransitionGraph:
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
         """Count the training transitions of a dataset."""
-        return cls.from_counts(count_transitions(dataset.checkins), dataset.num_pois)
+        source, destination, counts = _counted(dataset.checkins)
+        first = np.zeros(dataset.num_pois + 1, dtype=np.int64)
+        np.cumsum(np.bincount(source, minlength=dataset.num_pois), out=first[1:])
+        shape = (dataset.num_pois, dataset.num_pois)
+        return cls(counts=sparse.csr_array((counts, destination, first), shape=shape))
 
     @classmethod
     def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":

@@ -153,7 +153,9 @@ class TrainConfig(Config):
     test_cases: int | None = Field(
         None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
     )
-    save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
+    save_every_seconds: float = Field(
+        60.0, ge=0, description="Least time between resume states inside an epoch; 0 saves after every step."
+    )
     model: ModelConfig = Field(default_factory=lambda: ModelConfig(), description="Architecture.")
     curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")
     optimiser: OptimiserConfig = Field(default_factory=lambda: OptimiserConfig(), description="Adam and its groups.")

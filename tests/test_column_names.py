@@ -30,7 +30,19 @@ AMBIGUOUS = {
 }
 TABLE_METHODS = {
     *("DataFrame", "groupby", "sort_values", "drop", "drop_duplicates", "duplicated", "rename", "set_index"),
-    *("merge", "join", "pivot", "pivot_table", "melt", "reindex", "astype", "agg", "read_table", "read_parquet"),
+    *(
+        "merge",
+        "join",
+        "pivot",
+        "pivot_table",
+        "melt",
+        "reindex",
+        "astype",
+        "agg",
+        "read_table",
+        "read_parquet",
+        "read_validated",
+    ),
 }
 # What is no table, by the text before the bracket.
 OTHER_MAPPINGS = {

@@ -10,7 +10,7 @@ import pyarrow.csv as pa_csv
 
 from recap import columns as c
 from recap.errors import DataError
-from recap.storage.parquet import read_parquet
+from recap.storage.parquet import read_validated
 
 PLACE: Final = "place"
 """Our column: the place as the file names it, text for an outside id, an integer for an index."""
@@ -66,7 +66,7 @@ def _read(path: Path) -> pd.DataFrame:
         with path.open("rb") as file:
             is_parquet = file.read(4) == _MAGIC
         if is_parquet:
-            return read_parquet(path).to_pandas()
+            return read_validated(path).to_pandas()
         # Ids stay text, whatever they look like: 007 is not 7.
         options = pa_csv.ConvertOptions(column_types={c.POI_ID: pa.string()}, strings_can_be_null=False)
         return pa_csv.read_csv(path, convert_options=options).to_pandas()

@@ -33,8 +33,11 @@ def prepare(
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb: order the rows of a Parquet file on disk.")
+        str, typer.Option(help="auto, memory, or duckdb: order the rows of foursquare, csv or parquet on disk.")
     ] = "auto",
+    engine_memory: Annotated[
+        float | None, typer.Option(min=0.1, help="GB duckdb may hold; a quarter of the free memory by default.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -62,7 +65,16 @@ def prepare(
     called, preset = name or out.name, protocol.preset
     if choice.is_out_of_core:
         with progress_console.status(f"Reading, ordering and cleaning {path.name} on disk"):
-            dataset = prepare_out_of_core(path, options, config, out.parent, name=called, preset=preset)
+            dataset = prepare_out_of_core(
+                path,
+                options,
+                config,
+                out.parent,
+                name=called,
+                source_format=source_format,
+                preset=preset,
+                memory_bytes=None if engine_memory is None else int(engine_memory * 1e9),
+            )
         assert dataset.manifest.reading is not None
         account = dataset.manifest.reading
     else:

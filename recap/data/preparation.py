@@ -1,5 +1,7 @@
 """Raw check-ins in, a `Dataset` out: clean, number users, POIs and categories, hash."""
 
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
@@ -8,6 +10,9 @@ from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig, clean_checkins, number_ids
 from recap.data.dataset import Dataset, Manifest, hash_tables
 from recap.data.parsing.read_report import ReadReport
+
+DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
+"""Columns of a raw row that say what a place is."""
 
 
 def prepare_dataset(

@@ -40,7 +40,9 @@ class RivalConfig(Config):
     test_cases: int | None = Field(
         None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
     )
-    save_every_seconds: float = Field(60.0, ge=0, description="Least time between resume states inside an epoch.")
+    save_every_seconds: float = Field(
+        60.0, ge=0, description="Least time between resume states inside an epoch; 0 saves after every step."
+    )
 
     algorithm: ClassVar[Literal["adam", "adamw"]] = "adam"
 

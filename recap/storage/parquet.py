@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
-def read_parquet(
+def read_validated(
     path: Path, columns: list[str] | None = None, filters: list[tuple[str, str, int]] | None = None
 ) -> pa.Table:
     """A table, validated before any value is used: an index beyond its dictionary would read foreign memory.

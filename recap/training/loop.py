@@ -38,6 +38,9 @@ BEST = "best.safetensors"
 BEST_OVERALL = "best_overall.safetensors"
 _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
+_TRAINING_PER_SAVING = 20
+"""A resume state waits for this many times what the last one took: at a million places one has 5 GB and takes ten
+seconds or more, so that one a minute would be a sixth of the training."""
 
 
 class KeptEpoch(TypedDict):
@@ -188,6 +191,7 @@ class TrainingLoop(ABC):
         if self.progress.epoch == 1 and self.progress.step == 0:
             self._begin()
         started = saved = time.perf_counter()
+        every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
         try:
             while self.progress.epoch <= self.config.epochs:
@@ -205,13 +209,10 @@ class TrainingLoop(ABC):
                         self.save()
                         return False
                     # A group saves at epoch ends and stops only: the processes' clocks do not agree on "every minute".
-                    if (
-                        now - saved > self.config.save_every_seconds
-                        and self.progress.step < self.steps_per_epoch
-                        and not self.group.is_shared
-                    ):
+                    if now - saved > wait and self.progress.step < self.steps_per_epoch and not self.group.is_shared:
                         self.save()
-                        saved = now
+                        saved = time.perf_counter()
+                        wait = _seconds_to_next_state(every, saved - now)
                 self._end_epoch(rates, time.perf_counter() - epoch_started)
                 self.progress.seconds = earlier_seconds + time.perf_counter() - started
                 # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
@@ -312,6 +313,15 @@ class TrainingLoop(ABC):
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
+
+
+def _seconds_to_next_state(every: float, took: float) -> float:
+    """How long training goes on before the next resume state: long beside what one takes, unless each step is saved.
+
+    >>> _seconds_to_next_state(60, 0.5), _seconds_to_next_state(60, 10), _seconds_to_next_state(0, 10)
+    (60, 200, 0)
+    """
+    return max(every, _TRAINING_PER_SAVING * took) if every else every
 
 
 def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:

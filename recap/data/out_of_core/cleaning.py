@@ -26,7 +26,8 @@ from recap.data.cleaning import (
     require_different_times,
 )
 from recap.data.out_of_core.engine import SECONDS, OrderedRows
-from recap.data.splitting import SplitConfig, cut_trajectories, find_merged
+from recap.data.out_of_core.split_ends import SplitEndFinder
+from recap.data.splitting import cut_trajectories, find_merged
 from recap.errors import ConfigError
 
 BLOCK_ROWS: Final = 1 << 20
@@ -75,25 +76,33 @@ def clean_ordered(ordered: OrderedRows, config: DataConfig, block_rows: int = BL
     dropped["rare_user"] = int(count_U[~is_kept_U].sum())
     kept = int(count_U[is_kept_U].sum())
 
-    def frequent_blocks() -> Iterator[tuple["_Block", int]]:
-        """What is left of each block, and how many rows merging took out of it."""
+    def frequent_blocks() -> Iterator[tuple[_Block, np.ndarray]]:
+        """Frequent check-ins of each block, and which of them are merged into an earlier one."""
         for block in _user_blocks(ordered, block_rows):
             block = block.left(config)
             block = block.where(is_kept_P[block.poi] & is_kept_U[block.user])
-            merged = find_merged(block.user, block.seconds, config)
             if len(block):
-                yield (block.where(~merged) if merged.any() else block), int(merged.sum())
+                yield block, find_merged(block.user, block.seconds, config)
 
-    ends = _SplitEnds.of([(block.seconds, block.row) for block, _ in frequent_blocks()], kept, config)
+    finder, earliest, latest = SplitEndFinder(config), [], []
+    for block, merged in frequent_blocks():
+        earliest.append(block.seconds.min())
+        latest.append(block.seconds.max())
+        if config.merge_seconds:
+            dropped[MERGED] = dropped.get(MERGED, 0) + int(merged.sum())
+        finder.count(block.seconds[~merged])
+    require_different_times(min(earliest), max(latest), kept)
+    for block, merged in frequent_blocks():
+        finder.collect(block.seconds[~merged], block.row[~merged])
+    ends = finder.ends()
     seen_P = np.zeros(ordered.num_pois, dtype=bool)
     for block, merged in frequent_blocks():
-        if config.merge_seconds:
-            dropped[MERGED] = dropped.get(MERGED, 0) + merged
-        seen_P[block.poi[ends.codes(block) == c.TRAIN]] = True
+        seen_P[block.poi[~merged & (ends.codes(block.seconds, block.row) == c.TRAIN)]] = True
 
     blocks, first, is_trainable = [], 0, False
-    for block, _ in frequent_blocks():
-        split = ends.codes(block)
+    for block, merged in frequent_blocks():
+        block = block.where(~merged)
+        split = ends.codes(block.seconds, block.row)
         trajectory = cut_trajectories(block.user, block.seconds, config)
         seen_U = np.zeros(ordered.num_users, dtype=bool)
         seen_U[block.user[split == c.TRAIN]] = True
@@ -190,39 +199,3 @@ def _user_blocks(ordered: OrderedRows, block_rows: int) -> Iterator[_Block]:
 
 def _block(table: pa.Table) -> _Block:
     return _Block(*(table[name].to_numpy() for name in (c.USER, c.POI, SECONDS, c.TZ_OFFSET_MINUTES, c.SOURCE_ROW)))
-
-
-@dataclass(frozen=True)
-class _SplitEnds:
-    """The first check-ins of validation and of test, as (seconds, source row); None where there is none.
-
-    `split_by_time` shares out check-ins in this order, so a check-in's split follows from these two.
-    """
-
-    validation: tuple[int, int] | None
-    test: tuple[int, int] | None
-
-    @classmethod
-    def of(cls, pieces: list[tuple[np.ndarray, np.ndarray]], kept: int, config: SplitConfig) -> "_SplitEnds":
-        seconds_T = np.concatenate([seconds for seconds, _ in pieces])
-        require_different_times(seconds_T.min(), seconds_T.max(), kept)
-        row_T = np.concatenate([row for _, row in pieces])
-        pieces.clear()
-        count = len(seconds_T)
-        ends: list[tuple[int, int] | None] = []
-        for end in (int(config.train_end * count), int(config.val_end * count)):
-            if end >= count:
-                ends.append(None)
-                continue
-            second = np.partition(seconds_T, end)[end]
-            before = int((seconds_T < second).sum())
-            ends.append((int(second), int(np.sort(row_T[seconds_T == second])[end - before])))
-        return cls(*ends)
-
-    def codes(self, block: _Block) -> np.ndarray:
-        """Split codes (int8) of check-ins."""
-        codes = np.zeros(len(block), dtype=np.int8)
-        for end in (self.validation, self.test):
-            if end is not None:
-                codes += (block.seconds > end[0]) | ((block.seconds == end[0]) & (block.row >= end[1]))
-        return codes

@@ -1,5 +1,6 @@
 """The engine, DuckDB: numbers users and places in the order of their ids, and sorts check-ins on disk."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -101,16 +102,21 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
     return OrderedRows(ordered["rows"], ordered[c.USER], ordered[c.POI], *counts)
 
 
-def rows_at(spool: Path, row_N: np.ndarray) -> pd.DataFrame:
-    """The readers' rows with these source rows, in the order asked for; one block of the file in memory at a time."""
+def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
+    """The readers' rows with these source rows, in the order asked for; one block of the file in memory at a time.
+
+    Args:
+        columns: those to read, as far as the file has them.
+    """
     order = np.argsort(row_N)
     wanted, found, start = row_N[order], [], 0
     with pq.ParquetFile(spool, pre_buffer=False) as file:
+        columns = [name for name in columns if name in file.schema_arrow.names]
         for group in range(file.num_row_groups):
             end = start + file.metadata.row_group(group).num_rows
             inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, end)] - start
             if len(inside):
-                rows = file.read_row_group(group, use_threads=False).take(inside)
+                rows = file.read_row_group(group, columns, use_threads=False).take(inside)
                 found.append(pa.table({name: _plain(rows[name]) for name in rows.column_names}))
             start = end
     table = pa.concat_tables(found).to_pandas()

@@ -1,8 +1,9 @@
 """The readers' rows on disk: what they hand over block by block, numbered, with times as seconds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,9 @@ from recap import columns as c
 from recap.data.out_of_core.engine import SECONDS
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import ReadReport
-from recap.data.readers.own_table import spool_parquet
+from recap.data.parsing.table_builder import Sink
+from recap.data.readers.foursquare import spool_foursquare
+from recap.data.readers.own_table import spool_csv, spool_parquet
 from recap.errors import RecapError
 
 
@@ -66,16 +69,25 @@ class Spool:
             raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
 
 
-def spool_rows(path: Path, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
-    """Read a Parquet file of check-ins into a file of raw rows.
+_READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], ReadReport]]] = {
+    "foursquare": spool_foursquare,
+    "csv": spool_csv,
+    "parquet": spool_parquet,
+}
+FORMATS: Final = tuple(_READERS)
+"""What can be read into a spool."""
+
+
+def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
+    """Read a file of check-ins into a file of raw rows.
 
     Raises:
-        DataError: see `recap.data.readers.own_table.read_parquet`.
+        DataError: see the format's reader in `recap.data.readers`.
         RecapError: the disk refused.
     """
     spool = Spool(folder / "spool.parquet")
     try:
-        account = spool_parquet(path, options, spool.begin)
+        account = _READERS[source_format](path, options, spool.begin)
     finally:
         spool.close()
     return spool.path, account

@@ -35,6 +35,8 @@ _SPLIT_WORDS: Final = {
 MOST_CHARACTERS: Final = 4096
 """Longer ids and names are no such things, and nothing could show them: a lost quotation mark, or a column of prose."""
 
+Sink = Callable[[], Callable[[pa.Table], None]]
+"""Begins anew and gives what takes the blocks of a table; asked again where a file has to be read once more."""
 
 _EVERY_PLACE: Final = 1 << 21
 """Rows whose coordinates are all looked at where the table itself is not kept; of later ones fewer and fewer."""

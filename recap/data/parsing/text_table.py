@@ -20,7 +20,7 @@ from pyarrow import csv
 from recap.data.parsing.read_report import EXAMPLES
 from recap.errors import DataError
 
-_GZIP_MAGIC: Final = b"\x1f\x8b"
+GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZIP_MAGIC: Final = b"PK\x03\x04"
 _BLOCK_BYTES: Final = 1 << 24
 """Text read at a time; no line may be longer."""
@@ -75,7 +75,7 @@ def open_bytes(path: Path) -> IO[bytes]:
         raise DataError(f"{path.name} is empty; expected one check-in a line")
     if magic == _ZIP_MAGIC:
         raise DataError(f"{path.name} is a zip archive; unpack it and name the file or folder inside")
-    return gzip.open(path, "rb") if magic[:2] == _GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]
+    return gzip.open(path, "rb") if magic[:2] == GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from typing import Final
 
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
 from recap.data.parsing.row_block import text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields, Sink
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import CTIME
 
+_NAME: Final = "foursquare"
 COLUMNS: Final = (
     c.USER_ID,
     c.POI_ID,
@@ -42,10 +43,24 @@ def read_foursquare(path: Path, options: ReadOptions | None = None) -> RawRead:
     Raises:
         DataError: the file is missing, empty, cut off or not of this format; the message names the line.
     """
-    options = options or ReadOptions()
+    assembly, num_rows = _parse(path, options or ReadOptions(), None)
+    return assembly.read(_NAME, [path.name], num_rows)
+
+
+def spool_foursquare(path: Path, options: ReadOptions, sink: Sink) -> ReadReport:
+    """Read a TSMC2014 file as `read_foursquare` does, without keeping its rows: each block goes to the sink.
+
+    Raises:
+        DataError: see `read_foursquare`.
+    """
+    assembly, num_rows = _parse(path, options, sink)
+    return assembly.account(_NAME, [path.name], num_rows)
+
+
+def _parse(path: Path, options: ReadOptions, sink: Sink | None) -> tuple[CheckinTableBuilder, int]:
     row_report = RowReport(options.skip_bad_rows)
     table = TextTable(path, delimiter="\t", names=COLUMNS, encoding=options.encoding, fallback_encoding="latin-1")
-    assembly = CheckinTableBuilder(path.name, options, row_report, layout=CTIME)
+    assembly = CheckinTableBuilder(path.name, options, row_report, layout=CTIME, sink=sink and sink())
     for rows in text_rows(table, _FIELDS.columns(), row_report):
         assembly.add(rows, _FIELDS)
-    return assembly.read("foursquare", [path.name], table.rows_in)
+    return assembly, table.rows_in

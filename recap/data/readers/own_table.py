@@ -1,6 +1,6 @@
 """The user's own CSV or Parquet file: columns named with `--map`, or guessed from their names."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from recap.data.parsing.guess import complete_mapping
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
+from recap.data.parsing.table_builder import CheckinTableBuilder, Fields, Sink
 from recap.data.parsing.text_table import TextTable, header_names, read_head, require_distinct, require_file
 from recap.data.parsing.time_advice import DaysWithoutClockError, UnreadableTimesError
 from recap.errors import DataError
@@ -29,7 +29,21 @@ def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
     Raises:
         DataError: not such a file, a needed column that is neither named nor guessed, or a bad row.
     """
-    options = options or ReadOptions()
+    assembly, num_rows, mapping = _parse_csv(path, options or ReadOptions(), None)
+    return assembly.read("csv", [path.name], num_rows, columns=mapping)
+
+
+def spool_csv(path: Path, options: ReadOptions, sink: Sink) -> ReadReport:
+    """Read a CSV as `read_csv` does, without keeping its rows: each block goes to the sink.
+
+    Raises:
+        DataError: see `read_csv`.
+    """
+    assembly, num_rows, mapping = _parse_csv(path, options, sink)
+    return assembly.account("csv", [path.name], num_rows, columns=mapping)
+
+
+def _parse_csv(path: Path, options: ReadOptions, sink: Sink | None) -> tuple[CheckinTableBuilder, int, dict[str, str]]:
     table = TextTable(
         path,
         delimiter=options.delimiter or sniff_delimiter(path, options.encoding),
@@ -38,16 +52,14 @@ def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
         encoding=options.encoding,
     )
     mapping = complete_mapping(options.columns, table.names, path.name)
-    fields = _fields(mapping)
-    row_report = RowReport(options.skip_bad_rows)
-    assembly = CheckinTableBuilder(path.name, options, row_report, time_is_guessed="time" not in options.columns)
+    fields, assembly = _fields(mapping), _builder(path, options, sink)
     try:
-        for rows in text_rows(table, fields.columns(), row_report):
+        for rows in text_rows(table, fields.columns(), assembly.row_report):
             assembly.add(rows, fields)
     except UnreadableTimesError as error:
         _advise(path.name, error, _first_texts(table))
-        return read_csv(path, _insisting_on(options, error.column))
-    return assembly.read("csv", [path.name], table.rows_in, columns=mapping)
+        return _parse_csv(path, _insisting_on(options, error.column), sink)
+    return assembly, table.rows_in, mapping
 
 
 def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
@@ -60,11 +72,8 @@ def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
     return assembly.read("parquet", [path.name], num_rows, columns=mapping)
 
 
-def spool_parquet(path: Path, options: ReadOptions, sink: Callable[[], Callable[[pa.Table], None]]) -> ReadReport:
+def spool_parquet(path: Path, options: ReadOptions, sink: Sink) -> ReadReport:
     """Read a Parquet file as `read_parquet` does, without keeping its rows: each block goes to the sink.
-
-    Args:
-        sink: begins anew and gives what takes the blocks; asked again where the file has to be read once more.
 
     Raises:
         DataError: see `read_parquet`.
@@ -74,7 +83,7 @@ def spool_parquet(path: Path, options: ReadOptions, sink: Callable[[], Callable[
 
 
 def _parse_parquet(
-    path: Path, options: ReadOptions, sink: Callable[[], Callable[[pa.Table], None]] | None
+    path: Path, options: ReadOptions, sink: Sink | None
 ) -> tuple[CheckinTableBuilder, int, dict[str, str]]:
     require_file(path)
     try:
@@ -83,14 +92,7 @@ def _parse_parquet(
             names = list(file.schema_arrow.names)
             require_distinct(names, path.name)
             mapping = complete_mapping(options.columns, names, path.name)
-            fields = _fields(mapping)
-            assembly = CheckinTableBuilder(
-                path.name,
-                options,
-                RowReport(options.skip_bad_rows),
-                time_is_guessed="time" not in options.columns,
-                sink=None if sink is None else sink(),
-            )
+            fields, assembly = _fields(mapping), _builder(path, options, sink)
             try:
                 for rows in _parquet_rows(file, path.name, fields.columns()):
                     assembly.add(rows, fields)
@@ -100,6 +102,16 @@ def _parse_parquet(
             return assembly, file.metadata.num_rows, mapping
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def _builder(path: Path, options: ReadOptions, sink: Sink | None) -> CheckinTableBuilder:
+    return CheckinTableBuilder(
+        path.name,
+        options,
+        RowReport(options.skip_bad_rows),
+        time_is_guessed="time" not in options.columns,
+        sink=None if sink is None else sink(),
+    )
 
 
 def _advise(name: str, error: UnreadableTimesError, columns: dict[str, list[str]]) -> None:

@@ -16,7 +16,7 @@ from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
 from recap.storage.atomic import replacing
-from recap.storage.parquet import read_parquet
+from recap.storage.parquet import read_validated
 
 if TYPE_CHECKING:
     from recap.training.loop import TrainingLoop
@@ -90,7 +90,7 @@ def read_case_history(run: RunFolder, case: int) -> pd.DataFrame:
 
 
 def _read_case(path: Path, case: int, run: RunFolder) -> dict[str, Any]:
-    table = read_parquet(path, filters=[(c.CASE, "==", case)])
+    table = read_validated(path, filters=[(c.CASE, "==", case)])
     if table.num_rows != 1:
         raise RecapError(f"run {run.id} has no test case {case}")
     metadata = table.schema.metadata or {}

@@ -113,7 +113,8 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
         (["--format", "foursquer"], "'foursquer'"),
         (["--colour", "red"], "--colour"),
         (["--engine", "spark"], "'spark'"),
-        (["--engine", "duckdb"], "Parquet files, got foursquare"),
+        (["--engine", "duckdb", "--split-by", "trajectory_end"], "made in memory only"),
+        (["--engine-memory", "0"], "--engine-memory"),
     ],
 )
 def test_refuses_bad_options(tmp_path: Path, arguments: list[str], part: str) -> None:

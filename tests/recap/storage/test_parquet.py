@@ -9,7 +9,7 @@ import pytest
 
 from recap.data.readers.own_table import read_parquet as read_own_table
 from recap.errors import DataError
-from recap.storage.parquet import read_parquet
+from recap.storage.parquet import read_validated
 from tests.cli_runner import recap_here
 
 _PLACES = ["park", "zoo", "quay", "park", "zoo", "quay", "park", "zoo"]
@@ -40,10 +40,10 @@ def test_a_table_is_refused_before_its_values_are_used(tmp_path: Path) -> None:
     """Nothing but validation tells: without it the fourth of three names is whatever lies behind them."""
     path = beyond_its_dictionary(tmp_path / "places.parquet")
     with pytest.raises(pa.ArrowInvalid, match="out of bounds"):
-        read_parquet(path)
+        read_validated(path)
     with pytest.raises(pa.ArrowInvalid, match="out of bounds"):
-        read_parquet(path, columns=["poi_id"])
-    assert read_parquet(path, columns=["user_id"]).num_rows == 8
+        read_validated(path, columns=["poi_id"])
+    assert read_validated(path, columns=["user_id"]).num_rows == 8
 
 
 def test_an_own_table_is_refused_in_one_line(tmp_path: Path) -> None:

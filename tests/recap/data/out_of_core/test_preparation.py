@@ -3,8 +3,9 @@
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
-import pandas as pd
+import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,23 +15,35 @@ from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.out_of_core.choosing import choose_engine
 from recap.data.out_of_core.preparation import prepare_out_of_core
+from recap.data.out_of_core.spool import FORMATS
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
-from recap.data.readers.own_table import read_parquet
+from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
-from tests.checkins import configs, raw_rows, raw_table
+from recap.presets import data_preset
+from tests.checkins import configs, raw_rows, raw_table, write_foursquare
+from tests.nyc import NYC_FILE, needs_nyc
 
 pytest.importorskip("duckdb")
 
 
-def in_memory(path: Path, config: DataConfig) -> Dataset:
-    read = read_parquet(path)
-    return prepare_dataset(read.table, config, name="city", source_format="parquet", reading=read.account)
+def in_memory(path: Path, config: DataConfig, source_format: str = "parquet") -> Dataset:
+    read = read_checkins(path, source_format)
+    return prepare_dataset(read.table, config, name="city", source_format=source_format, reading=read.account)
 
 
-def on_disk(path: Path, config: DataConfig, block_rows: int = 5) -> Dataset:
-    options = ReadOptions()
-    return prepare_out_of_core(path, options, config, path.parent, name="city", block_rows=block_rows)
+def on_disk(
+    path: Path, config: DataConfig, source_format: str = "parquet", block_rows: int = 5, workplace: Path | None = None
+) -> Dataset:
+    return prepare_out_of_core(
+        path,
+        ReadOptions(),
+        config,
+        workplace or path.parent,
+        name="city",
+        source_format=source_format,
+        block_rows=block_rows,
+    )
 
 
 def files_of(dataset: Dataset, folder: Path) -> dict[str, bytes]:
@@ -38,25 +51,58 @@ def files_of(dataset: Dataset, folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
+def write(rows: list[tuple[str, str, float]], source_format: str, folder: Path) -> Path:
+    """The rows as a file of a format."""
+    path = folder / f"raw.{source_format}"
+    if source_format == "foursquare":
+        return write_foursquare(path, rows)
+    table = raw_table(rows)
+    if source_format == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(rows=raw_rows(min_size=6, max_size=60), config=configs, block_rows=st.integers(1, 30))
+@given(
+    rows=raw_rows(min_size=6, max_size=60),
+    config=configs,
+    source_format=st.sampled_from(FORMATS),
+    block_rows=st.integers(1, 30),
+)
 def test_it_is_the_dataset_made_in_memory(
-    rows: list[tuple[str, str, float]], config: DataConfig, block_rows: int, tmp_path_factory: pytest.TempPathFactory
+    rows: list[tuple[str, str, float]],
+    config: DataConfig,
+    source_format: str,
+    block_rows: int,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Any rows, also of one second, under any protocol that shares out check-ins; refused for the same reason."""
+    """Any rows, also of one second, in any format, under any protocol that shares out check-ins; refused alike."""
     folder = tmp_path_factory.mktemp("city")
     config = config.model_copy(update={"split_by": "checkins"})
-    raw_table([(user, poi, hour // 3) for user, poi, hour in rows]).to_parquet(folder / "raw.parquet")
+    path = write([(user, poi, hour // 3) for user, poi, hour in rows], source_format, folder)
     try:
-        expected = in_memory(folder / "raw.parquet", config)
+        expected = in_memory(path, config, source_format)
     except DataError as error:
         with pytest.raises(DataError, match=f"^{re.escape(str(error))}$"):
-            on_disk(folder / "raw.parquet", config, block_rows)
+            on_disk(path, config, source_format, block_rows)
         return
-    found = on_disk(folder / "raw.parquet", config, block_rows)
+    found = on_disk(path, config, source_format, block_rows)
     assert found.manifest == expected.manifest
     assert files_of(found, folder / "found") == files_of(expected, folder / "expected")
     assert not list(folder.glob(".recap-prepare-*")), "what was put on disk goes again"
+
+
+@pytest.mark.nyc
+@needs_nyc
+@pytest.mark.slow  # 20 s: New York twice
+@pytest.mark.thorough
+def test_new_york_is_the_dataset_made_in_memory(tmp_path: Path) -> None:
+    """From the published text, compressed as it is, byte for byte."""
+    config = data_preset("nyc")
+    found = on_disk(NYC_FILE, config, "foursquare", block_rows=20_000, workplace=tmp_path)
+    assert files_of(found, tmp_path / "found") == files_of(in_memory(NYC_FILE, config, "foursquare"), tmp_path / "one")
 
 
 ROWS = [("ann", "café", 0.0), ("ann", "Zoo", 1.0), ("ann", "café", 2.0), ("ann", "zoo", 3.0), ("ann", "café", 4.0)]
@@ -83,8 +129,8 @@ def test_it_refuses_what_needs_all_rows_at_once(tmp_path: Path) -> None:
         choose_engine("duckdb", path, "parquet", whole)
     with pytest.raises(ConfigError, match="a split of its own is prepared in memory only"):
         on_disk(path, ONE)
-    with pytest.raises(ConfigError, match="--engine duckdb prepares Parquet files, got csv"):
-        choose_engine("duckdb", path, "csv", ONE)
+    with pytest.raises(ConfigError, match="--engine duckdb prepares foursquare, csv, parquet, got gowalla"):
+        choose_engine("duckdb", path, "gowalla", ONE)
     with pytest.raises(ConfigError, match="unknown engine 'spark'; choose one of auto, memory, duckdb"):
         choose_engine("spark", path, "parquet", ONE)
     assert not choose_engine("auto", path, "parquet", whole).is_out_of_core
@@ -98,7 +144,10 @@ def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pyte
         on_disk(tmp_path / "raw.parquet", ONE)
 
 
-def test_few_rows_are_prepared_in_memory(tmp_path: Path) -> None:
-    """Five rows fit."""
-    pd.DataFrame({"row": range(5)}).to_parquet(tmp_path / "raw.parquet")
-    assert not choose_engine("auto", tmp_path / "raw.parquet", "parquet", ONE).is_out_of_core
+@pytest.mark.parametrize("source_format", FORMATS)
+def test_few_rows_are_prepared_in_memory(source_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five rows fit, a file that would need more than 60 % of what is free does not, whatever its format."""
+    path = write(ROWS, source_format, tmp_path)
+    assert not choose_engine("auto", path, source_format, ONE).is_out_of_core
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=500))
+    assert choose_engine("auto", path, source_format, ONE).is_out_of_core

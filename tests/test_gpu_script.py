@@ -1,0 +1,46 @@
+"""The script for graphics cards runs from end to end without one, and says what was not measured."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.gpu import NOT_MEASURED, PRESETS, main
+from recap.presets import train_preset
+
+
+def test_one_preset_and_one_rival_on_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One JSON object with every measure of each, a whole training of each, and nothing that needs a card."""
+    out = tmp_path / "gpu.json"
+    options = ["--only", "tiny", "sasrec", "--full", "--people", "12", "--cases", "20", "--device", "cpu"]
+    monkeypatch.setattr(sys, "argv", ["gpu.py", *options, "--out", str(out)])
+    main()
+    found = json.loads(capsys.readouterr().out)
+    assert found == json.loads(out.read_text(encoding="utf-8"))
+    assert found["card"] == NOT_MEASURED
+    assert list(found["configurations"]) == list(found["whole_trainings"]) == ["tiny", "sasrec"]
+    assert [list(one["ways"]) for one in found["configurations"].values()] == [["as it is", "bf16"], ["as it is"]]
+    for measured in found["configurations"].values():
+        for way in measured["ways"].values():
+            assert way["epoch_seconds"] > 0
+            assert way["reserved_gb"] == NOT_MEASURED
+        assert measured["equality"] == {
+            "of": "cpu and cpu",
+            "cases": 20,
+            "largest_relative_difference": 0.0,
+            "scores_equal": True,
+            "ranks_differ": 0,
+        }
+    for trained in found["whole_trainings"].values():
+        assert trained["epochs"] == 4
+        assert set(trained["test"]) == {"all", "tail"}
+
+
+def test_every_preset_of_recap_is_measured() -> None:
+    """The names are presets; which there are is told where an unknown one is refused."""
+    with pytest.raises(Exception, match="choose one of") as refused:
+        train_preset("none")
+    assert sorted(PRESETS) == sorted(str(refused.value).split("choose one of ")[1].split(", or a rival")[0].split(", "))
