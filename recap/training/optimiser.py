@@ -33,7 +33,8 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
     evidence = list(model.evidence.parameters()) if model.evidence is not None else []
-    weighing, by_state = [], []
+    weighing: list[torch.nn.Parameter] = []
+    by_state: list[torch.nn.Parameter] = []
     if model.evidence is not None and config.weighing_learning_rate is not None:
         by_state = [] if model.evidence.state_DF is None else [model.evidence.state_DF]
         alone = {id(model.evidence.weight_F), *map(id, by_state)}
