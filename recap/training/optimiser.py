@@ -43,7 +43,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *weighing, *by_state, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate = config.learning_rate
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"name": BACKBONE, "params": backbone, "base_lr": rate, "weight_decay": config.weight_decay},
         {
             "name": "calibration",
