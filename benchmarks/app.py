@@ -15,6 +15,11 @@ Two manners of visiting, told apart in the result:
 Each visitor has cases of their own, none twice in a run, so that nobody's explanation is ready because of a neighbour.
 
     python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
+
+Large data: ``--draw 1_400_000`` makes that many synthetic check-ins (`benchmarks/scale.py`) into a dataset and an
+untrained checkpoint under ``--folder``, once, and measures on them; 1,400,000 give 40,000 places and 35,000 test
+cases, 33,278,683 give a million places. ``--home`` keeps the user's folder from run to run, and so the records: without
+it, or the first time, Overview is measured on draws while the app ranks the other cases.
 """
 
 import argparse
@@ -45,11 +50,21 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from benchmarks.scale import write_checkins
+
 COMMAND = [sys.executable, "-c", "from app.cli.main import run; run()"]
 ROOT = Path(__file__).parents[1]
 MAX_CLIENTS = 40
 FEWER = 6
 """Filters, switches and other cases of a round."""
+WRITE_UNTRAINED = """\
+from pathlib import Path
+from recap.data.dataset import Dataset
+from recap.presets import nyc_tuned
+from tests.untrained import write_untrained_checkpoint
+def write(data, checkpoint):
+    write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=nyc_tuned())
+"""
 STEP_PAUSE = 0.5
 """Seconds between two steps along a walk."""
 
@@ -256,13 +271,21 @@ def measure_all(arguments: argparse.Namespace, servers: ExitStack) -> dict[str, 
     result: dict[str, dict[str, Any]] = {}
     running = {}
     for name, checkout in checkouts.items():
-        home = servers.enter_context(tempfile.TemporaryDirectory(prefix="recap-bench-", ignore_cleanup_errors=True))
+        fresh = tempfile.TemporaryDirectory(prefix="recap-bench-", ignore_cleanup_errors=True)
+        home = str(arguments.home.resolve()) if arguments.home else servers.enter_context(fresh)
         server, url, until_healthy = start(arguments, checkout, home)
         servers.callback(end, server)
-        started = time.perf_counter()
-        num_cases = asyncio.run(first_round(url))
-        seconds = time.perf_counter() - started
-        result[name] = {"server_answers_s": round(until_healthy, 2), "first_round_s": round(seconds, 2)}
+        process = psutil.Process(server.pid)
+        before = sum(process.cpu_times()[:2])
+        cold, num_cases = asyncio.run(first_round(url, process))
+        result[name] = {
+            "server_answers_s": round(until_healthy, 2),
+            "server_answers_cpu_s": round(before, 2),
+            "cases": num_cases,
+            "cold_s": {page: round(seconds, 2) for page, (seconds, _) in cold.items()},
+            "cold_cpu_s": {page: round(seconds, 2) for page, (_, seconds) in cold.items()},
+            "peak_gb": round(peak_gb(process), 2),
+        }
         cases = cycle((arguments.case + number) % num_cases for number in range(1, num_cases))
         running[name] = url, psutil.Process(server.pid), cases
     manners = {"people": False, "stampede": True} if arguments.stampede else {"people": False}
@@ -274,13 +297,48 @@ def measure_all(arguments: argparse.Namespace, servers: ExitStack) -> dict[str, 
     return result
 
 
-async def first_round(url: str) -> int:
-    """Open every view once, so that model and tables are there; how many cases there are."""
+async def first_round(url: str, server: psutil.Process) -> tuple[dict[str, tuple[float, float]], int]:
+    """Open every view once, so that model and tables are there; seconds and the server's processor seconds of each.
+
+    Explain is opened twice, on two cases: the second needs no more than a new case does. Also how many cases there are.
+    """
+    took = {}
     async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
         client = Client(socket)
-        for page in ("", "long_tail", "walk", "explain"):
-            await client.open(page, "")
-        return client.num_cases
+        rounds = {"first_view": ("", ""), "walk": ("walk", ""), "another_walk": ("walk", "case=7")}
+        rounds |= {"explain": ("explain", ""), "another_explain": ("explain", "case=7"), "long_tail": ("long_tail", "")}
+        for name, (page, query) in rounds.items():
+            before = sum(server.cpu_times()[:2])
+            seconds = await client.open(page, query)
+            took[name] = seconds, sum(server.cpu_times()[:2]) - before
+        return took, client.num_cases
+
+
+def peak_gb(process: psutil.Process) -> float:
+    """The server's largest resident memory so far, in GB; where the system does not say, the present one."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+        return int(status.split("VmHWM:")[1].split()[0]) / (1 << 20)
+    except (OSError, IndexError, ValueError):
+        return process.memory_info().rss / (1 << 30)
+
+
+def make_city(count: int, folder: Path) -> tuple[Path, Path]:
+    """A dataset of so many synthetic check-ins and a checkpoint, made unless they are there.
+
+    The model has the paper's sizes, every part acts, and it is as it is before its first step: to score costs the same.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    raw, data, checkpoint = (folder / f"{count}.{kind}" for kind in ("parquet", "dataset", "checkpoint"))
+    if not data.exists():
+        if not raw.exists():
+            write_checkins(raw, count, "parquet")
+        prepare = ["prepare", str(raw), "--format", "parquet", "--out", str(data)]
+        subprocess.run([*COMMAND, *prepare], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603
+    if not checkpoint.exists():
+        program = f"{WRITE_UNTRAINED}write({str(data)!r}, {str(checkpoint)!r})"
+        subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)  # noqa: S603
+    return data, checkpoint
 
 
 def end(server: "subprocess.Popen[bytes]") -> None:
@@ -301,7 +359,12 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=5.0, help="seconds a person looks at a new answer")
     parser.add_argument("--span", type=float, default=60.0, help="seconds within which people come, at random")
     parser.add_argument("--stampede", action="store_true", help="also let all act in the same instant, time and again")
+    parser.add_argument("--draw", type=int, metavar="COUNT", help="measure on so many synthetic check-ins")
+    parser.add_argument("--folder", type=Path, default=Path("recap-drawn"), help="where --draw makes its files")
+    parser.add_argument("--home", type=Path, help="the user's folder, kept; a fresh one by default")
     arguments = parser.parse_args()
+    if arguments.draw:
+        arguments.data, arguments.checkpoint = make_city(arguments.draw, arguments.folder)
     load_before = psutil.getloadavg()[0]
     with ExitStack() as servers:
         result = measure_all(arguments, servers)

@@ -5,6 +5,7 @@ Shape suffixes: B cases or variants, P POIs.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -29,6 +30,33 @@ from recap.rivals.rival import RivalScorer
 from recap.scores import CaseBatch, Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
+_SCORES_PER_PASS = 1 << 25
+"""Variants times places that are scored at a time: a quarter of a gigabyte, whatever the catalogue."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedTables:
+    """What a ranker would make of its dataset and checkpoint, where the process has it already: it is large.
+
+    Attributes:
+        graph, checkins: of the dataset.
+        cases: its test cases, see `describe_cases`.
+        scorer: the checkpoint's, in float64 on the CPU.
+    """
+
+    graph: TransitionGraph
+    checkins: CheckinTensors
+    cases: pd.DataFrame
+    scorer: Scorer
+
+
+def variants_per_pass(num_pois: int) -> int:
+    """How many variants are scored at a time among so many places.
+
+    >>> variants_per_pass(5_000), variants_per_pass(1_000_000)
+    (256, 33)
+    """
+    return max(1, min(_VARIANTS_PER_PASS, _SCORES_PER_PASS // num_pois))
 
 
 class CaseRanker(ABC):
@@ -36,11 +64,11 @@ class CaseRanker(ABC):
 
     scorer: Scorer
 
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset) -> None:
+    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> None:
         self.checkpoint, self.dataset = checkpoint, dataset
-        self.graph = TransitionGraph.from_dataset(dataset)
-        self.checkins = CheckinTensors.from_dataset(dataset)
-        self._cases: dict[int, pd.DataFrame] = {}
+        self.graph = TransitionGraph.from_dataset(dataset) if shared is None else shared.graph
+        self.checkins = CheckinTensors.from_dataset(dataset) if shared is None else shared.checkins
+        self._cases: dict[int, pd.DataFrame] = {} if shared is None else {c.TEST: shared.cases}
 
     @abstractmethod
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
@@ -98,18 +126,31 @@ class Predictor(CaseRanker):
         checkpoint: verified checkpoint.
         dataset: the dataset it was trained on.
         model: other weights of the same architecture in place of the checkpoint's (shuffled, say), float64.
+        shared: what is there already; its scorer holds the checkpoint's own weights, so it goes without ``model``.
 
     Raises:
         CheckpointError: it holds a rival.
         VocabularyError: another dataset.
     """
 
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, model: Recap | None = None) -> None:
-        super().__init__(checkpoint, dataset)
-        self.model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
-        self.model.requires_grad_(False)
+    scorer: RecapScorer
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        dataset: Dataset,
+        model: Recap | None = None,
+        shared: SharedTables | None = None,
+    ) -> None:
+        super().__init__(checkpoint, dataset, shared)
         self.stage = checkpoint.stage
-        self.scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
+        if shared is not None and isinstance(shared.scorer, RecapScorer):
+            self.scorer = shared.scorer
+            self.model = shared.scorer.model
+        else:
+            self.model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
+            self.scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
+        self.model.requires_grad_(False)
 
     @classmethod
     def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
@@ -122,9 +163,9 @@ class Predictor(CaseRanker):
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
-        totals = []
-        for start in range(0, len(variants), _VARIANTS_PER_PASS):
-            batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
+        totals, size = [], variants_per_pass(self.dataset.num_pois)
+        for start in range(0, len(variants), size):
+            batch, changes = self.pack(variants[start : start + size])
             with torch.inference_mode():
                 totals.append(self.model(batch, self.stage, changes=changes).total)
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
@@ -140,7 +181,7 @@ class Predictor(CaseRanker):
     def core_scores(self, batch: CaseBatch, changes: Interventions | None = None) -> tuple[Tensor, Tensor]:
         """Prediction state h_BD and core scores (B, P), computed apart from `score`."""
         with torch.inference_mode():
-            state_BD = self.model.encode(batch, self.stage, changes=changes)
+            state_BD = self._encode(batch, changes)
             return state_BD, self.model.score_core(batch, state_BD)
 
     def revisit_parts(
@@ -158,8 +199,12 @@ class Predictor(CaseRanker):
         assert terms is not None
         with torch.inference_mode():
             if terms.reads_state and state_BD is None:
-                state_BD = self.model.encode(batch, self.stage, changes=changes)
+                state_BD = self._encode(batch, changes)
             return terms.values(batch, changes, state_BD)
+
+    def _encode(self, batch: CaseBatch, changes: Interventions | None) -> Tensor:
+        """h_BD with the scorer's propagated embeddings: all places would be propagated anew for every batch."""
+        return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
 
 class RivalPredictor(CaseRanker):
@@ -170,22 +215,27 @@ class RivalPredictor(CaseRanker):
         VocabularyError: another dataset.
     """
 
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset) -> None:
-        super().__init__(checkpoint, dataset)
-        self.scorer = RivalScorer(checkpoint.build_rival(dataset, self.graph))
+    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> None:
+        super().__init__(checkpoint, dataset, shared)
+        self.scorer = RivalScorer(checkpoint.build_rival(dataset, self.graph)) if shared is None else shared.scorer
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        totals = []
-        for start in range(0, len(variants), _VARIANTS_PER_PASS):
-            batch = pack_histories([variant.history for variant in variants[start : start + _VARIANTS_PER_PASS]])
+        totals, size = [], variants_per_pass(self.dataset.num_pois)
+        for start in range(0, len(variants), size):
+            batch = pack_histories([variant.history for variant in variants[start : start + size]])
             totals.append(self.scorer.score(batch).total)
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
 
-def open_ranker(checkpoint: Checkpoint, dataset: Dataset) -> CaseRanker:
+def open_ranker(checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> CaseRanker:
     """Whatever the checkpoint holds, ready to rank cases.
+
+    Args:
+        shared: what the process has of both already.
 
     Raises:
         VocabularyError: another dataset.
     """
-    return Predictor(checkpoint, dataset) if checkpoint.is_recap else RivalPredictor(checkpoint, dataset)
+    if checkpoint.is_recap:
+        return Predictor(checkpoint, dataset, shared=shared)
+    return RivalPredictor(checkpoint, dataset, shared)

@@ -17,12 +17,15 @@ from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.presets import tiny
 from recap.storage.tensors import save_tensors
+from recap.training_config import TrainConfig
 
 
-def write_untrained_checkpoint(dataset: Dataset, folder: Path, *, seed: int = 0) -> Path:
-    """Write a checkpoint of the tiny preset's untrained model, every part active; returns ``folder``."""
+def write_untrained_checkpoint(
+    dataset: Dataset, folder: Path, *, seed: int = 0, config: TrainConfig | None = None
+) -> Path:
+    """Write a checkpoint of an untrained model (the tiny preset's), every part active; returns ``folder``."""
     folder.mkdir(parents=True)
-    config = tiny()
+    config = tiny() if config is None else config
     torch.manual_seed(seed)
     model = Recap.for_dataset(config.model, dataset, TransitionGraph.from_dataset(dataset))
     save_tensors(model.state_dict(), folder / WEIGHTS)

@@ -13,6 +13,7 @@ from analysis.records.removals import totals_without_two_hops
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 from recap.evaluation.ranks import rank_of, rank_totals
+from recap.predictor import variants_per_pass
 
 
 class Effect(Config):
@@ -48,11 +49,12 @@ def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | No
 
 
 def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candidate: int) -> list[Effect]:
-    """Score all variants in one go and compare each with the edited case itself."""
-    if not variants:
-        return []
-    total_BP = edited_case.ranker.score_counterfactuals(variants)
-    return compare(edited_case, total_BP, candidate)
+    """Score all variants, as many at a time as memory bears, and compare each with the edited case itself."""
+    size, found = variants_per_pass(edited_case.ranker.dataset.num_pois), []
+    for start in range(0, len(variants), size):
+        total_BP = edited_case.ranker.score_counterfactuals(variants[start : start + size])
+        found += compare(edited_case, total_BP, candidate)
+    return found
 
 
 def compare(edited_case: EditedCase, total_BP: torch.Tensor, candidate: int) -> list[Effect]:

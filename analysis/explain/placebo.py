@@ -9,7 +9,7 @@ Shape suffixes: N placebos, with the case itself first; U different tokens: the 
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -30,7 +30,7 @@ from recap.evidence.config import DENSE_FEATURES
 from recap.history import SECONDS_PER_DAY, find_revisit_candidates
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
-from recap.predictor import Predictor
+from recap.predictor import Predictor, variants_per_pass
 from recap.scores import CaseBatch
 
 NUM_PLACEBOS: Final = 200
@@ -142,29 +142,50 @@ def _own_visits(edited_case: EditedCase, poi: int, placebos: int) -> dict[str, T
     if not edited_case.is_active("prior") and not edited_case.is_active("evidence"):
         return {}
     batch, changes = edited_case.predictor.pack([edited_case.variant])
-    own_1 = _visit_points(edited_case.predictor, batch, changes)[:, poi]
-    others_NP = _other_users(edited_case.predictor, placebos)
-    return {"own_visits": torch.cat([own_1, others_NP[:, poi]])}
+    own_1 = _visit_points(edited_case.predictor, batch, changes).of(poi)
+    return {"own_visits": torch.cat([own_1, _other_users(edited_case.predictor, placebos).of(poi)])}
 
 
-_OTHERS: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
-_PROPAGATED: WeakKeyDictionary[Recap, Tensor] = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False)
+class _VisitPoints:
+    """Points of the row own visits for the few places that have any; every other place has none.
+
+    Attributes:
+        case_C, poi_C, value_C: addends of a case and a place.
+        num_cases, num_pois: sizes of the table that these are the filled cells of.
+    """
+
+    case_C: Tensor
+    poi_C: Tensor
+    value_C: Tensor
+    num_cases: int
+    num_pois: int
+
+    def of(self, poi: int) -> Tensor:
+        """One place's points less their mean over all places, (N,)."""
+        zeros_N = torch.zeros(self.num_cases, dtype=torch.float64)
+        here = self.poi_C == poi
+        own_N = zeros_N.index_add(0, self.case_C[here], self.value_C[here])
+        return own_N - zeros_N.index_add(0, self.case_C, self.value_C) / self.num_pois
 
 
-def _other_users(predictor: Predictor, placebos: int) -> Tensor:
-    """Own-visit points (N, P) of users drawn at random, each at one of their test cases; made once for a model."""
-    known_NP = _OTHERS.get(predictor.model)
-    if known_NP is None or len(known_NP) != placebos:
+_OTHERS: WeakKeyDictionary[Recap, tuple[int, _VisitPoints]] = WeakKeyDictionary()
+
+
+def _other_users(predictor: Predictor, placebos: int) -> _VisitPoints:
+    """Own-visit points of users drawn at random, each at one of their test cases; made once for a model."""
+    known = _OTHERS.get(predictor.model)
+    if known is None or known[0] != placebos:
         rows = np.random.default_rng(placebos).choice(predictor.cases[c.ROW].to_numpy(), placebos)
-        known_NP = _visit_points(predictor, predictor.batch(rows.tolist()), None)
-        _OTHERS[predictor.model] = known_NP
-    return known_NP
+        known = placebos, _visit_points(predictor, predictor.batch(rows.tolist()), None)
+        _OTHERS[predictor.model] = known
+    return known[1]
 
 
-def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions | None) -> Tensor:
-    """Points of the row own visits for every place, less their mean: (N, P)."""
-    num_pois, terms = predictor.dataset.num_pois, predictor.model.evidence
-    points_NP = torch.zeros(len(batch), num_pois, dtype=torch.float64)
+def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions | None) -> _VisitPoints:
+    terms = predictor.model.evidence
+    empty = torch.zeros(0, dtype=torch.int64)
+    addends = [(empty, empty, torch.zeros(0, dtype=torch.float64))]
     prior = predictor.model.prior
     if prior is not None and predictor.stage.prior:
         config = predictor.model.config
@@ -173,15 +194,21 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
         )
         factor_C4 = None if changes is None else changes.term_factors(candidates)
         prior_C = prior(candidates, None if factor_C4 is None else factor_C4[:, :3]).prior_C
-        points_NP[candidates.case_C, candidates.poi_C] += prior_C.double()
+        addends.append((candidates.case_C, candidates.poi_C, prior_C.double()))
     if terms is not None and predictor.stage.prior:
         values = predictor.evidence_values(batch, changes)
         evidence, first = values.evidence, len(DENSE_FEATURES) + 1
         packed = slice(first, first + evidence.packed_CF.shape[1])
         is_visit_F = torch.tensor([row_of_term(name) == "own_visits" for name in terms.names[packed]])
         weight_CF = values.weight_BF[:, packed][evidence.case_C].double() * is_visit_F
-        points_NP[evidence.case_C, evidence.poi_C] += (evidence.packed_CF * weight_CF).sum(1)
-    return points_NP - points_NP.mean(1, keepdim=True)
+        addends.append((evidence.case_C, evidence.poi_C, (evidence.packed_CF * weight_CF).sum(1)))
+        for at, name in enumerate(terms.names):
+            if name in evidence.dense and row_of_term(name) == "own_visits":
+                points_NP = values.weight_BF[:, at, None].double() * evidence.dense[name]
+                case_D, poi_D = points_NP.nonzero(as_tuple=True)
+                addends.append((case_D, poi_D, points_NP[case_D, poi_D]))
+    case_C, poi_C, value_C = (torch.cat(column) for column in zip(*addends, strict=True))
+    return _VisitPoints(case_C, poi_C, value_C, len(batch), predictor.dataset.num_pois)
 
 
 def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
@@ -189,22 +216,23 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
     predictor, base = edited_case.predictor, edited_case.variant
     if not edited_case.is_active("graph_token"):
         return {}
-    if predictor.model not in _PROPAGATED:
-        propagated_PE = predictor.model.propagate()
-        assert propagated_PE is not None
-        _PROPAGATED[predictor.model] = propagated_PE
     sources = torch.tensor([context.history.source for context in contexts[1:]])
     places_U, drawn_N = torch.unique(sources, return_inverse=True)  # the token of a place drawn twice is the same
     batch, changes = predictor.pack([base, replace(base, off=base.off | {"graph_token"})])
     assert changes.propagated_BE is not None and changes.graph_factor_B is not None and changes.masked_BS is not None
     copies = torch.cat([torch.zeros(1 + len(places_U), dtype=torch.int64), torch.ones(1, dtype=torch.int64)])
     filled_UE = changes.propagated_BE[copies]
-    filled_UE[1:-1] = _PROPAGATED[predictor.model][places_U]
-    repeated = Interventions(
-        propagated_BE=filled_UE, graph_factor_B=changes.graph_factor_B[copies], masked_BS=changes.masked_BS[copies]
-    )
-    states = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B[copies]), repeated)
-    total_UP, _ = StateTotals(edited_case).of(*states)
-    log_U = log_probability(total_UP, torch.full((len(copies),), poi))
+    propagated_PE = predictor.scorer.propagated_PE
+    assert propagated_PE is not None
+    filled_UE[1:-1] = propagated_PE[places_U]
+    totals, size, logs = StateTotals(edited_case), variants_per_pass(predictor.dataset.num_pois), []
+    for copy_U, some_UE in zip(copies.split(size), filled_UE.split(size), strict=True):
+        repeated = Interventions(
+            propagated_BE=some_UE, graph_factor_B=changes.graph_factor_B[copy_U], masked_BS=changes.masked_BS[copy_U]
+        )
+        states = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B[copy_U]), repeated)
+        total_UP, _ = totals.of(*states)
+        logs.append(log_probability(total_UP, torch.full((len(copy_U),), poi)))
+    log_U = torch.cat(logs)
     gained_U = log_U[:-1] - log_U[-1]
     return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}

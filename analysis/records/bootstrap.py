@@ -13,6 +13,9 @@ Unit = Literal["cases", "pairs"]
 LEVEL: Final = 0.95
 SAMPLES: Final = 1000
 _SAMPLES_PER_BLOCK: Final = 100
+_WHOLE_WEIGHTS: Final = 1 << 25
+"""Samples times users whose weights are kept as the numbers they are multiplied by, a quarter of a gigabyte; of more,
+a block at a time is brought into that form, a quarter of the memory."""
 
 
 class UserBootstrap:
@@ -29,7 +32,11 @@ class UserBootstrap:
         self.num_users = len(uniques)
         rng = np.random.default_rng(seed)
         shares = np.full(max(self.num_users, 1), 1.0 / max(self.num_users, 1))
-        self.weights_BU = rng.multinomial(self.num_users, shares, size=samples)[:, : self.num_users].astype(np.float64)
+        is_whole = samples * self.num_users <= _WHOLE_WEIGHTS
+        self.weights_BU = np.empty((samples, self.num_users), np.float64 if is_whole else np.uint16)
+        for start in range(0, samples, _SAMPLES_PER_BLOCK):
+            block = self.weights_BU[start : start + _SAMPLES_PER_BLOCK]
+            block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
     def means(
         self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, pairs_N: np.ndarray | None = None
@@ -49,7 +56,10 @@ class UserBootstrap:
         size = self.num_users * num_groups
         sums = np.bincount(cell_N, weights=values_N, minlength=size).reshape(self.num_users, num_groups)
         counts = np.bincount(cell_N, minlength=size).reshape(self.num_users, num_groups)
-        return _divide(self.weights_BU @ sums, self.weights_BU @ counts)
+        if self.weights_BU.dtype == np.float64:
+            return _divide(self.weights_BU @ sums, self.weights_BU @ counts)
+        blocks = np.array_split(self.weights_BU, max(1, len(self.weights_BU) // _SAMPLES_PER_BLOCK))
+        return np.concatenate([_divide(w @ sums, w @ counts) for w in (b.astype(np.float64) for b in blocks)])
 
     def _means_over_pairs(
         self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, user_N: np.ndarray, pairs_N: np.ndarray
@@ -63,7 +73,7 @@ class UserBootstrap:
         ).tocsr()
         blocks = []
         for start in range(0, len(self.weights_BU), _SAMPLES_PER_BLOCK):
-            weights = self.weights_BU[start : start + _SAMPLES_PER_BLOCK]
+            weights = self.weights_BU[start : start + _SAMPLES_PER_BLOCK].astype(np.float64, copy=False)
             drawn = weights @ counts
             mean = np.nan_to_num(_divide(weights @ sums, drawn))
             blocks.append(_divide(mean @ member, (drawn > 0).astype(np.float64) @ member))

@@ -1,6 +1,6 @@
 """A model's records over all test cases, without the model where they are kept already."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +29,7 @@ def evaluation_records(
     keep: bool = True,
     bundle: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    without: Collection[str] = (),
 ) -> pd.DataFrame:
     """A model's records over all test cases: read from the bundle or the user's cache, or scored once and kept there.
 
@@ -38,6 +39,7 @@ def evaluation_records(
         keep: whether to write new records to the cache; a cache that cannot be written is done without.
         bundle: the dataset's bundle, which may have come with records.
         progress: told (cases done, cases in all) while scoring.
+        without: columns that are not asked for, see `kept_table`.
 
     Raises:
         ScoreError: the model returned NaN.
@@ -45,5 +47,10 @@ def evaluation_records(
 
     key = records_key(opened.dataset.hash, model_key)
     return kept_table(
-        key, lambda: build_model().score(opened, progress), rows=len(opened.cases), keep=keep, bundle=bundle
+        key,
+        lambda: build_model().score(opened, progress),
+        rows=len(opened.cases),
+        keep=keep,
+        bundle=bundle,
+        without=without,
     )

@@ -1,7 +1,7 @@
 """Tables that take a model over all test cases: shipped with a bundle, or made once and read from the user's cache."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +71,7 @@ def kept_table(
     rows: int,
     keep: bool = True,
     bundle: Path | None = None,
+    without: Collection[str] = (),
 ) -> pd.DataFrame:
     """Read a table from the bundle or the cache, or make it and keep it in the cache.
 
@@ -82,22 +83,23 @@ def kept_table(
         rows: rows it must have.
         keep: whether to write a new one.
         bundle: a folder that may have come with the table; it is only read.
+        without: columns that are not asked for; from a kept table they are not even read.
     """
     if bundle is not None:
-        shipped = _read(key.shipped_in(bundle), key, rows)
+        shipped = _read(key.shipped_in(bundle), key, rows, without)
         if shipped is not None:
             return shipped
     try:
-        path = key.cached()
+        path: Path | None = key.cached()
     except RecapError:
-        return make()
-    table = _read(path, key, rows)
+        path = None
+    table = None if path is None else _read(path, key, rows, without)
     if table is not None:
         return table
     table = make()
-    if keep:
+    if keep and path is not None:
         _write_if_possible(table, path, key)
-    return table
+    return table.drop(columns=list(without), errors="ignore") if without else table
 
 
 def table_in_pieces(
@@ -118,47 +120,72 @@ def table_in_pieces(
         progress: told (rows done, rows in all) while the table is made.
     """
 
+    kept_pieces = Pieces(key, keep=keep)
+
     def make() -> pd.DataFrame:
-        folder = _pieces_folder(key) if keep else None
         pieces = []
         for start in range(0, rows, ROWS_PER_PIECE):
             end = min(start + ROWS_PER_PIECE, rows)
-            path = None if folder is None else folder / f"{start:08d}.parquet"
-            piece = None if path is None else _read(path, key, end - start)
+            piece = kept_pieces.read(f"{start:08d}", end - start)
             if piece is None:
                 piece = make_piece(start, end)
-                if path is not None:
-                    _write_if_possible(piece, path, key)
+                kept_pieces.write(f"{start:08d}", piece)
             pieces.append(piece)
             if progress is not None:
                 progress(end, rows)
         return pd.concat(pieces, ignore_index=True) if pieces else make_piece(0, 0)
 
     table = kept_table(key, make, rows=rows, keep=keep, bundle=bundle)
-    folder = _pieces_folder(key) if keep else None
-    if folder is not None and folder.is_dir():
-        shutil.rmtree(folder, ignore_errors=True)
+    kept_pieces.drop()
     return table
 
 
-def _pieces_folder(key: TableKey) -> Path | None:
+class Pieces:
+    """Parts of a table that is being made, in a folder beside its place in the cache; without ``keep`` there are none.
+
+    A cache that cannot be written is done without.
+    """
+
+    def __init__(self, key: TableKey, *, keep: bool = True) -> None:
+        self._key = key
+        self._folder: Path | None = None
+        if keep:
+            with suppress(RecapError):
+                path = key.cached()
+                self._folder = path.with_name(f"{path.stem}.pieces")
+
+    def read(self, name: str, rows: int, without: Collection[str] = ()) -> pd.DataFrame | None:
+        """A piece of so many rows; None where it is not there."""
+        path = self._path(name)
+        return None if path is None else _read(path, self._key, rows, without)
+
+    def write(self, name: str, piece: pd.DataFrame) -> bool:
+        """Keep a piece; whether it could be written."""
+        path = self._path(name)
+        return path is not None and _write_if_possible(piece, path, self._key)
+
+    def drop(self) -> None:
+        """Remove all pieces: the table is whole."""
+        if self._folder is not None and self._folder.is_dir():
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, name: str) -> Path | None:
+        return None if self._folder is None else self._folder / f"{name}.parquet"
+
+
+def _write_if_possible(table: pd.DataFrame, path: Path, key: TableKey) -> bool:
     try:
-        path = key.cached()
-    except RecapError:
-        return None
-    return path.with_name(f"{path.stem}.pieces")
-
-
-def _write_if_possible(table: pd.DataFrame, path: Path, key: TableKey) -> None:
-    with suppress(RecapError):
         write_records(table, path, key.metadata)
+    except RecapError:
+        return False
+    return True
 
 
-def _read(path: Path, key: TableKey, rows: int) -> pd.DataFrame | None:
+def _read(path: Path, key: TableKey, rows: int, without: Collection[str] = ()) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     try:
-        table, said = read_records(path)
+        table, said = read_records(path, without=without)
     except RecapError:
         return None
     said = {_FORMAT: FIRST_FORMAT, **said}

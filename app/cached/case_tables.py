@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cases.case_table import case_table
-from app.cached import datasets, explanations
+from app.cached import datasets, explanations, refining
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
 from app.cached.removals import kept_causes
@@ -13,15 +13,17 @@ from recap import columns as c
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
-def _table(source: Source, k: int) -> pd.DataFrame:
-    described = None if not source.has_parts else explanations.described_misses(source)
+def _table(source: Source, k: int, has_causes: bool) -> pd.DataFrame:
+    described = explanations.described_misses(source) if has_causes else None
     return case_table(datasets.open_dataset(source), read_records(source), described, k)
 
 
 def all_cases(source: Source, k: int = 20) -> pd.DataFrame:
     """See `analysis.cases.case_table`; shared by all visitors, so do not change it."""
     read_records(source)  # outside the cache: what takes long is told while it is made
-    return _table(source, k)
+    # Where the cases are many, removals are not made while somebody waits: the table has no kinds of misses then.
+    has_causes = source.has_parts and (kept_causes(source) is not None or not refining.is_large(source))
+    return _table(source, k, has_causes)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)

@@ -17,7 +17,7 @@ from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets, maps
 from app.cached.keys import BY_MODEL
-from app.cached.records import read_records
+from app.cached.records import read_lists, read_records
 from app.cached.removals import kept_causes
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -74,7 +74,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
         other = beside[name]
         others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
     return RecipeTables(
-        records=read_records(source),
+        records=read_lists(source),
         train_checkins=datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
         others=others,
         removals=kept_causes(source) if has_causes else None,
@@ -134,7 +134,7 @@ def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
         if path is not None and path.is_file():
             return path.read_bytes()
     opened = datasets.open_dataset(source)
-    marks = marks_of_record(opened, read_records(source).iloc[case], paths=paths)
+    marks = marks_of_record(opened, read_lists(source).iloc[case], paths=paths)
     drawn = draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=maps.read_basemap(source))
     if path is not None:
         with suppress(OSError):  # a cache that cannot be written is done without

@@ -12,21 +12,22 @@ from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.long_tail.misses import describe_misses, label_misses
-from app.cached import datasets
+from app.cached import datasets, models
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.cached.threads import TURNS
 from app.sources import Source
-from recap.checkpoint import Checkpoint
-from recap.predictor import CaseRanker, Predictor
+from recap.predictor import CaseRanker, Predictor, SharedTables
 from recap.predictor import open_ranker as open_checkpoint_ranker
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)
 def open_ranker(source: Source) -> CaseRanker:
     """The source's checkpoint, ready for single and edited cases; it must have one."""
-    assert source.checkpoint_folder is not None
-    return open_checkpoint_ranker(Checkpoint.load(source.checkpoint_folder), datasets.open_dataset(source).dataset)
+    opened, model = datasets.open_dataset(source), models.open_checkpoint(source)
+    assert model.checkpoint is not None
+    shared = SharedTables(opened.graph, opened.checkins, opened.cases, model.scorer)
+    return open_checkpoint_ranker(model.checkpoint, opened.dataset, shared)
 
 
 def open_predictor(source: Source) -> Predictor:

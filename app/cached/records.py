@@ -1,4 +1,7 @@
-"""Evaluation records, shared by all visitors and kept by content hash: what tables and filters are made of."""
+"""Evaluation records, shared by all visitors and kept by content hash: what tables and filters are made of.
+
+What figures are made of is read without the lists of the best places, three quarters of every file (`read_lists`).
+"""
 
 import threading
 from typing import TYPE_CHECKING
@@ -7,8 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.evaluation_records import evaluation_records, records_key
+from analysis.records.growing_records import LISTS
 from analysis.records.imported import PREFIX
-from app.cached import datasets
+from app.cached import datasets, refining
 from app.cached.keys import BY_MODEL
 from app.cached.once import Once, Progress
 from app.settings import AppSettings
@@ -19,20 +23,39 @@ if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
 
 _evaluating = threading.Lock()
+_TOLD_EVERY_S = 0.5
 
 
 def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
-    """The model's records over all test cases; scored once, with a message, and kept in the user's cache."""
+    """The model's records over all test cases; scored once, with a message, and kept in the user's cache.
+
+    The lists of the best places are not among the columns, but for imported predictions, which are lists.
+    """
     if baseline is None and source.checkpoint_hash is None:
         baseline = source.imported or datasets.DEFAULT_BASELINE
-    # A baseline's records are the same beside every checkpoint of the dataset: they are kept once.
-    records = _records(source if baseline is None else source.without_checkpoint, baseline)
+    records = _records(source, baseline)
     if not datasets.is_frozen():
         datasets.freeze()
     return records
 
 
-def _records(source: Source, baseline: str | None) -> pd.DataFrame:
+def read_lists(source: Source) -> pd.DataFrame:
+    """The same of the source's own model, with its best places and their scores for every case."""
+    records = read_records(source)
+    if set(LISTS) <= set(records):
+        return records
+    return _with_lists(source)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=BY_MODEL)
+def _with_lists(source: Source) -> pd.DataFrame:
+    return _evaluated(source, None if source.checkpoint_hash else datasets.DEFAULT_BASELINE, without=())
+
+
+def _records(asked: Source, baseline: str | None) -> pd.DataFrame:
+    # A baseline's records are the same beside every checkpoint of the dataset: they are kept once.
+    source = asked if baseline is None else asked.without_checkpoint
+
     def make(show: Progress) -> pd.DataFrame:
         opened = datasets.open_dataset(source)
         if baseline is not None and baseline.startswith(PREFIX):
@@ -40,19 +63,44 @@ def _records(source: Source, baseline: str | None) -> pd.DataFrame:
             if found is None:
                 raise RecapError(f"the imported predictions {baseline} are gone; import them again")
             return found.read(len(opened.cases))
-        with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
-            return evaluation_records(
-                opened,
-                datasets.model_key(source, baseline),
-                lambda: _open_model(source, baseline),
-                keep=not AppSettings.from_environment().read_only,
-                bundle=source.bundle,
-                progress=show,
-            )
+        if key in refining.model_keys(asked) and refining.is_refined(asked):
+            refined = _refined(asked, key, show)
+            if refined is not None:
+                return refined
+        return _evaluated(source, baseline, progress=show)
 
     key = datasets.model_key(source, baseline)
     at_once = key.startswith(PREFIX) or records_key(source.dataset_hash, key).is_kept(source.bundle)
     return _records_once(source, baseline).get("Ranking the test cases, once for each model", make, at_once=at_once)
+
+
+def _evaluated(
+    source: Source, baseline: str | None, progress: Progress | None = None, without: tuple[str, ...] = LISTS
+) -> pd.DataFrame:
+    with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
+        return evaluation_records(
+            datasets.open_dataset(source),
+            datasets.model_key(source, baseline),
+            lambda: _open_model(source, baseline),
+            keep=not AppSettings.from_environment().read_only,
+            bundle=source.bundle,
+            progress=progress,
+            without=without,
+        )
+
+
+def _refined(source: Source, key: str, show: Progress) -> pd.DataFrame | None:
+    """What the background makes of a model, once all cases are in; None where it lies on the disk by now.
+
+    Raises:
+        RecapError: it failed.
+    """
+    draws = refining.refine(source)
+    while not draws.wait_for_end(_TOLD_EVERY_S):
+        show(int(draws.done), draws.num_cases)
+    if draws.latest is None or not draws.latest.is_whole:
+        raise RecapError(f"ranking the test cases stopped: {draws.failure}; Overview can start it again")
+    return draws.latest.models.get(key)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)

@@ -15,10 +15,11 @@ from analysis.records.bootstrap import Unit
 from analysis.records.carriers import Carriers, find_carriers
 from analysis.records.case_groups import By
 from analysis.records.evaluation_records import records_key
+from analysis.records.growing_records import LISTS, DrawnRecords
 from analysis.records.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
-from app.cached.keys import BY_DATASET, BY_MODEL
+from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.cached.per_object import PerObject
 from app.cached.records import read_records
 from app.cached.removals import kept_causes
@@ -29,6 +30,8 @@ from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
 
+BY_DRAW: Final[HashFuncs] = {DrawnRecords: lambda draw: (draw.num_drawn, draw.num_cases)}
+"""A source's draw of so many cases is always the same one."""
 MAX_HOPS: Final = 5
 _FORMAT: Final = "1"
 """Of the kept tables of hops and lifts: their columns and how they are computed."""
@@ -74,6 +77,31 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
 def known_imports(source: Source, metric: str) -> list[str]:
     """Keys of the predictions without a model whose lists are long enough for the metric."""
     return [key for key in datasets.imported(source) if is_known(read_records(source, key), metric)]
+
+
+def by_group_drawn(source: Source, metric: str, draw: DrawnRecords) -> pd.DataFrame:
+    """The same over the cases of a draw, for all models alike."""
+    return _by_group_drawn(source, metric, tuple(known_imports(source, metric)), draw)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL | BY_DRAW)
+def _by_group_drawn(source: Source, metric: str, imports: tuple[str, ...], draw: DrawnRecords) -> pd.DataFrame:
+    own, *others = draw.models
+    drawn = draw.models[own][c.CASE].to_numpy()
+    models = {datasets.model_label(source): draw.models[own]}
+    models |= {datasets.model_label(source, key): read_records(source, key).iloc[drawn] for key in imports}
+    models |= {datasets.model_label(source, key): draw.models[key] for key in others}
+    return accuracy_tables.accuracy_by_group(models, metric)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL | BY_DRAW)
+def notable_drawn(source: Source, draw: DrawnRecords, *, causes: bool) -> list[NotableCase]:
+    """`notable` among the cases of a draw."""
+    own = draw.models[datasets.model_key(source)]
+    removals = kept_causes(source) if causes else None
+    if removals is not None:
+        removals = removals.iloc[own[c.CASE].to_numpy()].reset_index(drop=True)
+    return notable_cases(datasets.open_dataset(source), own, draw.models["markov"], removals)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
@@ -160,4 +188,4 @@ _carriers: Final = PerObject(find_carriers)
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """The evaluation records without the columns that hold lists."""
-    return read_records(source, model).drop(columns=[c.TOP_POIS, c.TOP_SCORES], errors="ignore")
+    return read_records(source, model).drop(columns=list(LISTS), errors="ignore")

@@ -1,6 +1,5 @@
 """Getting ready while the browser is still opening: the first source and its records, then what later views need."""
 
-import logging
 import threading
 import time
 from typing import Final
@@ -20,10 +19,8 @@ def first_view_is_there() -> None:
 
 def warm_up() -> None:
     """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
-    # Streamlit warns about every call outside a visitor's script; that is what this is.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
-    from app.cached import datasets, tables
+    from app.cached import datasets, refining, tables
     from app.cached.records import read_records
     from app.settings import AppSettings
     from app.sources import find_sources
@@ -34,8 +31,11 @@ def warm_up() -> None:
         return
     try:
         datasets.open_dataset(sources[0])
-        for baseline in (None, *COUNTING_BASELINES):
-            read_records(sources[0], baseline)
+        if refining.is_refined(sources[0]):
+            refining.refine(sources[0])
+        else:
+            for baseline in (None, *COUNTING_BASELINES):
+                read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)
         from app.cached import (
@@ -46,7 +46,7 @@ def warm_up() -> None:
         models.open_model(sources[0])
         tables.hops(sources[0])
         tables.lift(sources[0], "unseen")
-        if sources[0].has_parts:
+        if sources[0].has_parts and not refining.is_large(sources[0]):
             explanations.miss_labels(sources[0], 20)
     except RecapError:
         return

@@ -3,7 +3,6 @@
 import errno
 import os
 import socket
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,6 +49,7 @@ def start_app(
         DatasetError, CheckpointError: a folder that is none.
         ConfigError: nothing can listen there.
     """
+    from app.cached.background import run_beside
     from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
     from app.streamlit_options import streamlit_flags
@@ -71,7 +71,7 @@ def start_app(
     ask_nobody_outside()
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
     bootstrap.load_config_options(streamlit_flags(**served, **theme))
-    threading.Thread(target=_warm_up, daemon=True).start()
+    run_beside(_warm_up, "warming")
     bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 
 

@@ -13,7 +13,8 @@ from analysis.formatting import share
 from analysis.glossary import TERMS, tooltip_of_order
 from analysis.long_tail.misses import MISS_LABELS, MISSES, count_misses, misses_by_step, resolve_miss
 from app import state
-from app.cached import datasets, explanations
+from app.cached import datasets, explanations, refining
+from app.cached.removals import kept_causes
 from app.components.case_table import change_filter
 from app.components.chart_table import ticked_row
 from app.components.text import quiet, section
@@ -73,6 +74,9 @@ def show_misses(source: Source) -> None:
         return
     words = state.words()
     section("Kinds of misses", help=WHY_HELP)
+    if kept_causes(source) is None and refining.is_large(source):  # it would keep the page for an hour
+        quiet("Not measured yet: for so many test cases `recap causes` does it, outside this page.")
+        return
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20
     labels = explanations.miss_labels(source, k)
     counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)

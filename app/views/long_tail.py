@@ -26,6 +26,7 @@ from app.cached.figures import drawn
 from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
 from app.components.cohort_causes import show_cohort_causes
+from app.components.drawn_note import current_draws, show_progress
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.long_tail.miss_map import show_miss_map
@@ -95,6 +96,14 @@ def view() -> None:
         data = st.container(width="content")
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is no accuracy to show.")
+        return
+    draws = current_draws(source)
+    if draws is not None and not draws.is_whole:
+        st.title("All test cases are being ranked", anchor=False)
+        st.markdown(
+            "The long tail is split into many groups, so it waits for all cases. Overview shows a draw already."
+        )
+        show_progress(draws, source, draws.latest)
         return
     by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
     by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)

@@ -1,5 +1,7 @@
 """Walk: one trajectory on the map, step by step, with what the model predicts at each stop."""
 
+from typing import Final
+
 import numpy as np
 import streamlit as st
 
@@ -15,7 +17,13 @@ from analysis.records.case_filters import (
     resolve_filter,
 )
 from analysis.trajectories.day_parts import DAYS, LABELS, cases_at_time
-from analysis.trajectories.trajectory import Trajectory, read_trajectory, trajectories_of, users_of
+from analysis.trajectories.trajectory import (
+    Trajectory,
+    case_of_next_user,
+    read_trajectory,
+    trajectories_of,
+    users_of,
+)
 from app import state
 from app.cached import datasets, selections
 from app.cached.records import read_records
@@ -30,6 +38,9 @@ from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
 from recap.errors import ConfigError
+
+MOST_WALKERS: Final = 2_000
+"""Walkers up to which all are offered in a list, New York's thousand among them; of more one types a number."""
 
 
 @error_boundary
@@ -138,22 +149,38 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         mine = numbers[opened.cases[c.USER].to_numpy()[numbers] == user]
         state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.USER] == user)[0]))
 
+    def to_next_user() -> None:
+        asked = int(st.session_state["walker"])
+        offered = numbers if len(numbers) else datasets.all_cases(source)
+        state.set_case(case_of_next_user(opened, offered, asked, forwards=asked >= trajectory.user))
+
     def to_trajectory() -> None:
         trajectory = st.session_state["trajectory"]
         mine = numbers[opened.cases[c.TRAJECTORY].to_numpy()[numbers] == trajectory]
         state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.TRAJECTORY] == trajectory)[0]))
 
-    users = sorted({*users_of(opened, numbers), trajectory.user})
     st.session_state["walker"] = trajectory.user
-    st.selectbox(
-        "Walker",
-        users,
-        key="walker",
-        format_func=user_name,
-        label_visibility="collapsed",
-        width=145,
-        on_change=to_user,
-    )
+    if opened.dataset.num_users > MOST_WALKERS:  # a list of all would be made and sent anew with every answer
+        st.number_input(
+            "Walker",
+            0,
+            opened.dataset.num_users - 1,
+            key="walker",
+            label_visibility="collapsed",
+            width=145,
+            on_change=to_next_user,
+            help="A walker's number; without a test case that passes, the next walker who has one is shown.",
+        )
+    else:
+        st.selectbox(
+            "Walker",
+            sorted({*users_of(opened, numbers), trajectory.user}),
+            key="walker",
+            format_func=user_name,
+            label_visibility="collapsed",
+            width=145,
+            on_change=to_user,
+        )
     table = trajectories_of(opened, np.union1d(numbers, trajectory.cases), trajectory.user)
     names = {
         int(trajectory): f"{day(start)}, {stops} stops"

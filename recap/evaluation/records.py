@@ -1,5 +1,6 @@
 """The evaluation records on disk: one row per case and scorer, the table every long-tail view is a group-by of."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -39,14 +40,18 @@ def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -
         pq.write_table(table, temporary, compression="zstd")
 
 
-def read_records(path: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+def read_records(path: Path, *, without: Collection[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
     """Read records and their metadata.
+
+    Args:
+        without: columns that are left on the disk, as far as they are there.
 
     Raises:
         RecapError: not a records file.
     """
     try:
-        table = read_validated(path)
+        kept = [name for name in pq.read_schema(path).names if name not in without] if without else None
+        table = read_validated(path, columns=kept)
     except (OSError, pa.ArrowException) as error:
         raise RecapError(f"{path} is not a records file ({error}); write it with `recap evaluate --records`") from error
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}

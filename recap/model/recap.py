@@ -218,12 +218,12 @@ class RecapScorer:
         self.stage = stage
         self.name = name
         with torch.inference_mode():
-            self._propagated_PE = model.propagate() if stage.graph_weight > 0 else None
+            self.propagated_PE = model.propagate() if stage.graph_weight > 0 else None
 
     def score(self, batch: CaseBatch) -> Scores:
         """Score every POI for every case."""
         with torch.inference_mode():
-            return self.model(batch, self.stage, self._propagated_PE)
+            return self.model(batch, self.stage, self.propagated_PE)
 
 
 def standardise(coordinates_P2: Tensor) -> Tensor:

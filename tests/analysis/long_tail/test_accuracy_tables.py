@@ -194,3 +194,17 @@ def test_bad_selections_are_refused(text: str) -> None:
     """Anything else from an address is an error with the forms in it."""
     with pytest.raises(ConfigError, match="step:0:0"):
         CaseSelection.parse(text)
+
+
+def test_bootstrap_of_many_users_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights kept small and taken a block at a time: the same draws, the same means over cases and over steps."""
+    rng = np.random.default_rng(2)
+    values, users, groups = rng.random(600), np.arange(600) % 130, np.arange(600) % 3
+    whole = UserBootstrap(users, samples=250)
+    monkeypatch.setattr("analysis.records.bootstrap._WHOLE_WEIGHTS", 0)
+    small = UserBootstrap(users, samples=250)
+    assert small.weights_BU.dtype == np.uint16 and np.array_equal(small.weights_BU, whole.weights_BU)
+    for pairs in (None, np.arange(600) % 50):
+        np.testing.assert_allclose(
+            small.means(values, groups, 3, pairs), whole.means(values, groups, 3, pairs), rtol=1e-14
+        )

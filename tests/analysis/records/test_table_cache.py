@@ -86,3 +86,12 @@ def test_a_table_of_another_format_is_made_anew(tmp_path: Path) -> None:
     assert kept_table(second, make, rows=2, bundle=bundle).equals(table + 1) and made == [2]
     assert kept_table(second, make, rows=2).equals(table + 1) and made == [2], "kept with its format"
     assert kept_table(first, make, rows=2).equals(table + 1) and made == [2, 2]
+
+
+def test_columns_that_are_not_asked_for_stay_on_the_disk() -> None:
+    """Whether the table was made or read, only what is asked for comes; the file keeps all of it."""
+    table = pd.DataFrame({"n": [1, 2], "list": [[3, 4], [5, 6]]})
+    for _ in range(2):
+        found = kept_table(key(), lambda: table, rows=2, without=("list",))
+        assert list(found) == ["n"]
+    assert [list(row) for row in kept_table(key(), pd.DataFrame, rows=2)["list"]] == [[3, 4], [5, 6]]

@@ -1,0 +1,29 @@
+"""Typing a walker's number: the next walker with a chosen case, in the direction that was taken."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.trajectories.trajectory import case_of_next_user
+from recap import columns as c
+
+
+@pytest.fixture(scope="module")
+def city(city_folder: Path) -> LoadedDataset:
+    return LoadedDataset.load(city_folder)
+
+
+def test_the_next_walker_with_a_case(city: LoadedDataset) -> None:
+    """Only the third and the sixth walker are chosen: the number between leads on to the one or back to the other."""
+    users = city.cases[c.USER].to_numpy()
+    third, sixth = np.unique(users)[[2, 5]]
+    chosen = np.flatnonzero(np.isin(users, [third, sixth]))
+    first = {user: int(np.flatnonzero(users == user)[0]) for user in (third, sixth)}
+    between = int(third) + 1
+    assert case_of_next_user(city, chosen, int(third), forwards=True) == first[third]
+    assert case_of_next_user(city, chosen, between, forwards=True) == first[sixth]
+    assert case_of_next_user(city, chosen, between, forwards=False) == first[third]
+    assert case_of_next_user(city, chosen, 10**6, forwards=True) == first[sixth]  # beyond the last
+    assert case_of_next_user(city, chosen, 0, forwards=False) == first[third]  # before the first
