@@ -33,7 +33,8 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
     evidence = list(model.evidence.parameters()) if model.evidence is not None else []
-    weighing, by_state = [], []
+    weighing: list[torch.nn.Parameter] = []
+    by_state: list[torch.nn.Parameter] = []
     if model.evidence is not None and config.weighing_learning_rate is not None:
         by_state = [] if model.evidence.state_DF is None else [model.evidence.state_DF]
         alone = {id(model.evidence.weight_F), *map(id, by_state)}
@@ -42,7 +43,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *weighing, *by_state, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate = config.learning_rate
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"name": BACKBONE, "params": backbone, "base_lr": rate, "weight_decay": config.weight_decay},
         {
             "name": "calibration",

@@ -22,7 +22,7 @@ def found() -> dict[str, dict[str, float]]:
     dataset = small_dataset(ROWS)
     features = EvidenceFeatures.from_dataset(dataset, TransitionGraph.from_dataset(dataset), config)
     evidence = features.of(CaseBatch(CheckinTensors.from_dataset(dataset), torch.tensor([3])))
-    places = [dataset.pois["poi_id"].iat[poi] for poi in evidence.poi_C.tolist()]
+    places = [str(dataset.pois["poi_id"].iat[poi]) for poi in evidence.poi_C.tolist()]
     return {
         place: dict(zip(config.packed_features, values, strict=True))
         for place, values in zip(places, evidence.packed_CF.tolist(), strict=True)

@@ -162,7 +162,7 @@ def test_renumbered_places_keep_their_scores() -> None:
     dataset = small_city()
     moved_P = np.random.default_rng(0).permutation(dataset.num_pois)
     checkins, pois = dataset.checkins.copy(), dataset.pois.iloc[np.argsort(moved_P)].reset_index(drop=True)
-    checkins[c.POI] = moved_P[checkins[c.POI]].astype(checkins[c.POI].dtype)
+    checkins[c.POI] = moved_P[checkins[c.POI]].astype(np.int32)
     renumbered = Dataset(checkins=checkins, pois=pois, users=dataset.users, manifest=dataset.manifest)
     rows = all_cases(dataset)[::13]
     for name, value_BP in features_of(dataset).of(CaseBatch(CheckinTensors.from_dataset(dataset), rows)).dense.items():
