@@ -17,7 +17,7 @@ from torch import Tensor
 
 from benchmarks.tries_features import World, own_features, place_features, sparse_times, step_context
 from recap.baselines.evidence import draw_cases
-from recap.evidence.features import PastRows
+from recap.evidence.past import PastRows
 from recap.evidence.two_hop import two_step_walks
 from recap.scores import CaseBatch
 
@@ -141,14 +141,8 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     # Dense: what is said of every place, visited or not.
     profile_BP = torch.zeros(size, num_pois)
     profile_BP[past.case_H, past_poi_H] = 1.0
-    inverse_P = torch.log(world.dataset.num_users / (1.0 + world.visited_UP.sum(0)))
-    similar_BU = sparse_times(
-        torch.nn.functional.normalize(profile_BP * inverse_P, dim=1), world.similar_UP.T.contiguous()
-    )
-    similar_BU[torch.arange(size), user_B] = 0.0
-    top_BK, index_BK = similar_BU.topk(100, dim=1)
-    nearest_BU = torch.zeros_like(similar_BU).scatter_(1, index_BK, top_BK)
-    users_BP = sparse_times(nearest_BU, world.visited_UP)
+    assert world.features.surroundings is not None
+    around = world.features.surroundings.of(batch, torch.log1p(world.distance_PP[source_B]))
     age_H = (past.row_H - row_B[past.case_H]).float()
     recent_BP = (
         torch.zeros(size * num_pois)
@@ -164,9 +158,9 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     index_B = torch.arange(size)
     unvisited = torch.where(profile_BP > 0, -1e9, 0.0)
     by_evidence = (score_BP.float() + unvisited).topk(_NEW_BY_EVIDENCE, dim=1).indices
-    mixed = torch.log1p(20 * users_BP) - 0.8 * torch.log1p(world.distance_PP[source_B])
+    mixed = around["visitors_alike"] - 0.8 * torch.log1p(world.distance_PP[source_B])
     by_users = (mixed + unvisited).topk(_NEW_BY_USERS, dim=1).indices
-    evidence = world.ranker.features.of(batch)
+    evidence = world.features.of(batch)
     walks = two_step_walks(world.ranker.features.others, user_B, source_B)
     key = torch.cat(
         [
@@ -180,7 +174,7 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     poi_C = key_C - case_C * num_pois
     at_E = torch.searchsorted(key_C, evidence.case_C * num_pois + evidence.poi_C)
     features: dict[str, Tensor] = {}
-    for column, name in enumerate(world.ranker.config.features.packed_features):
+    for column, name in enumerate(world.features.config.packed_features):
         features[name] = torch.zeros(len(key_C)).index_add_(0, at_E, evidence.packed_CF[:, column].float())
     features["popularity"] = evidence.dense["popularity"][poi_C].float()
     features["distance"] = evidence.dense["distance"][case_C, poi_C].float()
@@ -191,7 +185,7 @@ def _block(world: World, row_B: Tensor, start: int) -> TryCases:
     known_C = profile_BP[case_C, poi_C]
     features |= own_features(world, batch, past, key_C, case_C, poi_C)
     features |= place_features(world, batch, past, case_C, poi_C)
-    features["users_alike"] = torch.log1p(20 * users_BP[case_C, poi_C])
+    features |= {name: value_BP[case_C, poi_C] for name, value_BP in around.items()}
     features["places_together"] = torch.log1p(20 * together_BP[case_C, poi_C])
     new_C = 1.0 - known_C
     features["new"] = new_C

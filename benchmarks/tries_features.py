@@ -14,13 +14,17 @@ from torch import Tensor
 from recap import columns as c
 from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
 from recap.data.dataset import Dataset
-from recap.evidence.config import EvidenceConfig
-from recap.evidence.features import PastRows
+from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig
+from recap.evidence.features import EvidenceFeatures
+from recap.evidence.past import PastRows
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch
 
-DECAYS = {"1h": 1 / 24, "6h": 0.25, "1d": 1.0, "3d": 3.0, "7d": 7.0, "30d": 30.0, "180d": 180.0, "ever": 1e6}
+LIBRARY = EvidenceConfig(
+    sessions=True, habits=HabitsConfig(), surroundings=SurroundingsConfig(own_category=True, known_too=True)
+)
+"""What the library has of the ideas; the rest stands here."""
 
 
 @dataclass(eq=False)
@@ -31,10 +35,10 @@ class World:
     graph: TransitionGraph
     checkins: CheckinTensors
     ranker: EvidenceRanker
+    features: EvidenceFeatures
     distance_PP: Tensor
     category_P: Tensor
     visited_UP: Tensor
-    similar_UP: Tensor
     by_hour_PH: Tensor
     own_key_K: Tensor
     own_count_K: Tensor
@@ -54,8 +58,6 @@ class World:
         user, poi = checkins.user_T.numpy()[train], checkins.poi_T.numpy()[train]
         visits = sparse.csr_array((np.ones(len(user)), (user, poi)), shape=(dataset.num_users, num_pois))
         visited_UP = torch.from_numpy((visits.toarray() > 0).astype(np.float32))
-        inverse_P = torch.log(dataset.num_users / (1.0 + visited_UP.sum(0)))
-        similar_UP = torch.nn.functional.normalize(visited_UP * inverse_P, dim=1)
         hour = (local_hour_fraction(checkins.local_seconds_T).numpy()[train] * 24).astype(int)
         by_hour = np.zeros((num_pois, 24), np.float32)
         np.add.at(by_hour, (poi, hour), 1.0)
@@ -89,10 +91,10 @@ class World:
             graph,
             checkins,
             ranker,
+            EvidenceFeatures.from_dataset(dataset, graph, LIBRARY),
             distance,
             category_P,
             visited_UP,
-            similar_UP,
             torch.from_numpy(by_hour @ near.astype(np.float32)),
             torch.from_numpy(own_key),
             torch.from_numpy(own_count),
@@ -116,7 +118,7 @@ def own_features(
     def total(value_H: Tensor) -> Tensor:
         return torch.log1p(5.0 * torch.zeros(len(key_C)).index_add_(0, slot_H, value_H.float()))
 
-    found = {f"visits_{name}": total(torch.exp(-days_H / days)) for name, days in DECAYS.items()}
+    found = {}
     habit_H = torch.exp(-days_H / 60.0)
     before_H = past.previous_H
     goes_on_H = (before_H < q_H) & (checkins.trajectory_T[before_H] == checkins.trajectory_T[q_H])
@@ -167,24 +169,13 @@ def own_features(
     found["visits_weekday"] = total(habit_H * (weekday_T[q_H] == weekday_T[row_H]))
     first_of_day = (checkins.local_seconds_T[q_H] // 86400) != (checkins.local_seconds_T[before_H] // 86400)
     found["visits_first_of_day"] = total(habit_H * first_of_day)
-    # Regularity: time since the last visit against the mean time between visits.
-    count_C = torch.zeros(len(key_C)).index_add_(0, slot_H, torch.ones(len(slot_H)))
-    last_C = torch.full((len(key_C),), 1e9).scatter_reduce_(0, slot_H, days_H, "amin")
-    first_C = torch.zeros(len(key_C)).scatter_reduce_(0, slot_H, days_H, "amax")
-    gap_C = (first_C - last_C) / (count_C - 1).clamp_min(1)
-    ratio_C = torch.where(count_C >= 2, torch.log((last_C + 0.02) / (gap_C.clamp_min(0) + 0.02)), 0.0).clamp(-5, 5)
-    found["overdue"] = ratio_C.clamp_min(0.0)
-    found["underdue"] = (-ratio_C).clamp_min(0.0)
-    for days in (0.05, 1.0, 3.0, 7.0, 60.0):
-        found[f"since_{days:g}d"] = torch.where(count_C > 0, torch.exp(-last_C / days), 0.0)
     return found
 
 
 def place_features(world: World, batch: CaseBatch, past: PastRows, case_C: Tensor, poi_C: Tensor) -> dict[str, Tensor]:
     checkins, row_B, size = batch.checkins, batch.row_B, len(batch)
     num_pois = world.dataset.num_pois
-    km_C = world.distance_PP[batch.source_B[case_C], poi_C]
-    found = {f"within_{km:g}km": torch.exp(-km_C / km) for km in (0.1, 0.5, 2.0, 8.0)}
+    found = {}
     weight_BP = (
         torch.zeros(size * num_pois)
         .index_add_(0, past.case_H * num_pois + checkins.poi_T[past.row_H], torch.ones(len(past.row_H)))
@@ -193,13 +184,7 @@ def place_features(world: World, batch: CaseBatch, past: PastRows, case_C: Tenso
     for km in (0.3, 2.0):
         kernel_BP = sparse_times(torch.log1p(weight_BP), _kernel(world, km))
         found[f"near_own_{km:g}km"] = torch.log1p(kernel_BP[case_C, poi_C])
-    num_categories = len(world.next_category_KK)
-    counts_BK = torch.zeros(size, num_categories)
-    counts_BK.index_put_(
-        (past.case_H, world.category_P[checkins.poi_T[past.row_H]]), torch.ones(len(past.row_H)), accumulate=True
-    )
     category_C = world.category_P[poi_C]
-    found["own_category"] = torch.log1p(counts_BK[case_C, category_C])
     source_category_B = world.category_P[batch.source_B]
     found["category_after_category"] = world.next_category_KK[source_category_B[case_C], category_C]
     local_B = checkins.local_seconds_T[row_B]

@@ -11,6 +11,8 @@ several tries.
 
 from typing import Any, Final
 
+from recap.evidence.config import HabitsConfig, SurroundingsConfig
+
 Try = dict[str, Any]
 
 
@@ -21,6 +23,11 @@ def at(kinds: str, *names: str) -> list[str]:
     ['x*new', 'x*known']
     """
     return [f"{name}*{kind}" for name in names for kind in kinds.split()]
+
+
+def less(names: list[str], without: list[str]) -> list[str]:
+    """Names without some."""
+    return [name for name in names if name not in without]
 
 
 BOTH: Final = "new known"
@@ -34,17 +41,17 @@ OTHERS_EVIDENCE: Final = [
     *(name for name in EVIDENCE if "popularity" not in name),
     *at(BOTH, "others_popularity"),
 ]
-INTENSITY: Final = [f"visits_{name}" for name in ("1h", "6h", "1d", "3d", "7d", "30d", "180d", "ever")]
-SINCE: Final = [f"since_{days}d" for days in ("0.05", "1", "3", "7", "60")]
+INTENSITY: Final = list(HabitsConfig().counts)
+SINCE: Final = [f"recency_{days:g}_days" for days in HabitsConfig().recency_days]
 HOURS: Final = [
     *("visits_at_hour_0.5", "visits_at_hour_3", "visits_hours_later_0_2", "visits_hours_later_2_5"),
     *("visits_hours_later_5_9", "visits_weekday", "visits_first_of_day"),
 ]
 OWN_GRAPH: Final = ["own_reverse", "own_two_step", "own_same_trajectory", "own_after_previous"]
 BACK_OFF: Final = ["own_after_category", "own_after_near", "own_after_near_at_hour"]
-NEAR: Final = ["within_0.1km", "within_0.5km", "within_2km", "within_8km"]
+NEAR: Final = [f"within_{km:g}_km" for km in SurroundingsConfig().near_km]
 PLACES: Final = ["near_own_0.3km", "near_own_2km", "own_category", "place_at_hour"]
-USERS: Final = ["users_alike", "places_together"]
+USERS: Final = ["visitors_alike", "places_together"]
 OLD_GROUPS: Final = {
     "intensity": INTENSITY,
     "since": SINCE,
@@ -65,10 +72,10 @@ OLD_EVERY: Final = [
 ]
 EVERY: Final = [*OTHERS_EVIDENCE, "new*others_transitions", *(name for group in GROUPS.values() for name in group)]
 NEW: Final = at("new", *NEAR, *PLACES, *USERS, "two_hop", "others_visitors", "others_transitions")
-SMALL: Final = [*OTHERS_EVIDENCE, *at(BOTH, *NEAR, "users_alike", "others_visitors"), "new*others_transitions"]
-AROUND: Final = at("new", *NEAR, "own_category", "users_alike")
+SMALL: Final = [*OTHERS_EVIDENCE, *at(BOTH, *NEAR, "visitors_alike", "others_visitors"), "new*others_transitions"]
+AROUND: Final = at("new", *NEAR, "own_category", "visitors_alike")
 NEAR_KNOWN: Final = [*EVIDENCE, *at(BOTH, *NEAR)]
-ALIKE_KNOWN: Final = at(BOTH, "users_alike", "own_category")
+ALIKE_KNOWN: Final = at(BOTH, "visitors_alike", "own_category")
 
 TIME: Final = ["hour_sin", "hour_cos", "hour_sin2", "hour_cos2", "weekend"]
 PACE: Final = ["log_gap", "burst", "in_trajectory_steps"]
@@ -89,6 +96,48 @@ MLP: Final[Try] = {"kind": "mlp", "epochs": 8, "context": CONTEXT}
 CROSS: Final[Try] = {"kind": "linear", "epochs": 20, "cross": True}
 CORE: Final = ["known", "core*known", "core*new"]
 VISITORS: Final = "others_visitors*known"
+LEAN_OWN: Final = [*OTHERS_EVIDENCE, "new*others_transitions", *INTENSITY, *SINCE, *HOURS, "overdue", "underdue"]
+LEAN: Final = [*LEAN_OWN, *at(BOTH, *NEAR, *PLACES), "visitors_alike*new"]
+LEAN_KNOWN: Final = [
+    *(name for name in LEAN if not name.startswith("others_popularity")),
+    "popularity",
+    "known_popularity",
+]
+LEAN_TRY: Final[Try] = {**N, "features": LEAN}
+SLIM_GROUPS: Final = {
+    **{name: OLD_GROUPS[name] for name in ("intensity", "since", "hours", "regular")},
+    "near": at("new", *NEAR),
+    "near_own": at("new", *PLACES[:2]),
+    "category": at("new", "own_category"),
+    "users": at("new", "visitors_alike"),
+}
+SLIM: Final = [*EVIDENCE, *(name for group in SLIM_GROUPS.values() for name in group)]
+SLIM_TRY: Final[Try] = {**HELD, "features": SLIM}
+NEW_TRANSITIONS: Final = at("new", "others_transitions")
+WIDE_GROUPS: Final = {
+    "new_transitions": NEW_TRANSITIONS,
+    **{name: OLD_GROUPS[name] for name in ("since", "hours", "regular")},
+    "near_known": at("known", *NEAR),
+    "near_own_known": at("known", *PLACES[:2]),
+    "near_own": at(BOTH, *PLACES[:2]),
+    "category": at(BOTH, "own_category"),
+}
+WIDE: Final = [
+    *EVIDENCE,
+    *NEW_TRANSITIONS,
+    *SINCE,
+    *HOURS,
+    *OLD_GROUPS["regular"],
+    *at(BOTH, *NEAR, *PLACES[:3]),
+    *at("new", "visitors_alike"),
+]
+WIDE_TRY: Final[Try] = {**HELD, "features": WIDE}
+KEPT: Final = [
+    *(*EVIDENCE, *NEW_TRANSITIONS, *INTENSITY, *SINCE, *OLD_GROUPS["regular"]),
+    *at(BOTH, *NEAR, "own_category"),
+    *at("new", "visitors_alike"),
+]
+KEPT_TRY: Final[Try] = {**HELD, "features": KEPT}
 
 TRIES: Final[dict[str, Try]] = {
     "again": {**LINEAR, "features": EVIDENCE},
@@ -159,7 +208,7 @@ TRIES: Final[dict[str, Try]] = {
     "every_core": {**ALL, "kind": "gateseqcore", "epochs": 6},
     "gate": {**HELD, "features": EVIDENCE},
     "gate_near": {**HELD, "features": NEAR_KNOWN},
-    "gate_near_users": {**HELD, "features": [*NEAR_KNOWN, *at(BOTH, "users_alike")]},
+    "gate_near_users": {**HELD, "features": [*NEAR_KNOWN, *at(BOTH, "visitors_alike")]},
     "gate_near_places": {**HELD, "features": NEAR_KNOWN + GROUPS["places"]},
     "gate_near_category": {**HELD, "features": [*NEAR_KNOWN, *at(BOTH, "own_category")]},
     "gate_near_users_category": {**HELD, "features": NEAR_KNOWN + ALIKE_KNOWN},
@@ -173,4 +222,27 @@ TRIES: Final[dict[str, Try]] = {
     "around_since_seqgate": {**HELD, "kind": "gateseqgate", "features": EVIDENCE + SINCE + AROUND},
     "around_intensity_gate": {**HELD, "features": EVIDENCE + INTENSITY + SINCE + AROUND},
     "around_no_gate": {**HELD, "kind": "linear", "features": EVIDENCE + AROUND},
+    "lean": LEAN_TRY,
+    "lean_near_new": {**LEAN_TRY, "features": [*LEAN_OWN, *at("new", *NEAR, *PLACES, "visitors_alike")]},
+    "lean_popularity": {**LEAN_TRY, "base": "", "features": LEAN_KNOWN},
+    "lean_popularity_no_hour": {**LEAN_TRY, "base": "", "features": less(LEAN_KNOWN, at(BOTH, "place_at_hour"))},
+    "kept": KEPT_TRY,
+    "kept_hours": {**KEPT_TRY, "features": [*KEPT, *HOURS]},
+    "kept_minus_intensity": {**KEPT_TRY, "features": less(KEPT, INTENSITY)},
+    "kept_mlp": {**KEPT_TRY, "kind": "mlpgate"},
+    "kept_seqgate": {**KEPT_TRY, "kind": "gateseqgate"},
+    "wide": WIDE_TRY,
+    **{f"wide_minus_{name}": {**WIDE_TRY, "features": less(WIDE, group)} for name, group in WIDE_GROUPS.items()},
+    "slim_new_transitions": {**SLIM_TRY, "features": [*SLIM, *NEW_TRANSITIONS]},
+    "slim": SLIM_TRY,
+    **{f"slim_minus_{name}": {**SLIM_TRY, "features": less(SLIM, group)} for name, group in SLIM_GROUPS.items()},
+    "slim_no_gate": {**SLIM_TRY, "kind": "linear"},
+    "slim_seqgate": {**SLIM_TRY, "kind": "gateseqgate"},
+    "slim_mlp": {**SLIM_TRY, "kind": "mlpgate"},
+    "slim_ep4": {**SLIM_TRY, "epochs": 4},
+    "lean_seqgate": {**LEAN_TRY, "kind": "gateseqgate"},
+    "lean_mlp": {**LEAN_TRY, "kind": "mlpgate"},
+    "lean_seqmlp": {**LEAN_TRY, "kind": "gateseqgatemlp"},
+    "mean_lean": {"mean_of": ["lean_popularity_no_hour", "lean_mlp", "lean_seqgate"]},
+    "mean_kept": {"mean_of": ["kept", "kept_mlp", "kept_seqgate"]},
 }

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
-from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
+from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.model.config import ModelConfig, PriorConfig
 from recap.rivals.configs import RIVALS, rival_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
@@ -108,28 +108,38 @@ def recap_evidence() -> TrainConfig:
 def recap_weighed() -> TrainConfig:
     """RECAP whose state weighs the evidence: h_t and the step's pace say how much each clue counts at this step.
 
-    With evidence of sessions and of places new to the user; chosen on NYC validation (docs/results.md). The core scores
-    no place by itself: it memorises those of training, new ones too. No warm-transition loss, which moved the evidence
-    towards steps that are known already. Two epochs: from the third on h_t memorises whose habits count.
+    With evidence of sessions, of further habits and of places new to the user, and a small network that reads a
+    candidate's clues together; chosen on NYC validation (docs/results.md). The core scores no place by itself: it
+    memorises those of training, new ones too. No warm-transition loss, which moved the evidence towards steps that are
+    known already. Few epochs, rates that fall and a slow backbone: h_t soon memorises whose habits count.
     """
     return TrainConfig(
         preset="recap_weighed",
-        epochs=2,
+        epochs=4,
         batch_size=256,
         latest_share=0.25,
+        validate_every=4,
         model=_small_model(
             PriorConfig(scale=0.02, count_weight=1.2, recency_weight=1.0, recency_steps=30.0),
             0.5,
-            0.4,
-            evidence=EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(), weighing=WeighingConfig()),
+            0.6,
+            evidence=EvidenceConfig(
+                sessions=True,
+                habits=HabitsConfig(),
+                surroundings=SurroundingsConfig(own_category=True, known_too=True),
+                weighing=WeighingConfig(network=32),
+            ),
             core_scope="nowhere",
         ),
         curriculum=_early_curriculum().model_copy(update={"warm_weight": 0.0}),
         optimiser=OptimiserConfig(
-            learning_rate=5e-4,
+            learning_rate=1e-4,
             prior_learning_rate=1e-3,
             calibration_learning_rate=1e-3,
-            evidence_learning_rate=1e-3,
+            evidence_learning_rate=1e-2,
+            weighing_learning_rate=3e-3,
+            weighing_penalty=1e-3,
+            schedule="cosine",
         ),
     )
 

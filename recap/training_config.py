@@ -1,5 +1,6 @@
 """Everything that decides a training run, as typed configuration."""
 
+from math import cos, pi
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -83,6 +84,27 @@ class OptimiserConfig(Config):
     evidence_learning_rate: float | None = Field(
         None, gt=0, description="Learning rate of the evidence weights; none uses learning_rate."
     )
+    weighing_learning_rate: float | None = Field(
+        None,
+        gt=0,
+        description="Learning rate of what makes evidence weights depend on the step, and of the network beside them; "
+        "for what makes them depend on h_t, whose numbers move together, over the root of h_t's size; none uses the "
+        "evidence's for all.",
+    )
+    weighing_penalty: float | None = Field(
+        None, ge=0, description="L2 penalty on these where they have a learning rate of their own; none: 0."
+    )
+    schedule: Literal["cosine"] | None = Field(
+        None, description="cosine: learning rates fall to 0, step by step; none: they stay."
+    )
+
+    def scale_at(self, passes: float, epochs: int) -> float:
+        """Factor on every learning rate after so many passes over the cases.
+
+        >>> [round(OptimiserConfig(schedule="cosine").scale_at(passes, 4), 3) for passes in (0, 1, 2, 4)]
+        [1.0, 0.854, 0.5, 0.0]
+        """
+        return 1.0 if self.schedule is None else 0.5 * (1.0 + cos(pi * passes / epochs))
 
 
 class SampledSoftmax(Config):

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from analysis.explain.clues import clues
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
@@ -19,34 +20,6 @@ from recap.model.interventions import REVISIT_TERMS
 ItemKind = Literal["checkin", "user", "graph_token", "count", "recency", "window", "correction", "evidence", "path"]
 
 
-TERM_LABELS: Final = {
-    "popularity": "Popularity",
-    "distance": "Distance",
-    "others_two_hop": "Others in two steps",
-    "known": "Visited before",
-    "stay": "Staying here",
-    "once": "Visited once",
-    "recent_visits": "Recent visits",
-    "visits_at_hour": "Visits at this hour",
-    "visits_on_day": "Visits on such days",
-    "next_at_hour": "Next after this hour",
-    "own_transitions": "Own steps from here",
-    "own_pairs": "Own steps after the last two",
-    "others_transitions": "Others' steps from here",
-    "in_burst": "Visits a moment ago",
-    "in_trajectory": "Visits on this walk",
-    "just_before": "The place before this one",
-    "own_transitions_at_hour": "Own steps from here at this hour",
-    "week_slot": "Visits on this weekday and hour",
-    "next_at_hour_on_day": "Next after this hour on such days",
-    "slow_transitions": "Own steps from here after a stay",
-    "visitors_alike": "Visitors with similar places",
-    "known_popularity": "Popularity, visited before",
-    "known_distance": "Distance, visited before",
-}
-"""Words for evidence terms; recency terms are told by their name."""
-
-
 class EvidenceItem(Config):
     """One thing that can be taken away.
 
@@ -56,11 +29,20 @@ class EvidenceItem(Config):
 
     kind: ItemKind
     key: int = Field(
-        description="Encoder slot, -1 for a revisit term, position of an evidence term, or a path's middle POI."
+        description="Encoder slot, -1 for a revisit term, position of an evidence term (the first of several), or a "
+        "path's middle POI."
     )
     label: str
     visit: int | None = Field(None, description="Number of a check-in, as edits name it.")
     poi: int | None = Field(None, description="Place of a check-in or of a path's middle.")
+    terms: list[str] = Field(
+        default_factory=list, description="Evidence terms that go together, of a clue that is more than one."
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_absent_terms(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        return values if self.terms else {k: v for k, v in values.items() if k != "terms"}
 
     @property
     def set_label(self) -> str:
@@ -97,8 +79,10 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
     if edited_case.config.evidence is not None:
         names = evidence_names(edited_case.config.evidence)
         items += [
-            EvidenceItem(kind="evidence", key=names.index(name), label=evidence_label(name))
-            for name in entry.evidence_terms
+            EvidenceItem(
+                kind="evidence", key=names.index(clue[0]), label=label, terms=list(clue) if len(clue) > 1 else []
+            )
+            for label, clue in clues(entry.evidence_terms).items()
         ]
     if with_paths and edited_case.is_active("graph_token") and config.num_hops == 2:
         items += [
@@ -106,15 +90,6 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
             for path in two_hop_paths(edited_case, candidate)
         ]
     return items
-
-
-def evidence_label(name: str) -> str:
-    """An evidence term in words.
-
-    >>> evidence_label("others_two_hop")
-    'Others in two steps'
-    """
-    return TERM_LABELS.get(name, name.replace("_", " ").capitalize())
 
 
 def item_label(item: EvidenceItem, words: Words) -> str:
@@ -152,7 +127,8 @@ def without(edited_case: EditedCase, candidate: int, items: Iterable[EvidenceIte
     evidence: frozenset[str] = frozenset()
     if edited_case.config.evidence is not None:
         names = evidence_names(edited_case.config.evidence)
-        evidence = frozenset(names[item.key] for item in items if item.kind == "evidence")
+        gone = [item.terms or [names[item.key]] for item in items if item.kind == "evidence"]
+        evidence = frozenset(name for terms in gone for name in terms)
     return replace(
         base,
         masked=base.masked | masked,

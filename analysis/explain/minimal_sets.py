@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from analysis.explain.addend_sets import SetCount, count_sets
+from analysis.explain.clues import clues, points_of
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.effects import rank_and_probability
 from analysis.explain.encoder_passes import EncoderPasses, encoder_passes
@@ -106,7 +107,7 @@ class _Choices:
         self.revisit = [i for i, item in enumerate(items) if item.kind in REVISIT_TERMS]
         addends = edited_case.evidence_terms(candidate)
         evidence = [i for i, item in enumerate(items) if item.kind == "evidence"]
-        value = dict(zip(evidence, addends.values(), strict=True))
+        value = {i: points_of(addends, clue) for i, clue in zip(evidence, clues(addends).values(), strict=True)}
         self.addends = sorted(evidence, key=lambda i: -value[i])
         self.addend_A = np.array([value[i] for i in self.addends])
         self._passes: dict[frozenset[int], int] = {}

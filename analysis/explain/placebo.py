@@ -202,6 +202,11 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
         is_visit_F = torch.tensor([row_of_term(name) == "own_visits" for name in terms.names[packed]])
         weight_CF = values.weight_BF[:, packed][evidence.case_C].double() * is_visit_F
         addends.append((evidence.case_C, evidence.poi_C, (evidence.packed_CF * weight_CF).sum(1)))
+        for at, name in enumerate(terms.names):
+            if name in evidence.dense and row_of_term(name) == "own_visits":
+                points_NP = values.weight_BF[:, at, None].double() * evidence.dense[name]
+                case_D, poi_D = points_NP.nonzero(as_tuple=True)
+                addends.append((case_D, poi_D, points_NP[case_D, poi_D]))
     case_C, poi_C, value_C = (torch.cat(column) for column in zip(*addends, strict=True))
     return _VisitPoints(case_C, poi_C, value_C, len(batch), predictor.dataset.num_pois)
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from pydantic import Field
 
-from analysis.explain.evidence_items import evidence_label
+from analysis.explain.clues import clues, points_of
 from analysis.explain.net_rows import NET_ROWS, PLAIN_ROWS, net_differences
 from analysis.explain.revisits import RevisitEvidence
 from analysis.explain.trips import Trips, describe_trips
@@ -160,11 +160,13 @@ def _score(told: SentenceInput) -> Sentence:
 
 
 def _evidence(told: SentenceInput) -> list[Sentence]:
-    """The terms that weigh most, of a model with additive evidence."""
-    terms = sorted(told.target.evidence_terms.items(), key=lambda term: -abs(term[1]))[:_TOLD_TERMS]
-    if not terms:
+    """The clues that weigh most, of a model with additive evidence."""
+    terms = told.target.evidence_terms
+    points = [(label, points_of(terms, clue)) for label, clue in clues(terms).items()]
+    if not points:
         return []
-    listed = "; ".join(f"{evidence_label(name).lower()} {signed_points(value)}" for name, value in terms)
+    largest = sorted(points, key=lambda clue: -abs(clue[1]))[:_TOLD_TERMS]
+    listed = "; ".join(f"{label.lower()} {signed_points(value)}" for label, value in largest)
     return [_sentence("score", f"The evidence that weighs most: {listed}.")]
 
 

@@ -244,12 +244,13 @@ def row_people(edited_case: EditedCase, poi: int) -> dict[str, RowPeople]:
 def exact_share(a: ScoreDecomposition, b: ScoreDecomposition) -> float:
     """How much of the margin between two places is exact addends rather than opaque network, signs aside.
 
-    Sum of absolute differences over count, recency, window, clip and the evidence terms, divided by the same with core
-    and correction; 1 where nothing differs.
+    Sum of absolute differences over count, recency, window, clip and the evidence terms, divided by the same with core,
+    correction and a network's term; 1 where nothing differs.
     """
-    terms = sorted({*a.evidence_terms, *b.evidence_terms})
     exact = [getattr(a, name) - getattr(b, name) for name in ("count", "recency", "window", "clip_loss")]
-    exact += [a.evidence_terms.get(name, 0.0) - b.evidence_terms.get(name, 0.0) for name in terms]
     opaque = [a.core - b.core, a.correction - b.correction]
+    for name in sorted({*a.evidence_terms, *b.evidence_terms}):
+        side = opaque if row_of_term(name) in OPAQUE_ROWS else exact
+        side.append(a.evidence_terms.get(name, 0.0) - b.evidence_terms.get(name, 0.0))
     whole = sum(map(abs, exact)) + sum(map(abs, opaque))
     return sum(map(abs, exact)) / whole if whole else 1.0

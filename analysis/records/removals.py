@@ -135,7 +135,7 @@ def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Te
     if read.terms is not None:
         for source in SOURCES:
             gone = terms_of_source(source, read.terms.names)
-            if gone and source not in ("own_revisits", "two_hops"):
+            if gone and source not in ("own_revisits", "two_hops", "core"):
                 totals[source] = _added(core_BP, _evidence(read, gone, nothing_BP), revisit, revisit_C)
     without_two_hops = _without_two_hops(read)
     if without_two_hops is not None:
@@ -143,7 +143,9 @@ def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Te
     if revisit is not None or read.terms is not None:
         own = frozenset() if read.terms is None else terms_of_source("own_revisits", read.terms.names)
         totals["own_revisits"] = _added(core_BP, _evidence(read, own, nothing_BP), None, None)
-    totals["core"] = _added(nothing_BP, evidence_BP, revisit, revisit_C)
+    network = frozenset() if read.terms is None else terms_of_source("core", read.terms.names)
+    other_BP = _evidence(read, network, nothing_BP) if network else evidence_BP
+    totals["core"] = _added(nothing_BP, other_BP, revisit, revisit_C)
     if revisit is not None:
         if revisit.gate_C is not None:
             totals["correction"] = _added(core_BP, evidence_BP, revisit, revisit.terms.prior_C)

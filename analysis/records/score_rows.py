@@ -5,6 +5,7 @@ are facts: a source takes away every term that uses the fact, so that two source
 rests on the user's visits and on distance).
 """
 
+import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -95,7 +96,12 @@ ROW_WORDS: Final[dict[str, RowWords]] = {
 """Every row, and the token, which is no addend."""
 ROW_LABELS: Final = {row: words.label for row, words in ROW_WORDS.items()}
 
-_OWN_VISITS: Final = frozenset({"known", "stay", "once", "recent_visits", "in_burst", "in_trajectory", "just_before"})
+_OWN_VISITS: Final = frozenset(
+    {
+        *("known", "stay", "once", "recent_visits", "in_burst", "in_trajectory", "just_before"),
+        *("visits_ever", "overdue", "underdue", "own_category"),
+    }
+)
 _CLOCK: Final = frozenset({"visits_at_hour", "visits_on_day", "next_at_hour", "week_slot", "next_at_hour_on_day"})
 _OWN_STEPS: Final = frozenset({"own_transitions", "own_pairs", "own_transitions_at_hour", "slow_transitions"})
 _SINGLE: Final = {
@@ -106,6 +112,8 @@ _SINGLE: Final = {
     "visitors_alike": "popularity",
     "distance": "distance",
     "known_distance": "distance",
+    "known_own_category": "own_visits",
+    "together": "core",
 }
 
 
@@ -118,9 +126,9 @@ def row_of_term(term: str) -> str:
     Raises:
         KeyError: a term without a row.
     """
-    if term in _OWN_VISITS or term.startswith("recency_"):
+    if term in _OWN_VISITS or re.fullmatch("(recency|visits)_.*_days", term):
         return "own_visits"
-    if term.startswith("within_"):
+    if term.startswith(("within_", "known_within_")):
         return "distance"
     if term in _CLOCK:
         return "hour_and_weekday"

@@ -1,8 +1,8 @@
 """Which features the evidence has and at what scales."""
 
-from typing import Final
+from typing import Final, Literal, Self
 
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from recap.config import Config
 
@@ -24,7 +24,7 @@ SESSION_FEATURES: Final = (
 class SurroundingsConfig(Config):
     """Evidence about places that the user has not been to; 0 where the user was.
 
-    Where a visited place lies and who else goes there adds nothing to what the user did there (docs/results.md).
+    With ``known_too`` visited places have nearness and category as features of their own.
     """
 
     near_km: tuple[PositiveFloat, ...] = Field(
@@ -34,17 +34,56 @@ class SurroundingsConfig(Config):
         100, ge=0, description="How many users with the most similar places tell where they went; 0: none."
     )
 
+    own_category: Literal[True] | None = Field(
+        None, description="Whether check-ins at places of the same category count; none leaves it out."
+    )
+    known_too: Literal[True] | None = Field(
+        None, description="Whether places that the user knows have nearness and category as well; none: they have not."
+    )
+
     @property
     def names(self) -> tuple[str, ...]:
         """Features of every new POI, in order.
 
         ``within_<x>_km``: exp(-distance / x). ``visitors_alike``: log(1 + 20 x summed likeness of the users alike who
         were there), where likeness is the cosine of the users' sets of places, rare places weighted up.
+        ``own_category``: log(1 + the user's check-ins in the place's category).
         """
         return (
             *(f"within_{km:g}_km" for km in self.near_km),
             *(["visitors_alike"] if self.alike_users else []),
+            *(["own_category"] if self.own_category else []),
         )
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Features of known POIs, in order: ``known_`` and the name of the same feature of new ones."""
+        return tuple(f"known_{name}" for name in self.names if name != "visitors_alike") if self.known_too else ()
+
+
+class HabitsConfig(Config):
+    """More of the user's habits: how often a visited place was visited over many spans, how lately, how regularly."""
+
+    decay_days: tuple[PositiveFloat, ...] = Field(
+        (0.04, 0.25, 1.0, 3.0, 7.0, 30.0, 180.0),
+        description="Decay lengths of visit counts, in days; one feature each.",
+    )
+    recency_days: tuple[PositiveFloat, ...] = Field(
+        (0.05, 1.0, 3.0, 7.0, 60.0), description="Further decay lengths of the time since the last visit, in days."
+    )
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """Decayed counts, in order, each as log(1 + gain x count): ``visits_<days>_days``, ``visits_ever``."""
+        return (*(f"visits_{days:g}_days" for days in self.decay_days), "visits_ever")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All features, in order: the counts, ``recency_<days>_days``, then ``overdue`` and ``underdue``.
+
+        The last two are the log of the time since the last visit over the mean time between visits, above and below 0.
+        """
+        return (*self.counts, *(f"recency_{days:g}_days" for days in self.recency_days), "overdue", "underdue")
 
 
 class WeighingConfig(Config):
@@ -52,6 +91,10 @@ class WeighingConfig(Config):
 
     by_step: bool = Field(True, description="On the step's pace and the user's habit of going to new places.")
     by_state: bool = Field(True, description="On the prediction state h_t: the core says how much each clue counts.")
+    network: PositiveInt | None = Field(
+        None,
+        description="Hidden units of a small network that reads a candidate's clues together; none leaves it out.",
+    )
 
 
 class EvidenceConfig(Config):
@@ -70,6 +113,10 @@ class EvidenceConfig(Config):
     burst_minutes: float = Field(10.0, gt=0, description="Longest gap inside a burst of check-ins, in minutes.")
     gain: float = Field(5.0, gt=0, description="Factor on decayed counts inside log(1 + gain x count).")
 
+    habits: HabitsConfig | None = Field(
+        None,
+        description="Also more of the user's habits: how often over many spans, how regularly; none leaves them out.",
+    )
     surroundings: SurroundingsConfig | None = Field(
         None, description="For models: also evidence about places the user has not been to; none leaves it out."
     )
@@ -77,10 +124,17 @@ class EvidenceConfig(Config):
         None, description="For models: weights that depend on the step; none keeps one weight for all steps."
     )
 
+    @model_validator(mode="after")
+    def _each_scale_once(self) -> Self:
+        both = set(self.recency_days) & set(() if self.habits is None else self.habits.recency_days)
+        if both:
+            raise ValueError(f"recency_days {sorted(both)} stand in habits too: keep them in one place")
+        return self
+
     @property
     def log_linear(self) -> "EvidenceConfig":
-        """What the evidence ranker fits: the features that need no model."""
-        return self.model_copy(update={"surroundings": None, "weighing": None})
+        """What the evidence ranker fits, and a model's weights start from; further features start at 0."""
+        return self.model_copy(update={"habits": None, "surroundings": None, "weighing": None})
 
     @property
     def surrounding_features(self) -> tuple[str, ...]:
@@ -104,9 +158,15 @@ class EvidenceConfig(Config):
         burst, in its trajectory), ``just_before`` (it is the POI of the check-in before the source). With decay:
         ``own_transitions_at_hour`` (right after one at the source at a close hour), ``week_slot`` (on this weekday at
         a close hour), ``next_at_hour_on_day`` (right after a check-in at a close hour of such a day),
-        ``slow_transitions`` (right after one at the source, but no more in its burst).
+        ``slow_transitions`` (right after one at the source, but no more in its burst). With ``habits`` also
+        `HabitsConfig.names`, with ``surroundings`` `SurroundingsConfig.known_names`.
         """
-        return (*self._lasting_features, *(SESSION_FEATURES if self.sessions else ()))
+        return (
+            *self._lasting_features,
+            *(SESSION_FEATURES if self.sessions else ()),
+            *(() if self.habits is None else self.habits.names),
+            *(() if self.surroundings is None else self.surroundings.known_names),
+        )
 
     @property
     def _lasting_features(self) -> tuple[str, ...]:

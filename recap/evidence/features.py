@@ -9,19 +9,20 @@ F packed features.
 """
 
 from dataclasses import dataclass
-from math import pi
 
 import torch
 from torch import Tensor
 
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
+from recap.evidence.habits import habit_counts, regularity
 from recap.evidence.others import EdgeEdits, OtherUsers
+from recap.evidence.past import PastRows, days_between, is_weekend, same_hour
 from recap.evidence.places import PlaceAttributes
 from recap.evidence.surroundings import Surroundings
 from recap.graph import TransitionGraph
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
-from recap.scores import CaseBatch, past_rows
+from recap.history import local_weekday
+from recap.scores import CaseBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +96,13 @@ class EvidenceFeatures:
         if self.surroundings is not None:
             known_C = values["known"] > 0
             for name, value_BP in self.surroundings.of(batch, dense["distance"]).items():
+                values[f"known_{name}"] = values["known"] * value_BP[case_C, poi_C].double()
                 value_BP[case_C[known_C], poi_C[known_C]] = 0.0
                 dense[name] = value_BP
         packed_CF = torch.stack([values[name] for name in self.config.packed_features], dim=1)
         return Evidence(case_C, poi_C, packed_CF, dense)
 
-    def _own_evidence(self, batch: CaseBatch, past: "PastRows", slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
+    def _own_evidence(self, batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
         """Features of the candidates in the user's own past; ``slot_H`` is each past check-in's candidate."""
         checkins, config, row_B = batch.checkins, self.config, batch.row_B
         case_H, q_H = past.case_H, past.row_H
@@ -113,30 +115,36 @@ class EvidenceFeatures:
         known = known_C.double()
         last_C = torch.where(known_C, last_C, row_B[case_C])
         visits_C = known * checkins.visit_number_T[last_C]
-        days_C = _days(checkins, last_C, row_B[case_C])
+        days_C = days_between(checkins, last_C, row_B[case_C])
 
-        habit_H = torch.exp(-_days(checkins, q_H, row_B[case_H]) / config.memory_days)
+        habit_H = torch.exp(-days_between(checkins, q_H, row_B[case_H]) / config.memory_days)
         follows_H = past.is_after_source_H.double() * habit_H
         counts = {
             "recent_visits": torch.exp((q_H - row_B[case_H]).double() / config.memory_steps),
-            "visits_at_hour": habit_H * _same_hour(checkins, q_H, row_B[case_H], config.hour_width),
-            "visits_on_day": habit_H * (_is_weekend(checkins, q_H) == _is_weekend(checkins, row_B)[case_H]),
+            "visits_at_hour": habit_H * same_hour(checkins, q_H, row_B[case_H], config.hour_width),
+            "visits_on_day": habit_H * (is_weekend(checkins, q_H) == is_weekend(checkins, row_B)[case_H]),
             "next_at_hour": habit_H
             * past.has_previous_H
-            * _same_hour(checkins, past.previous_H, row_B[case_H], config.next_hour_width),
+            * same_hour(checkins, past.previous_H, row_B[case_H], config.next_hour_width),
             "own_transitions": follows_H,
             "own_pairs": follows_H * past.is_after_same_pair_H,
         }
         if config.sessions:
             counts |= self._session_counts(batch, past, habit_H)
-        return {
+        found: dict[str, Tensor] = {}
+        recency_days = config.recency_days
+        if config.habits is not None:
+            counts |= habit_counts(batch, past, config.habits)
+            found = regularity(batch, past, slot_H, case_C)
+            recency_days = (*recency_days, *config.habits.recency_days)
+        return found | {
             "known": known,
             "once": (visits_C == 1).double(),
             **{name: torch.log1p(config.gain * total(value_H)) for name, value_H in counts.items()},
-            **{f"recency_{days:g}_days": known * torch.exp(-days_C / days) for days in config.recency_days},
+            **{f"recency_{days:g}_days": known * torch.exp(-days_C / days) for days in recency_days},
         }
 
-    def _session_counts(self, batch: CaseBatch, past: "PastRows", habit_H: Tensor) -> dict[str, Tensor]:
+    def _session_counts(self, batch: CaseBatch, past: PastRows, habit_H: Tensor) -> dict[str, Tensor]:
         """What each past check-in adds to the `SESSION_FEATURES` of its POI."""
         checkins, config, row_B = batch.checkins, self.config, batch.row_B
         row_H, q_H, before_H = row_B[past.case_H], past.row_H, past.previous_H
@@ -145,77 +153,17 @@ class EvidenceFeatures:
         # Rows of a case lie together and end with its source: how many pauses come after a row, up to the source.
         last_B = torch.cumsum(torch.bincount(past.case_H, minlength=len(row_B)), 0) - 1
         is_past_H = q_H < row_H
-        same_day_H = _is_weekend(checkins, before_H) == _is_weekend(checkins, row_B)[past.case_H]
+        same_day_H = is_weekend(checkins, before_H) == is_weekend(checkins, row_B)[past.case_H]
         weekday_H = local_weekday(checkins.local_seconds_T[q_H]) == local_weekday(checkins.local_seconds_T[row_H])
         width = config.next_hour_width
         follows_H = past.is_after_source_H * habit_H
-        next_at_hour_H = habit_H * past.has_previous_H * _same_hour(checkins, before_H, row_H, width)
+        next_at_hour_H = habit_H * past.has_previous_H * same_hour(checkins, before_H, row_H, width)
         return {
             "in_burst": (is_past_H & (pauses_H[last_B][past.case_H] == pauses_H)).double(),
             "in_trajectory": (is_past_H & (checkins.trajectory_T[q_H] == checkins.trajectory_T[row_H])).double(),
             "just_before": (q_H == row_H - 1).double(),
-            "own_transitions_at_hour": follows_H * _same_hour(checkins, before_H, row_H, width),
-            "week_slot": habit_H * weekday_H * _same_hour(checkins, q_H, row_H, config.hour_width),
+            "own_transitions_at_hour": follows_H * same_hour(checkins, before_H, row_H, width),
+            "week_slot": habit_H * weekday_H * same_hour(checkins, q_H, row_H, config.hour_width),
             "next_at_hour_on_day": next_at_hour_H * same_day_H,
             "slow_transitions": follows_H * pause_H,
         }
-
-
-@dataclass(frozen=True, eq=False)
-class PastRows:
-    """Every check-in of each case's user up to and including the source, packed.
-
-    Attributes:
-        case_H, row_H: position in the batch, and row.
-        previous_H: the row before, or the row itself where it is the user's first.
-        has_previous_H: whether there is a row before.
-        is_after_source_H: the row before is at the case's source and in the same trajectory.
-        is_after_same_pair_H: the two rows before, and the two rows up to the source, are in one trajectory each and
-            the earlier of the two are at the same POI.
-    """
-
-    case_H: Tensor
-    row_H: Tensor
-    previous_H: Tensor
-    has_previous_H: Tensor
-    is_after_source_H: Tensor
-    is_after_same_pair_H: Tensor
-
-    @classmethod
-    def of(cls, batch: CaseBatch) -> "PastRows":
-        """Expand the batch's histories."""
-        checkins, row_B = batch.checkins, batch.row_B
-        case_H, row_H = past_rows(batch)
-        previous_H, goes_on_H = _step_back(checkins, row_H)
-        earlier_H, went_on_H = _step_back(checkins, previous_H)
-        before_B, walked_B = _step_back(checkins, row_B)
-        return cls(
-            case_H=case_H,
-            row_H=row_H,
-            previous_H=previous_H,
-            has_previous_H=previous_H < row_H,
-            is_after_source_H=goes_on_H & (checkins.poi_T[previous_H] == batch.source_B[case_H]),
-            is_after_same_pair_H=(went_on_H & walked_B[case_H])
-            & (checkins.poi_T[earlier_H] == checkins.poi_T[before_B][case_H]),
-        )
-
-
-def _step_back(checkins: CheckinTensors, row: Tensor) -> tuple[Tensor, Tensor]:
-    """The user's row before (the row itself if it is the first), and whether it belongs to the same trajectory."""
-    previous = torch.maximum(row - 1, checkins.first_T[row])
-    return previous, (previous < row) & (checkins.trajectory_T[previous] == checkins.trajectory_T[row])
-
-
-def _days(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:
-    return (checkins.seconds_T[later] - checkins.seconds_T[earlier]).double() / SECONDS_PER_DAY
-
-
-def _same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
-    """1 at the same hour of the local day, falling off like a Gaussian of this width, around the clock."""
-    local_T = checkins.local_seconds_T
-    angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
-    return torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
-
-
-def _is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:
-    return local_weekday(checkins.local_seconds_T[row]) >= 5

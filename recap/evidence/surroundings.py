@@ -1,6 +1,7 @@
-"""Evidence about places new to the user: how near they are, and whether users alike go there.
+"""Evidence about places new to the user: how near they are, whether users alike go there, of what category they are.
 
-Shape suffixes: B cases, P POIs, N rows of places, U users, H past check-ins.
+Shape suffixes: B cases, P POIs, N rows of places, U users, H past check-ins,
+K categories.
 """
 
 from dataclasses import dataclass
@@ -27,12 +28,14 @@ class Surroundings:
         visited_UP: 1 where a user checked in in training.
         profile_UP: the same weighted by log(users / (1 + the place's visitors)), rows of length 1.
         rarity_P: these weights.
+        category_P: int64, the category of each POI.
     """
 
     config: SurroundingsConfig
     visited_UP: sparse.csr_array
     profile_UP: sparse.csr_array
     rarity_P: np.ndarray
+    category_P: Tensor
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, config: SurroundingsConfig) -> "Surroundings":
@@ -43,7 +46,8 @@ class Surroundings:
         visited.sum_duplicates()
         visited.data[:] = 1.0
         rarity_P = np.log(dataset.num_users / (1.0 + visited.sum(0)))
-        return cls(config, visited, _profiles(visited, rarity_P), rarity_P)
+        category_P = torch.from_numpy(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64, copy=True))
+        return cls(config, visited, _profiles(visited, rarity_P), rarity_P, category_P)
 
     def of(self, batch: CaseBatch, log_km_BP: Tensor) -> dict[str, Tensor]:
         """Features of every POI by name in the order of `SurroundingsConfig.names`, (B, P) each, visited ones too.
@@ -55,12 +59,17 @@ class Surroundings:
         if self.config.near_km:
             km_BP = torch.expm1(log_km_BP)
             found = {_near(km): torch.exp(-km_BP / km) for km in self.config.near_km}
+        case_H, row_H = past_rows(batch)
+        case_H, poi_H = case_H.cpu(), batch.checkins.poi_T[row_H].cpu()
         if self.config.alike_users:
-            case_H, row_H = past_rows(batch)
-            poi_H = batch.checkins.poi_T[row_H]
-            alike_BP = self._alike(case_H.cpu().numpy(), poi_H.cpu().numpy(), batch.user_B.cpu().numpy())
-            found["visitors_alike"] = torch.from_numpy(alike_BP).to(log_km_BP.device, log_km_BP.dtype)
-        return found
+            alike_BP = self._alike(case_H.numpy(), poi_H.numpy(), batch.user_B.cpu().numpy())
+            found["visitors_alike"] = torch.from_numpy(alike_BP)
+        if self.config.own_category:
+            visits_BK = torch.zeros(len(batch), int(self.category_P.max()) + 1, dtype=log_km_BP.dtype)
+            once = torch.ones((), dtype=log_km_BP.dtype)
+            visits_BK.index_put_((case_H, self.category_P[poi_H]), once, accumulate=True)
+            found["own_category"] = torch.log1p(visits_BK)[:, self.category_P]
+        return {name: value_BP.to(log_km_BP.device, log_km_BP.dtype) for name, value_BP in found.items()}
 
     def _alike(self, case_H: np.ndarray, poi_H: np.ndarray, user_B: np.ndarray) -> np.ndarray:
         """log(1 + gain x sum of the likeness of other users who were there), of the users most alike."""

@@ -3,13 +3,14 @@
 Every term is linear in a named feature, and the two-hop term is a sum over the single walks s -> m -> d, so that what a
 visit habit or a path contributes is a number in the score and no counterfactual. A weight is one number for all steps.
 Where the configuration weighs by the step, a linear function of the step's pace and of h_t is added to it: the core
-says how much each clue counts now, and every term stays an addend.
+says how much each clue counts now, and every term stays an addend. A small network may read a candidate's clues
+together; what it says is one more term, ``together``.
 
 Shape suffixes: B cases, P POIs, C packed candidates, W two-step walks, F features, K cut walks, Z numbers of a step,
 D hidden features.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final
 
@@ -27,7 +28,11 @@ from recap.scores import CaseBatch
 TWO_HOP: Final = "others_two_hop"
 """The feature (A^2)_sd of a graph without the user, in tenths."""
 
+TOGETHER: Final = "together"
+"""What the network says of a candidate's clues."""
+
 _TWO_HOP_UNITS: Final = 10.0
+_NETWORK_DROPOUT: Final = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +71,23 @@ class EvidenceTerms(nn.Module):
         if weighing is not None and weighing.by_state:
             self.state_DF = nn.Parameter(torch.zeros(state_dim, len(self.names)))
         self._dropout = nn.Dropout(dropout)
+        self.network: nn.Sequential | None = None
+        if weighing is not None and weighing.network is not None:
+            self.network = self._silent_network(weighing.network)
+            with torch.no_grad():
+                self.weight_F[self.names.index(TOGETHER)] = 1.0
+
+    def _silent_network(self, hidden: int) -> nn.Sequential:
+        config = self._features.config
+        clues = len(config.packed_features) + len(DENSE_FEATURES) + len(config.surrounding_features)
+        last = nn.Linear(hidden, 1, bias=False)
+        nn.init.zeros_(last.weight)
+        first = nn.Linear(clues + len(STEP_NUMBERS), hidden)
+        return nn.Sequential(first, nn.GELU(), nn.Dropout(_NETWORK_DROPOUT), last)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Features in the order of their weights: of every POI, of walks, of the case's candidates, of new POIs."""
+        """Features in the order of their weights, see `evidence_names`."""
         return evidence_names(self._features.config)
 
     def weights(self) -> dict[str, float]:
@@ -103,12 +121,25 @@ class EvidenceTerms(nn.Module):
         if changes is not None and changes.cut_K3 is not None:
             walks = without_walks(walks, changes.cut_K3, self._features.others.num_pois)
         evidence = self._features.of(batch, edits, self.weight_F.dtype)
-        return EvidenceValues(evidence, walks, self._weights_of(batch, state_BD))
+        number_BZ = step_numbers(batch, self._features.config.burst_minutes).to(self.weight_F.dtype)
+        if self.network is not None:
+            evidence = replace(evidence, packed_CF=self._with_network(self.network, evidence, number_BZ))
+        return EvidenceValues(evidence, walks, self._weights_of(number_BZ, state_BD))
 
-    def _weights_of(self, batch: CaseBatch, state_BD: Tensor | None) -> Tensor:
-        weight_BF = self.weight_F.expand(len(batch), -1)
+    @staticmethod
+    def _with_network(network: nn.Sequential, evidence: Evidence, number_BZ: Tensor) -> Tensor:
+        """The packed features and what the network says of them, of those of every POI and of the step's numbers."""
+        packed_CF = evidence.packed_CF.to(number_BZ.dtype)
+        dense = [
+            value[evidence.poi_C] if value.dim() == 1 else value[evidence.case_C, evidence.poi_C]
+            for value in evidence.dense.values()
+        ]
+        everything = [packed_CF, torch.stack(dense, 1).to(number_BZ.dtype), number_BZ[evidence.case_C]]
+        return torch.cat([packed_CF, network(torch.cat(everything, 1))], 1)
+
+    def _weights_of(self, number_BZ: Tensor, state_BD: Tensor | None) -> Tensor:
+        weight_BF = self.weight_F.expand(len(number_BZ), -1)
         if self.step_ZF is not None:
-            number_BZ = step_numbers(batch, self._features.config.burst_minutes).to(weight_BF.dtype)
             weight_BF = weight_BF + number_BZ @ self.step_ZF
         if self.state_DF is not None:
             assert state_BD is not None
@@ -180,8 +211,9 @@ class EvidenceTerms(nn.Module):
 
 
 def evidence_names(config: EvidenceConfig) -> tuple[str, ...]:
-    """Names of all terms, in order."""
-    return (*DENSE_FEATURES, TWO_HOP, *config.packed_features, *config.surrounding_features)
+    """Names of all terms, in order: of every POI, of walks, of candidates (the network's last), of new POIs."""
+    network = () if config.weighing is None or config.weighing.network is None else (TOGETHER,)
+    return (*DENSE_FEATURES, TWO_HOP, *config.packed_features, *network, *config.surrounding_features)
 
 
 def without_walks(walks: TwoStepWalks, cut_K3: Tensor, num_pois: int) -> TwoStepWalks:

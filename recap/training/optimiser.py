@@ -1,5 +1,6 @@
 """Adam with the paper's parameter groups: backbone, calibration networks, and the prior's scalars."""
 
+from math import sqrt
 from typing import Any, Final
 
 import torch
@@ -22,8 +23,9 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
             the group ``tables``, without weight decay.
 
     ``prior`` holds the scalars of Eq. 9 and lambda_corr, ``evidence`` the weights of a model with evidence (both
-    without weight decay), ``calibration`` the networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi
-    included.
+    without weight decay), ``weighing`` and ``weighing_by_state`` what makes these depend on the step and on h_t where
+    that has a learning rate of its own, ``calibration`` the networks of Eqs. 10-12 and 23, ``backbone`` everything
+    else, E_poi included.
     """
     prior = list(model.prior.parameters()) if model.prior is not None else []
     calibration = []
@@ -31,8 +33,13 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
     evidence = list(model.evidence.parameters()) if model.evidence is not None else []
+    weighing, by_state = [], []
+    if model.evidence is not None and config.weighing_learning_rate is not None:
+        by_state = [] if model.evidence.state_DF is None else [model.evidence.state_DF]
+        alone = {id(model.evidence.weight_F), *map(id, by_state)}
+        evidence, weighing = [model.evidence.weight_F], [p for p in evidence if id(p) not in alone]
     tables = tables_of(model) if sparse else []
-    taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *tables)}
+    taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *weighing, *by_state, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate = config.learning_rate
     groups = [
@@ -45,6 +52,18 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         },
         {"name": "prior", "params": prior, "base_lr": config.prior_learning_rate or rate, "weight_decay": 0.0},
         {"name": "evidence", "params": evidence, "base_lr": config.evidence_learning_rate or rate, "weight_decay": 0.0},
+        {
+            "name": "weighing",
+            "params": weighing,
+            "base_lr": config.weighing_learning_rate,
+            "weight_decay": config.weighing_penalty or 0.0,
+        },
+        {
+            "name": "weighing_by_state",
+            "params": by_state,
+            "base_lr": (config.weighing_learning_rate or rate) / sqrt(model.config.hidden_dim),
+            "weight_decay": config.weighing_penalty or 0.0,
+        },
     ]
     adam = torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
     if not tables:
@@ -108,8 +127,10 @@ def clear_state(optimiser: torch.optim.Optimizer) -> None:
     optimiser.state.clear()
 
 
-def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage) -> dict[str, float]:
-    """Apply a stage's scale to the backbone group; returns name -> learning rate."""
+def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage, scale: float = 1.0) -> dict[str, float]:
+    """Apply the epoch's ``scale``, and a stage's to the backbone group; returns name -> learning rate."""
     for group in optimiser.param_groups:
-        group["lr"] = group["base_lr"] * (stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0)
+        group["lr"] = (
+            scale * group["base_lr"] * (stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0)
+        )
     return {group["name"]: group["lr"] for group in optimiser.param_groups}

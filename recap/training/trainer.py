@@ -94,10 +94,18 @@ class Trainer(TrainingLoop):
         terms.start_from(ranker.dense_weights | ranker.packed_weights)
 
     def _begin_epoch(self, epoch: int) -> dict[str, float]:
-        self._stage, self._order_N = self.stage(epoch), self._epoch_order(epoch)
-        return set_learning_rates(self.optimiser, self._stage)
+        self._epoch, self._stage, self._order_N = epoch, self.stage(epoch), self._epoch_order(epoch)
+        return self._set_rates(0)
+
+    def _set_rates(self, position: int) -> dict[str, float]:
+        passes = self._epoch - 1 + position / self.num_examples
+        return set_learning_rates(
+            self.optimiser, self._stage, self.config.optimiser.scale_at(passes, self.config.epochs)
+        )
 
     def _learn(self, positions: slice) -> Tensor:
+        if self.config.optimiser.schedule is not None:
+            self._set_rates(positions.start)
         return self._step(self._order_N[positions], self._stage)
 
     def _epoch_order(self, epoch: int) -> Tensor:

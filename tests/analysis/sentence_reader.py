@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from analysis.explain.evidence_items import evidence_label
+from analysis.explain.clues import evidence_label
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.net_rows import NET_ROWS, PLAIN_ROWS, net_rows
 from analysis.explain.sentences import Sentence

@@ -2,6 +2,7 @@
 
 from functools import cache
 from math import exp, log, log1p, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,21 +13,27 @@ from hypothesis import strategies as st
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
+from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.evidence.features import EvidenceFeatures
 from recap.evidence.steps import STEP_NUMBERS, step_numbers
 from recap.evidence.surroundings import Surroundings
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import Stage
-from recap.model.evidence_terms import EvidenceTerms
+from recap.model.evidence_terms import TOGETHER, EvidenceTerms
 from recap.model.recap import Recap
 from recap.scores import CaseBatch
+from recap.training_config import OptimiserConfig
 from tests.checkins import split_dataset
 from tests.worlds import all_cases, batch_of, small_city, small_recap
 
 TRAIN, TEST = c.TRAIN, c.TEST
-WEIGHED = EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(alike_users=2), weighing=WeighingConfig())
+WEIGHED = EvidenceConfig(
+    sessions=True,
+    habits=HabitsConfig(),
+    surroundings=SurroundingsConfig(alike_users=2, own_category=True, known_too=True),
+    weighing=WeighingConfig(network=3),
+)
 
 # Users 0 to 2 trained at {0, 1}, {0, 1, 2} and {1, 3}; user 0 goes on to place 4, rows 0-3.
 WALKS = [
@@ -69,6 +76,20 @@ def test_only_new_places_have_surroundings() -> None:
         assert float(dense[name][0, 2]) > 0
 
 
+def test_categories_and_known_places_by_hand() -> None:
+    """Three check-ins of the one category there is, at places 0 and 1; all places lie at one spot."""
+    evidence = features_of(world()).of(batch_at(world(), 2))
+    category = log1p(3)
+    assert evidence.dense["own_category"][0].tolist() == pytest.approx([0, 0, category, category, category])
+    known = dict(zip(WEIGHED.packed_features, evidence.packed_CF[0].tolist(), strict=True))
+    assert known["known_own_category"] == pytest.approx(category)
+    assert known["known_within_0.1_km"] == 1.0
+    # At row 7 user 2 knows place 1 alone; others went from there to places 0 and 2.
+    evidence = features_of(world()).of(batch_at(world(), 7))
+    column = WEIGHED.packed_features.index("known_within_0.1_km")
+    assert (evidence.poi_C.tolist(), evidence.packed_CF[:, column].tolist()) == ([0, 1, 2], [0, 1, 0])
+
+
 def test_step_numbers_by_hand() -> None:
     """Hourly check-ins: at row 2 the gap is 60 minutes; three check-ins of one walk at two places, two of them new."""
     number_Z = step_numbers(batch_at(world(), 2), 10.0)[0]
@@ -106,6 +127,7 @@ def test_weighing_by_nothing_is_no_weighing() -> None:
     batch = batch_of(small_city(), all_cases(small_city())[::7])
     state_BD = model.encode(batch, Stage())
     zeros = {name: torch.zeros_like(value) for name, value in terms.state_dict().items() if name != "weight_F"}
+    network = terms.names.index(TOGETHER)
     silent = EvidenceTerms(terms._features, state_BD.shape[1]).double()
     silent.load_state_dict({"weight_F": terms.weight_F.detach(), **zeros})
     features = EvidenceFeatures.from_dataset(
@@ -114,7 +136,8 @@ def test_weighing_by_nothing_is_no_weighing() -> None:
         WEIGHED.model_copy(update={"weighing": None}),
     )
     unweighed = EvidenceTerms(features).double()
-    unweighed.load_state_dict({"weight_F": terms.weight_F.detach()})
+    weight_F = terms.weight_F.detach()
+    unweighed.load_state_dict({"weight_F": torch.cat([weight_F[:network], weight_F[network + 1 :]])})
     with torch.inference_mode():
         np.testing.assert_allclose(silent(batch, None, state_BD), unweighed(batch), atol=1e-11)
 
@@ -134,6 +157,24 @@ def test_the_future_changes_no_score(pick: int, place: int) -> None:
         assert torch.equal(model(batch_at(edited, row), Stage()).total, model(batch_at(dataset, row), Stage()).total)
 
 
+def test_renumbered_places_keep_their_scores() -> None:
+    """Every place under another number: the same evidence at its new number."""
+    dataset = small_city()
+    moved_P = np.random.default_rng(0).permutation(dataset.num_pois)
+    checkins, pois = dataset.checkins.copy(), dataset.pois.iloc[np.argsort(moved_P)].reset_index(drop=True)
+    checkins[c.POI] = moved_P[checkins[c.POI]].astype(checkins[c.POI].dtype)
+    renumbered = Dataset(checkins=checkins, pois=pois, users=dataset.users, manifest=dataset.manifest)
+    rows = all_cases(dataset)[::13]
+    for name, value_BP in features_of(dataset).of(CaseBatch(CheckinTensors.from_dataset(dataset), rows)).dense.items():
+        moved = features_of(renumbered).of(CaseBatch(CheckinTensors.from_dataset(renumbered), rows)).dense[name]
+        np.testing.assert_allclose(moved[..., moved_P], value_BP, atol=1e-12, err_msg=name)
+
+
+@cache
+def features_of(dataset: Dataset) -> EvidenceFeatures:
+    return EvidenceFeatures.from_dataset(dataset, TransitionGraph.from_dataset(dataset), WEIGHED)
+
+
 def test_batches_change_no_score() -> None:
     """All cases at once or one by one."""
     model, _ = weighed_model()
@@ -149,6 +190,26 @@ def test_older_configurations_keep_their_names() -> None:
     """New parts are none where not asked for, so that a finished training keeps its digest."""
     assert "surroundings" not in EvidenceConfig().model_dump(exclude_none=True)
     assert WEIGHED.log_linear == EvidenceConfig(sessions=True)
-    assert WEIGHED.surrounding_features[-1] == "visitors_alike"
+    assert SurroundingsConfig().names[-1] == "visitors_alike"
+    for part in (SurroundingsConfig(), WeighingConfig(), OptimiserConfig()):
+        assert set(part.model_dump(exclude_none=True)) <= set(OLDER), part
+
+
+OLDER = (
+    *("near_km", "alike_users", "by_step", "by_state", "learning_rate", "weight_decay"),
+    *("prior_learning_rate", "calibration_learning_rate", "evidence_learning_rate"),
+)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"surroundings": {"near_km": [0.0]}},
+        {"habits": {"decay_days": [-1.0]}},
+        {"recency_days": [3.0], "habits": {}},
+    ],
+)
+def test_refuses_scales_that_are_none(values: dict[str, Any]) -> None:
+    """Scales are above 0, and each stands once."""
     with pytest.raises(ConfigError):
-        EvidenceConfig.parse({"surroundings": {"near_km": [0.0]}})
+        EvidenceConfig.parse(values)

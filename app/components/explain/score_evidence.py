@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.explain.evidence_items import evidence_label, item_label
+from analysis.explain.clues import clues, points_of
+from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
@@ -40,19 +41,19 @@ def show_score_parts(shown: FullExplanation) -> None:
 
 
 def _evidence_terms(shown: FullExplanation, words: Words) -> None:
-    """The evidence of both places, feature by feature, largest first; nothing in a model without evidence."""
+    """The evidence of both places, clue by clue, largest first; nothing in a model without evidence."""
     a, b = shown.contrast.a.evidence_terms, shown.contrast.b.evidence_terms
     if not a and not b:
         return
-    names = sorted({*a, *b}, key=lambda name: -max(abs(a.get(name, 0.0)), abs(b.get(name, 0.0))))
+    both = [(label, points_of(a, clue), points_of(b, clue)) for label, clue in clues({**a, **b}).items()]
     rows = [
         {
-            words.say("terms_column"): words.clue(evidence_label(name)),
-            "A": signed_points(a.get(name, 0.0)),
-            "B": signed_points(b.get(name, 0.0)),
-            "Difference": signed_points(a.get(name, 0.0) - b.get(name, 0.0)),
+            words.say("terms_column"): words.clue(label),
+            "A": signed_points(mine),
+            "B": signed_points(theirs),
+            "Difference": signed_points(mine - theirs),
         }
-        for name in names
+        for label, mine, theirs in sorted(both, key=lambda clue: -max(abs(clue[1]), abs(clue[2])))
     ]
     with st.expander(words.say("terms_title"), icon=":material/table_rows:"):
         first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))

@@ -5,11 +5,14 @@ from functools import cache
 
 import pytest
 
+from analysis.explain.clues import MOST_TERMS, clues, points_of
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.evidence_items import each_without, evidence_items
 from analysis.explain.explanation import explain_fully
+from analysis.explain.net_rows import net_rows
 from analysis.explain.score_parts import decompose_scores
-from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
+from analysis.explain.stamps import exact_share
+from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 
@@ -35,6 +38,42 @@ def test_rows_add_up_and_terms_can_be_taken_away() -> None:
             assert float(total_P[edited_case.target]) == pytest.approx(entry.total - term, abs=1e-9)
 
 
+@cache
+def rich_predictor() -> Predictor:
+    surroundings = SurroundingsConfig(own_category=True, known_too=True)
+    evidence = EvidenceConfig(
+        sessions=True, habits=HabitsConfig(), surroundings=surroundings, weighing=WeighingConfig(network=3)
+    )
+    return small_predictor(evidence=evidence, core_scope="nowhere")
+
+
+def test_many_terms_are_a_handful_of_clues() -> None:
+    """More terms than anyone reads are told by row; a row left out takes what its terms add up to."""
+    handfuls = 0
+    for number in CASES:
+        edited_case = build_edited_case(rich_predictor(), number)
+        poi = edited_case.source
+        (entry,) = decompose_scores(edited_case, [poi])
+        assert abs(entry.residual) < 1e-9
+        items = [item for item in evidence_items(edited_case, poi) if item.kind == "evidence"]
+        handfuls += len(entry.evidence_terms) > MOST_TERMS and 4 <= len(items) <= 8
+        totals = rich_predictor().score_counterfactuals(each_without(edited_case, poi, items))
+        found = clues(entry.evidence_terms)
+        assert [item.label for item in items] == list(found)
+        for total_P, clue in zip(totals, found.values(), strict=True):
+            expected = entry.total - points_of(entry.evidence_terms, clue)
+            assert float(total_P[poi]) == pytest.approx(expected, abs=1e-9)
+    assert handfuls == len(CASES)
+
+
+def test_a_network_is_no_exact_addend() -> None:
+    """What the network says of the clues stands in the row of the network."""
+    edited_case = build_edited_case(rich_predictor(), 0)
+    (entry,) = decompose_scores(edited_case, [edited_case.source])
+    assert net_rows(entry)["core"] == entry.evidence_terms["together"] != 0
+    assert exact_share(entry, entry.model_copy(update={"evidence_terms": {}})) < 1
+
+
 def test_the_graph_token_moves_the_evidence() -> None:
     """Without the token h_t is another, and so are the weights of the clues."""
     edited_case = build_edited_case(predictor(), 0)
@@ -47,5 +86,5 @@ def test_the_graph_token_moves_the_evidence() -> None:
 
 def test_a_whole_explanation_holds() -> None:
     """What a page needs of a case is there, and its contrast adds up."""
-    explained = explain_fully(predictor(), 0)
-    assert abs(explained.contrast.residual) < 1e-9
+    for explained in (explain_fully(predictor(), 0), explain_fully(rich_predictor(), 0)):
+        assert abs(explained.contrast.residual) < 1e-9

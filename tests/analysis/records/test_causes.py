@@ -18,7 +18,7 @@ from analysis.records.removals import COLUMNS, describe_removals, removed_totals
 from analysis.records.score_rows import ROWS, SOURCES
 from recap.errors import ConfigError
 from recap.evaluation.ranks import rank_of
-from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
+from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.model.config import PriorConfig
 from recap.model.recap import Recap
 from recap.predictor import Predictor
@@ -43,7 +43,15 @@ GONE = {
     "popularity": ["popularity", "known_popularity"],
 }
 """Evidence terms of each source, spelled out here once more."""
-NEW_GONE = {"distance": [f"within_{km}_km" for km in ("0.1", "0.5", "2", "8")], "popularity": ["visitors_alike"]}
+NEAR = [f"within_{km}_km" for km in ("0.1", "0.5", "2", "8")]
+OFTEN = ["visits_1_days", "visits_ever", "recency_3_days", "overdue", "underdue"]
+KNOWN_NEAR = [*(f"known_{name}" for name in NEAR), "known_own_category"]
+NEW_GONE = {
+    "distance": [*NEAR, *KNOWN_NEAR[:-1]],
+    "popularity": ["visitors_alike"],
+    "own_revisits": ["own_category", *OFTEN, *KNOWN_NEAR],
+    "core": ["together"],
+}
 OFF = {"graph_token": "off:graph_token", "two_hops": "off:graph_token", "own_revisits": "off:prior"}
 
 
@@ -52,7 +60,9 @@ def predictor(kind: str) -> Predictor:
     """The paper's RECAP, one with evidence, or one whose state weighs it; shaken weights, and a clip that binds."""
     config = EvidenceConfig()
     if kind == "weighed":
-        config = EvidenceConfig(surroundings=SurroundingsConfig(), weighing=WeighingConfig())
+        habits = HabitsConfig(decay_days=(1.0,), recency_days=(3.0,))
+        surroundings = SurroundingsConfig(own_category=True, known_too=True)
+        config = EvidenceConfig(habits=habits, surroundings=surroundings, weighing=WeighingConfig(network=2))
     evidence = {} if kind == "paper" else {"evidence": config}
     return small_predictor(prior=PriorConfig(max_prior=0.5), **evidence)
 
@@ -67,7 +77,8 @@ def silenced(base: Predictor, source: str) -> Predictor:
             assert names[: len(NAMES)] == NAMES
             for name in [*GONE.get(source, []), *NEW_GONE.get(source, [])]:
                 for weight in model.evidence.parameters() if name in names else ():
-                    weight[..., names.index(name)] = 0.0
+                    if weight.shape[-1] == len(names):  # not the network's
+                        weight[..., names.index(name)] = 0.0
     return Predictor(base.checkpoint, base.dataset, model)
 
 

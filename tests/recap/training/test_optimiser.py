@@ -40,3 +40,29 @@ def test_rates_default_to_the_one_rate() -> None:
     """The paper knows a single learning rate."""
     optimiser = build_optimiser(small_recap(small_city()), OptimiserConfig(learning_rate=0.25))
     assert {group["lr"] for group in optimiser.param_groups} == {0.25}
+
+
+def test_what_weighs_evidence_may_learn_at_its_own_rate() -> None:
+    """h_t has eight numbers here: their weights move at a rate over the root of eight."""
+    evidence = {"weighing": {"network": 2}}
+    config = OptimiserConfig(
+        learning_rate=1.0, evidence_learning_rate=4.0, weighing_learning_rate=2.0, weighing_penalty=0.5
+    )
+    model = small_recap(small_city(), evidence=evidence)
+    assert model.evidence is not None
+    groups = {group["name"]: group for group in build_optimiser(model, config).param_groups}
+    assert groups["evidence"]["params"] == [model.evidence.weight_F]
+    assert groups["weighing_by_state"]["params"] == [model.evidence.state_DF]
+    assert len(groups["weighing"]["params"]) == 4  # V, and the network's three
+    assert groups["weighing_by_state"]["base_lr"] == pytest.approx(2.0 / 8**0.5)
+    rates = {name: groups[name]["base_lr"] for name in ("evidence", "weighing")}
+    assert rates == {"evidence": 4.0, "weighing": 2.0}
+    decays = [groups[name]["weight_decay"] for name in ("evidence", "weighing", "weighing_by_state")]
+    assert decays == [0.0, 0.5, 0.5]
+
+
+def test_a_schedule_scales_every_rate() -> None:
+    """Half way through a cosine every group has half its rate."""
+    config = OptimiserConfig(learning_rate=0.5, prior_learning_rate=2.0, schedule="cosine")
+    rates = set_learning_rates(build_optimiser(small_recap(small_city()), config), Stage(), config.scale_at(2, 4))
+    assert rates == pytest.approx({"backbone": 0.25, "calibration": 0.25, "prior": 1.0})

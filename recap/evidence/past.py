@@ -1,0 +1,75 @@
+"""The user's past at each case: rows, the rows before them, and the clocks that evidence compares.
+
+Shape suffixes: B cases, H past check-ins of all cases.
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+import torch
+from torch import Tensor
+
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
+from recap.scores import CaseBatch, past_rows
+
+
+@dataclass(frozen=True, eq=False)
+class PastRows:
+    """Every check-in of each case's user up to and including the source, packed.
+
+    Attributes:
+        case_H, row_H: position in the batch, and row.
+        previous_H: the row before, or the row itself where it is the user's first.
+        has_previous_H: whether there is a row before.
+        is_after_source_H: the row before is at the case's source and in the same trajectory.
+        is_after_same_pair_H: the two rows before, and the two rows up to the source, are in one trajectory each and
+            the earlier of the two are at the same POI.
+    """
+
+    case_H: Tensor
+    row_H: Tensor
+    previous_H: Tensor
+    has_previous_H: Tensor
+    is_after_source_H: Tensor
+    is_after_same_pair_H: Tensor
+
+    @classmethod
+    def of(cls, batch: CaseBatch) -> "PastRows":
+        """Expand the batch's histories."""
+        checkins, row_B = batch.checkins, batch.row_B
+        case_H, row_H = past_rows(batch)
+        previous_H, goes_on_H = step_back(checkins, row_H)
+        earlier_H, went_on_H = step_back(checkins, previous_H)
+        before_B, walked_B = step_back(checkins, row_B)
+        return cls(
+            case_H=case_H,
+            row_H=row_H,
+            previous_H=previous_H,
+            has_previous_H=previous_H < row_H,
+            is_after_source_H=goes_on_H & (checkins.poi_T[previous_H] == batch.source_B[case_H]),
+            is_after_same_pair_H=(went_on_H & walked_B[case_H])
+            & (checkins.poi_T[earlier_H] == checkins.poi_T[before_B][case_H]),
+        )
+
+
+def step_back(checkins: CheckinTensors, row: Tensor) -> tuple[Tensor, Tensor]:
+    """The user's row before (the row itself if it is the first), and whether it belongs to the same trajectory."""
+    previous = torch.maximum(row - 1, checkins.first_T[row])
+    return previous, (previous < row) & (checkins.trajectory_T[previous] == checkins.trajectory_T[row])
+
+
+def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:
+    """Days from one row to another, float64."""
+    return (checkins.seconds_T[later] - checkins.seconds_T[earlier]).double() / SECONDS_PER_DAY
+
+
+def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
+    """1 at the same hour of the local day, falling off like a Gaussian of this width, around the clock."""
+    local_T = checkins.local_seconds_T
+    angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
+    return torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
+
+
+def is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:
+    """Whether a row's local day is a Saturday or a Sunday."""
+    return local_weekday(checkins.local_seconds_T[row]) >= 5
