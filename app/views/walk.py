@@ -39,8 +39,8 @@ from app.sources import Source
 from recap import columns as c
 from recap.errors import ConfigError
 
+# Walkers up to which all are offered in a list, New York's thousand among them; of more one types a number.
 MOST_WALKERS: Final = 2_000
-"""Walkers up to which all are offered in a list, New York's thousand among them; of more one types a number."""
 
 
 @error_boundary
