@@ -46,7 +46,8 @@ def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray
     poi = checkins[c.POI].to_numpy()
     num_pois = int(poi.max()) + 1
     keys = poi[rows] * np.int64(num_pois)
-    keys += poi[rows + 1]
+    rows += 1
+    keys += poi[rows]
     keys, counts = np.unique(keys, return_counts=True)
     return keys // num_pois, keys % num_pois, counts.astype(np.int64)
 

@@ -16,7 +16,7 @@ from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, HashFuncs
-from app.cached.records import read_records
+from app.cached.records import read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
@@ -112,6 +112,13 @@ def read_side(source: Source, option: Option) -> Side:
     for item in option.checkpoints:
         read_records(item)
     return _side(source, option)
+
+
+def listed_records(source: Source, option: Option) -> pd.DataFrame:
+    """The records of a side's first seed with the best places of every case."""
+    if option.baseline is not None:
+        return read_lists(source.without_checkpoint, option.baseline)
+    return read_lists(option.checkpoints[0]) if option.checkpoints else read_side(source, option).cases
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)

@@ -39,7 +39,7 @@ class Reading:
     def _run(self, source: Source) -> None:
         try:
             opened = datasets.open_dataset(source)
-            _ = opened.cases, opened.labels
+            _ = opened.cases, opened.labels, opened.visits, opened.dataset.local_time
         except RecapError as error:
             self.failure = str(error)  # the view that opens the dataset meets the error itself, and shows it
         finally:

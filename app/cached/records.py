@@ -39,17 +39,19 @@ def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
     return records
 
 
-def read_lists(source: Source) -> pd.DataFrame:
-    """The same of the source's own model, with its best places and their scores for every case."""
-    records = read_records(source)
+def read_lists(source: Source, baseline: str | None = None) -> pd.DataFrame:
+    """The same with the best places and their scores of every case."""
+    records = read_records(source, baseline)
     if set(LISTS) <= set(records):
         return records
-    return _with_lists(source)
+    if baseline is None and source.checkpoint_hash is None:
+        baseline = datasets.DEFAULT_BASELINE
+    return _with_lists(source if baseline is None else source.without_checkpoint, baseline)
 
 
-@st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=BY_MODEL)
-def _with_lists(source: Source) -> pd.DataFrame:
-    return _evaluated(source, None if source.checkpoint_hash else datasets.DEFAULT_BASELINE, without=())
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
+def _with_lists(source: Source, baseline: str | None) -> pd.DataFrame:
+    return _evaluated(source, baseline, without=())
 
 
 def _records(asked: Source, baseline: str | None) -> pd.DataFrame:
@@ -77,15 +79,18 @@ def _records(asked: Source, baseline: str | None) -> pd.DataFrame:
 def _evaluated(
     source: Source, baseline: str | None, progress: Progress | None = None, without: tuple[str, ...] = LISTS
 ) -> pd.DataFrame:
+    key, keep = datasets.model_key(source, baseline), not AppSettings.from_environment().read_only
+    # What no file will hold must not be ranked a second time for its lists.
+    has_file = keep or records_key(source.dataset_hash, key).is_kept(source.bundle)
     with _evaluating:  # one evaluation at a time: two would only take turns on the same cores
         return evaluation_records(
             datasets.open_dataset(source),
-            datasets.model_key(source, baseline),
+            key,
             lambda: _open_model(source, baseline),
-            keep=not AppSettings.from_environment().read_only,
+            keep=keep,
             bundle=source.bundle,
             progress=progress,
-            without=without,
+            without=without if has_file else (),
         )
 
 

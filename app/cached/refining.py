@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 PAUSE_S: Final = 0.02
 """Between two of the thread's turns: a lock taken again at once would never reach a visitor who waits for it."""
+STAND_BACK_S: Final = 0.5
+"""How long a turn is put off while pages are being made for visitors; then it is taken, or it would never come."""
+_PAGE_MAKERS: Final = "ScriptRunner."
+"""What Streamlit's names of threads that make a page begin with."""
 Report = Callable[[float, int], None]
 """Told (cases done, cases in all); one that one of six models has ranked is a sixth of a case."""
 
@@ -42,6 +46,7 @@ class Growing:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._is_begun = False
+        self._awaited = 0
         self._started = 0.0
         self.latest: DrawnRecords | None = None
         self.failure = ""
@@ -84,7 +89,18 @@ class Growing:
     def wait_for_end(self, seconds: float | None = None) -> bool:
         """Until all cases are in, or a failure; whether that is so."""
         with self._changed:
-            return self._changed.wait_for(lambda: self.is_whole or bool(self.failure), seconds)
+            self._awaited += 1
+            try:
+                return self._changed.wait_for(lambda: self.is_whole or bool(self.failure), seconds)
+            finally:
+                self._awaited -= 1
+
+    def stand_back(self) -> None:
+        """Let pages be made for visitors first, unless one of them waits for the end."""
+        until = time.monotonic() + STAND_BACK_S
+        time.sleep(PAUSE_S)
+        while not self._awaited and time.monotonic() < until and _makes_pages():
+            time.sleep(PAUSE_S)
 
     def _run(self, draw: Callable[[Report], Iterator[DrawnRecords]]) -> None:
         def report(done: float, num_cases: int) -> None:
@@ -173,10 +189,14 @@ def _ranker(source: Source, opened: "LoadedDataset", key: str, *, keep: bool) ->
         model = models.open_model(source, None if key == datasets.model_key(source) else key)
         with threads.TURNS:
             ranked = score_cases(model.scorer, cases, opened.checkins)
-        time.sleep(PAUSE_S)
+        growing(source).stand_back()
         return ranked
 
     return Ranker(rank, Pieces(table, keep=keep))
+
+
+def _makes_pages() -> bool:
+    return any(thread.name.startswith(_PAGE_MAKERS) for thread in threading.enumerate())
 
 
 def _keep_whole(source: Source, drawn: DrawnRecords, rankers: dict[str, Ranker], sizes: list[int]) -> None:

@@ -50,6 +50,7 @@ def prepare(
     from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import read_checkins
+    from recap.memory import trim_heap
     from recap.storage.artifacts import check_target
 
     started = time.perf_counter()
@@ -89,6 +90,7 @@ def prepare(
     replaced = recorded_hash(out)
     with progress_console.status("Writing the dataset"):
         dataset.save(out, card=dataset_card(dataset))
+    trim_heap()  # writing holds a copy of each column for a while, and the graph is still to come
     if replaced and replaced != dataset.hash:
         progress_console.print(
             f"{out} held another dataset ({replaced[:12]}), which was replaced; checkpoints of that one refuse this.",

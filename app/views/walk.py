@@ -39,8 +39,8 @@ from app.sources import Source
 from recap import columns as c
 from recap.errors import ConfigError
 
+# Walkers up to which all are offered in a list, New York's thousand among them; of more one types a number.
 MOST_WALKERS: Final = 2_000
-"""Walkers up to which all are offered in a list, New York's thousand among them; of more one types a number."""
 
 
 @error_boundary
@@ -181,7 +181,10 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
             width=145,
             on_change=to_user,
         )
-    table = trajectories_of(opened, np.union1d(numbers, trajectory.cases), trajectory.user)
+    users = opened.cases[c.USER].to_numpy()  # ascending, as cases are
+    first, end = np.searchsorted(users, [trajectory.user, trajectory.user + 1])
+    own = numbers[(numbers >= first) & (numbers < end)]
+    table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
     names = {
         int(trajectory): f"{day(start)}, {stops} stops"
         for trajectory, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)

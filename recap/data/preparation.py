@@ -90,13 +90,14 @@ def _earliest_rows(poi: np.ndarray, checkins: pd.DataFrame) -> np.ndarray:
 def describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, train_checkins: np.ndarray) -> pd.DataFrame:
     """The table of POIs from the raw row that describes each, in order of their numbers."""
     category_index, _ = number_ids(rows[c.CATEGORY_ID])
+    rows = rows.reset_index(drop=True)
     names = rows[c.POI_NAME] if c.POI_NAME in rows else pd.Series([""] * len(rows))
     return pd.DataFrame(
         {
             c.POI_ID: poi_ids,
-            c.POI_NAME: names.astype(str).to_numpy(object),
-            c.CATEGORY_ID: rows[c.CATEGORY_ID].astype(str).to_numpy(object),
-            c.CATEGORY: rows[c.CATEGORY].astype(str).to_numpy(object),
+            c.POI_NAME: names.astype(str),
+            c.CATEGORY_ID: rows[c.CATEGORY_ID].astype(str),
+            c.CATEGORY: rows[c.CATEGORY].astype(str),
             c.CATEGORY_INDEX: category_index,
             c.LATITUDE: rows[c.LATITUDE].to_numpy(np.float64),
             c.LONGITUDE: rows[c.LONGITUDE].to_numpy(np.float64),

@@ -140,7 +140,7 @@ def _pictures(source: Source, a: Option, b: Option, case: int, theme: Theme) -> 
     """Both sides' maps and predictions, by the side's token, on one stretch that holds the best of both."""
     opened = datasets.open_dataset(source)
     predictions = {
-        side.token: recorded_prediction(opened, comparisons.read_side(source, side).cases, case) for side in (a, b)
+        side.token: recorded_prediction(opened, comparisons.listed_records(source, side), case) for side in (a, b)
     }
     trajectory = read_trajectory(opened, case)
     camera = fit_predictions(opened, list(predictions.values()))

@@ -60,18 +60,18 @@ def prepare_out_of_core(
                 "a file with a split of its own is prepared in memory only; leave --engine out or set "
                 "keep_given_split=false"
             )
-        _let_go()
+        trim_heap()
         if memory_bytes is None:
             memory_bytes = max(LEAST_ENGINE_BYTES, psutil.virtual_memory().available // 4)
         ordered = order_rows(spool, folder, memory_bytes)
-        _let_go()
+        trim_heap()
         clean = clean_ordered(ordered, config, block_rows)
-        _let_go()
+        trim_heap()
         checkins, user_numbers, poi_numbers = _number(clean, ordered)
         earliest_P, train_P = _of_places(checkins, len(poi_numbers), block_rows)
         pois = describe_pois(rows_at(spool, earliest_P, DESCRIBING), _ids(ordered.pois, poi_numbers), train_P)
         users = pd.DataFrame({c.USER_ID: _ids(ordered.users, user_numbers)})
-        _let_go()
+        trim_heap()
     manifest = Manifest(
         name=name,
         source_format=source_format,
@@ -125,14 +125,8 @@ def _number(clean: CleanRows, ordered: OrderedRows) -> tuple[pd.DataFrame, np.nd
 def _without(table: pa.Table, column: str) -> pa.Table:
     """The other columns; the memory of this one goes back at once."""
     table = table.drop_columns([column])
-    _let_go()
-    return table
-
-
-def _let_go() -> None:
-    """Give back what Arrow and the heap hold and nobody uses."""
-    pa.default_memory_pool().release_unused()
     trim_heap()
+    return table
 
 
 def _of_places(checkins: pd.DataFrame, num_pois: int, block_rows: int) -> tuple[np.ndarray, np.ndarray]:
