@@ -37,8 +37,12 @@ def test_the_bundled_model_card_is_what_the_template_makes(name: str) -> None:
         "test_cases",
         "model.evidence.sessions",
         "model.evidence.burst_minutes",
+        "model.evidence.habits",
         "model.evidence.surroundings",
         "model.evidence.weighing",
+        "optimiser.weighing_learning_rate",
+        "optimiser.weighing_penalty",
+        "optimiser.schedule",
     }
     assert {path: made_config[path] for path in config} == config
 
