@@ -52,18 +52,19 @@ class Curriculum(Config):
         )
 
     def scaled(self, old_epochs: int, new_epochs: int) -> "Curriculum":
-        """The same curriculum stretched to another length: every stage keeps its share, none vanishes."""
+        """The same curriculum stretched to another length: every stage keeps its share, none vanishes.
 
-        def moved(epoch: int) -> int:
+        What acts from the first epoch does so at any length.
+        """
+
+        def moved(name: str) -> int:
+            epoch: int = getattr(self, name)
+            if epoch == 1 and name.endswith("epoch"):
+                return 1
             return max(1, min(new_epochs, round(epoch * new_epochs / old_epochs)))
 
-        return self.model_copy(
-            update={
-                name: moved(getattr(self, name))
-                for name in type(self).model_fields
-                if name.endswith(("epoch", "epochs"))
-            }
-        )
+        names = [name for name in type(self).model_fields if name.endswith(("epoch", "epochs"))]
+        return self.model_copy(update={name: moved(name) for name in names})
 
 
 def _ramp(epoch: int, start: int, length: int) -> float:
@@ -177,6 +178,11 @@ class TrainConfig(Config):
             asked = [name for name, is_asked in refused.items() if is_asked]
             if asked:
                 raise ValueError(f"sampled_softmax does not go with {', '.join(asked)}; leave one of them out")
+        if self.model.core_scope == "nowhere" and not self.curriculum.at(1).prior:
+            raise ValueError(
+                f"core_scope=nowhere needs curriculum.prior_epoch=1, got {self.curriculum.prior_epoch}: before "
+                "the prior and the evidence act, nothing has a score to learn from"
+            )
         if late:
             raise ValueError(
                 f"{', '.join(late)} never become active within {self.epochs} epochs: train longer, move the "

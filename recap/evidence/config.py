@@ -1,6 +1,6 @@
 """Which features the evidence has and at what scales."""
 
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
@@ -34,10 +34,10 @@ class SurroundingsConfig(Config):
         100, ge=0, description="How many users with the most similar places tell where they went; 0: none."
     )
 
-    own_category: Literal[True] | None = Field(
+    own_category: bool | None = Field(
         None, description="Whether check-ins at places of the same category count; none leaves it out."
     )
-    known_too: Literal[True] | None = Field(
+    known_too: bool | None = Field(
         None, description="Whether places that the user knows have nearness and category as well; none: they have not."
     )
 

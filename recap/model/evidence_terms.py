@@ -134,8 +134,12 @@ class EvidenceTerms(nn.Module):
             value[evidence.poi_C] if value.dim() == 1 else value[evidence.case_C, evidence.poi_C]
             for value in evidence.dense.values()
         ]
-        everything = [packed_CF, torch.stack(dense, 1).to(number_BZ.dtype), number_BZ[evidence.case_C]]
-        return torch.cat([packed_CF, network(torch.cat(everything, 1))], 1)
+        everything_CF = torch.cat([packed_CF, torch.stack(dense, 1).to(number_BZ.dtype), number_BZ[evidence.case_C]], 1)
+        first, activation, dropout, last = network
+        hidden_CD = activation(first(everything_CF))
+        # One mask a case, as dropout has everywhere: processes that share a batch draw the same.
+        kept_BD = dropout(hidden_CD.new_ones(len(number_BZ), hidden_CD.shape[1]))
+        return torch.cat([packed_CF, last(hidden_CD * kept_BD[evidence.case_C])], 1)
 
     def _weights_of(self, number_BZ: Tensor, state_BD: Tensor | None) -> Tensor:
         weight_BF = self.weight_F.expand(len(number_BZ), -1)

@@ -23,6 +23,7 @@ from recap.model.config import Stage
 from recap.model.evidence_terms import TOGETHER, EvidenceTerms
 from recap.model.recap import Recap
 from recap.scores import CaseBatch
+from recap.training.dropout import SharedMaskDropout
 from recap.training_config import OptimiserConfig
 from tests.checkins import split_dataset
 from tests.worlds import all_cases, batch_of, small_city, small_recap
@@ -140,6 +141,24 @@ def test_weighing_by_nothing_is_no_weighing() -> None:
     unweighed.load_state_dict({"weight_F": torch.cat([weight_F[:network], weight_F[network + 1 :]])})
     with torch.inference_mode():
         np.testing.assert_allclose(silent(batch, None, state_BD), unweighed(batch), atol=1e-11)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_processes_that_share_a_batch_draw_as_one(words: bool) -> None:
+    """Dropout of the network and of h_t: each process's cases have the evidence they have alone."""
+    model = small_recap(small_city(), evidence=WEIGHED.model_dump())
+    model.train()
+    rows = all_cases(small_city())[::7]
+
+    def said(rank: int, size: int) -> torch.Tensor:
+        torch.manual_seed(0)
+        share = batch_of(small_city(), rows[rank::size])
+        with torch.no_grad(), SharedMaskDropout(len(rows), rank, size, words=words):
+            return model(share, Stage()).dense["evidence"]
+
+    together = said(0, 1)
+    for rank in (0, 1):
+        np.testing.assert_allclose(said(rank, 2), together[rank::2], atol=1e-10)
 
 
 @settings(max_examples=20)

@@ -83,6 +83,14 @@ def test_scaling_keeps_each_stages_share() -> None:
     )
 
 
+def test_what_acts_from_the_start_does_so_at_any_length() -> None:
+    """`recap_weighed` has no score but its evidence: three times as long it still begins with it."""
+    longer = train_preset("recap_weighed").with_epochs(12)
+    assert longer.curriculum.at(1).prior
+    with pytest.raises(ConfigError, match=r"nowhere needs curriculum\.prior_epoch=1, got 2"):
+        longer.override(["curriculum.prior_epoch=2", "curriculum.correction_epoch=6"])
+
+
 @given(st.sampled_from(["nyc", "tky", "quick", "tiny"]), st.integers(1, 400))
 def test_a_training_of_any_length_still_uses_every_part(name: str, epochs: int) -> None:
     """``--epochs`` never makes a stage vanish, and keeps their order."""
