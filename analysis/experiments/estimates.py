@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from recap.checkpoint import TRAINING_FOLDER
@@ -12,7 +11,9 @@ from recap.training_config import AnyTraining
 
 
 def estimated_time(trainings: Path, config: AnyTraining) -> str:
-    """In words: epochs times the median seconds of an epoch over trainings of this preset and precision.
+    """In words: epochs times the seconds of the quickest epoch over trainings of this preset and precision.
+
+    The quickest, since slower ones shared the machine; what a curriculum adds later makes it an estimate from below.
 
     Args:
         trainings: folder of trainings, finished or begun, on the same dataset.
@@ -21,7 +22,7 @@ def estimated_time(trainings: Path, config: AnyTraining) -> str:
     epochs = [seconds for folder in sorted(trainings.glob("*")) for seconds in _epoch_seconds(folder, kind)]
     if not epochs:
         return "its time is not known"
-    minutes = config.epochs * median(epochs) / 60
+    minutes = config.epochs * min(epochs) / 60
     return f"about {minutes / 60:.1f} h" if minutes >= 90 else f"about {max(1, round(minutes))} min"
 
 
