@@ -117,7 +117,8 @@ class EvidenceFeatures:
         visits_C = known * checkins.visit_number_T[last_C]
         days_C = days_between(checkins, last_C, row_B[case_C])
 
-        habit_H = torch.exp(-days_between(checkins, q_H, row_B[case_H]) / config.memory_days)
+        days_H = days_between(checkins, q_H, row_B[case_H])
+        habit_H = torch.exp(-days_H / config.memory_days)
         follows_H = past.is_after_source_H.double() * habit_H
         counts = {
             "recent_visits": torch.exp((q_H - row_B[case_H]).double() / config.memory_steps),
@@ -134,8 +135,8 @@ class EvidenceFeatures:
         found: dict[str, Tensor] = {}
         recency_days = config.recency_days
         if config.habits is not None:
-            counts |= habit_counts(batch, past, config.habits)
-            found = regularity(batch, past, slot_H, case_C)
+            counts |= habit_counts(days_H, config.habits)
+            found = regularity(days_H, slot_H, len(case_C))
             recency_days = (*recency_days, *config.habits.recency_days)
         return found | {
             "known": known,

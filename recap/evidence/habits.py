@@ -10,31 +10,28 @@ import torch
 from torch import Tensor
 
 from recap.evidence.config import HabitsConfig
-from recap.evidence.past import PastRows, days_between
-from recap.scores import CaseBatch
 
 _SHORTEST_DAYS: Final = 0.02
 """About half an hour: waits are compared no finer."""
 _LONGEST_RATIO: Final = 5.0
 
 
-def habit_counts(batch: CaseBatch, past: PastRows, config: HabitsConfig) -> dict[str, Tensor]:
-    """What each past check-in adds to the decayed counts of its POI, see `HabitsConfig.counts`."""
-    days_H = days_between(batch.checkins, past.row_H, batch.row_B[past.case_H])
+def habit_counts(days_H: Tensor, config: HabitsConfig) -> dict[str, Tensor]:
+    """What each past check-in, so many days old, adds to the counts of its POI, see `HabitsConfig.counts`."""
     found = [torch.exp(-days_H / days) for days in config.decay_days]
     return dict(zip(config.counts, [*found, torch.ones_like(days_H)], strict=True))
 
 
-def regularity(batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
+def regularity(days_H: Tensor, slot_H: Tensor, num_candidates: int) -> dict[str, Tensor]:
     """Time since the last visit against the mean time between visits, as a log ratio: ``overdue`` or ``underdue``.
 
     0 where the user was fewer than two times.
 
     Args:
-        slot_H: each past check-in's candidate.
+        days_H: how many days before the source each past check-in was.
+        slot_H: its candidate.
     """
-    days_H = days_between(batch.checkins, past.row_H, batch.row_B[past.case_H])
-    zero_C = torch.zeros(len(case_C), dtype=torch.float64, device=case_C.device)
+    zero_C = torch.zeros(num_candidates, dtype=torch.float64, device=days_H.device)
     count_C = zero_C.index_add(0, slot_H, torch.ones_like(days_H))
     first_C = zero_C.scatter_reduce(0, slot_H, days_H, "amax")
     last_C = zero_C.scatter_reduce(0, slot_H, days_H, "amin", include_self=False)
