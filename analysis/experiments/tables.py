@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.experiments.beside_paper import twelve_columns
 from analysis.experiments.references import differences, paper_columns, paper_sentence
-from analysis.experiments.results import ArmComparison, ExperimentResult, value_at
+from analysis.experiments.results import ArmComparison, ArmResult, ExperimentResult, value_at
 from analysis.experiments.reweighting import PAPER_HEAD_SHARE
 from analysis.experiments.spec import Column
 from analysis.experiments.templating import fill_template
@@ -29,7 +29,7 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(arm.arm for arm in result.arms):
         runs = result.runs_of(name)
-        label = f"{runs[0].label}{_what_was_run(result, name)}"
+        label = f"{runs[0].label}{_what_was_run(runs, [run for run in result.arms if run.arm == name])}"
         row: dict[str, Any] = {"arm": name, "label": label, "seeds": len(runs)}
         keys = {column.key for column in (*result.columns, *paper_columns(result))}
         keys = keys.union(*result.average_rank.values(), runs[0].paper)
@@ -45,9 +45,8 @@ def result_table(result: ExperimentResult) -> pd.DataFrame:
     return table
 
 
-def _what_was_run(result: ExperimentResult, arm: str) -> str:
+def _what_was_run(runs: list[ArmResult], wanted: list[ArmResult]) -> str:
     """Empty where every seed was run."""
-    runs, wanted = result.runs_of(arm), [run for run in result.arms if run.arm == arm]
     if runs[0].note:
         return f" ({runs[0].note})"
     if len(runs) < len(wanted):

@@ -79,14 +79,12 @@ def grow_records(
     order = draw_order(len(cases))
     at_a_time = max(1, SCORES_AT_A_TIME // num_pois)
     parts: dict[str, list[pd.DataFrame]] = {key: [] for key in rankers}
-    start = 0
-    for size in draw_sizes(len(cases)) if sizes is None else sizes:
-        for first, last in _pieces(start, size):
+    for size, pieces in _draws(draw_sizes(len(cases)) if sizes is None else sizes):
+        for first, last in pieces:
             drawn = cases.iloc[np.sort(order[first:last])]
             for key, ranker in rankers.items():
-                parts[key].append(_piece(ranker, drawn, f"drawn-{first:08d}", at_a_time, report))
+                parts[key].append(_piece(ranker, drawn, _name(first), at_a_time, report))
         parts = {key: [_joined(tables)] for key, tables in parts.items()}
-        start = size
         yield DrawnRecords({key: _in_case_order(tables[0]) for key, tables in parts.items()}, size, len(cases))
 
 
@@ -99,20 +97,25 @@ def whole_records(drawn: pd.DataFrame, pieces: Pieces, sizes: list[int]) -> pd.D
     """
     if all(name in drawn for name in LISTS):
         return drawn
-    found, start = [], 0
-    for size in sizes:
-        for first, last in _pieces(start, size):
-            piece = pieces.read(f"drawn-{first:08d}", last - first)
-            if piece is None:
-                return None
-            found.append(piece)
-        start = size
+    found = []
+    for first, last in (ends for _, of_draw in _draws(sizes) for ends in of_draw):
+        piece = pieces.read(_name(first), last - first)
+        if piece is None:
+            return None
+        found.append(piece)
     return _in_case_order(pd.concat(found, ignore_index=True))
 
 
-def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
-    for first in range(start, end, CASES_PER_PIECE):
-        yield first, min(first + CASES_PER_PIECE, end)
+def _draws(sizes: list[int]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Each draw's size, and beginnings and ends of the pieces that it has more than the draw before."""
+    start = 0
+    for size in sizes:
+        yield size, [(first, min(first + CASES_PER_PIECE, size)) for first in range(start, size, CASES_PER_PIECE)]
+        start = size
+
+
+def _name(first: int) -> str:
+    return f"drawn-{first:08d}"
 
 
 def _piece(

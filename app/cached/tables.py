@@ -14,7 +14,6 @@ from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.bootstrap import Unit
 from analysis.records.carriers import Carriers, find_carriers
 from analysis.records.case_groups import By
-from analysis.records.evaluation_records import records_key
 from analysis.records.growing_records import LISTS, DrawnRecords
 from analysis.records.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
@@ -22,11 +21,11 @@ from app.cached import datasets
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
 from app.cached.per_object import PerObject
 from app.cached.records import read_records
+from app.cached.refining import model_keys
 from app.cached.removals import kept_causes
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
 
@@ -70,8 +69,7 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
     The ranker `evidence` stands among them where its records are there: fitting it would make the first view wait. So
     do imported predictions, where their lists are long enough for the metric.
     """
-    kept = records_key(source.dataset_hash, EVIDENCE).is_kept(source.bundle)
-    return _by_group(source, metric, (*known_imports(source, metric), *((EVIDENCE,) if kept else ())))
+    return _by_group(source, metric, (*known_imports(source, metric), *model_keys(source)[1:]))
 
 
 def known_imports(source: Source, metric: str) -> list[str]:
@@ -107,7 +105,7 @@ def notable_drawn(source: Source, draw: DrawnRecords, *, causes: bool) -> list[N
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFrame:
     models = {datasets.model_label(source): read_records(source)}
-    for name in (*more, *reversed(COUNTING_BASELINES)):
+    for name in more:
         if name != datasets.model_key(source):
             models[datasets.model_label(source, name)] = read_records(source, name)
     return accuracy_tables.accuracy_by_group(models, metric)
