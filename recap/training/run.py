@@ -100,7 +100,7 @@ def train(
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
         identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
-        _check_identity(working / CONFIG, identity, resume)
+        _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
         if resume and (working / STATE_FILE).is_file():
@@ -168,12 +168,12 @@ def _check_folder(out: Path, resume: bool) -> None:
         )
 
 
-def _check_identity(path: Path, identity: TrainingIdentity, resume: bool) -> None:
+def _check_identity(path: Path, identity: TrainingIdentity, config: AnyTraining, resume: bool) -> None:
     if not resume or not path.is_file():
         return
     try:
         earlier = json.loads(path.read_text(encoding="utf-8"))
-        started_on, trained_with = str(earlier["dataset_hash"]), dict(earlier["train"])
+        started_on, trained_with = str(earlier["dataset_hash"]), _completed(dict(earlier["train"]), config)
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} is damaged ({error}); remove {path.parent.parent} and train anew") from error
     if started_on != identity["dataset_hash"]:
@@ -181,6 +181,14 @@ def _check_identity(path: Path, identity: TrainingIdentity, resume: bool) -> Non
     changed = sorted(name for name in identity["train"] if identity["train"][name] != trained_with.get(name))
     if changed:
         raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
+
+
+def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:
+    """A stored configuration with the options that came after it, at the values that leave a training as it was."""
+    try:
+        return type(config).parse(stored).model_dump(mode="json")
+    except ConfigError:  # of another kind of model, or with options that are gone: no resume
+        return stored
 
 
 def _write_checkpoint(

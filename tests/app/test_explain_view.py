@@ -172,6 +172,19 @@ def test_the_hour_slider_is_an_edit(predictor: Predictor) -> None:
     assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
 
 
+def test_apply_takes_the_form_as_it_is_at_the_click(predictor: Predictor) -> None:
+    """A kind chosen, or a number typed, just before the click counts: no edit of a form that is gone."""
+    app = open_view("explain", case="3")
+    next(group for group in app.button_group if group.key == "edit_kind").set_value("edge")
+    app = app.button(key="edit_apply").click().run()
+    kind, step, count = app.query_params["edits"].split(":")
+    assert kind == "edge"
+    app.number_input(key="edit_count").set_value(int(count) + 2)
+    app = app.button(key="edit_apply").click().run()
+    check_calm(app)
+    assert app.query_params["edits"].endswith(f"edge:{step}:{int(count) + 2}")
+
+
 def test_harder_questions_are_answered_when_asked(predictor: Predictor) -> None:
     """The search button: smallest edit, minimal sets, faithfulness; nothing before it is pressed."""
     app = open_view("explain", case="3")

@@ -65,7 +65,7 @@ def test_explain_at_every_width_and_under_an_edit(open_page: Open) -> None:
     resized(page, 1440)
     page.locator(".st-key-more-edits button").click()
     page.get_by_role("radio", name="Start elsewhere").or_(page.get_by_role("button", name="Start elsewhere")).click()
-    wait_until_idle(page)
+    expect(page.get_by_text("The walker stands at")).to_be_visible()
     page.locator(".st-key-edit_apply button").click()
     page.wait_for_url("**edits=source**")
     wait_until_idle(page)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
-from functools import partial
 from typing import Final, Literal, get_args
 
 import streamlit as st
@@ -80,13 +79,11 @@ def more_edits(source: Source, shown: FullExplanation, add: Callable[[Edit], Non
     else:
         chosen = st.time_input("Local time", here, key="edit_time", step=300)
         edit = None if chosen is None else SetHour(hour=chosen.hour, minute=chosen.minute)
-    st.button("Apply", key="edit_apply", disabled=edit is None, on_click=partial(_apply, add, edit))
-    quiet("A click on the map, or on a row of the paths, picks the place here.")
-
-
-def _apply(add: Callable[[Edit], None], edit: Edit | None) -> None:
-    if edit is not None:
+    # Not as a callback: that would apply the edit of the form as it was before a field changed together with the click.
+    if st.button("Apply", key="edit_apply", disabled=edit is None) and edit is not None:
         add(edit)
+        st.rerun()
+    quiet("A click on the map, or on a row of the paths, picks the place here.")
 
 
 def _moment(today: date, here: time) -> datetime:

@@ -191,6 +191,20 @@ def test_resume_needs_the_same_configuration_and_dataset(tmp_path: Path) -> None
         train(small_city(), CONFIG, out, device=CPU, resume=True)
 
 
+def test_a_training_begun_before_an_option_existed_resumes(tmp_path: Path) -> None:
+    """An option that came later stands at the value that changes nothing; one that was chosen since is refused."""
+    out = tmp_path / "out"
+    assert train(small_city(), CONFIG, out, device=CPU, **stop_at(4)) is None
+    stored = out / "training" / "config.json"
+    identity = json.loads(stored.read_text())
+    del identity["train"]["optimiser"]["schedule"], identity["train"]["label_smoothing"]
+    stored.write_text(json.dumps(identity))
+    chosen = small_training(optimiser=CONFIG.optimiser.model_dump() | {"schedule": "cosine"})
+    with pytest.raises(ConfigError, match="optimiser differ"):
+        train(small_city(), chosen, out, device=CPU, resume=True)
+    assert train(small_city(), CONFIG, out, device=CPU, resume=True) is not None
+
+
 def test_resume_of_nothing_is_a_start(tmp_path: Path) -> None:
     """--resume in an empty place trains from the beginning: a script may always pass it."""
     checkpoint = train(small_city(), CONFIG, tmp_path / "out", device=CPU, resume=True)
