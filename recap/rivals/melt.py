@@ -3,8 +3,7 @@
 Kim et al., MELT: Mutual Enhancement of Long-Tailed User and Item for Sequential Recommendation, SIGIR 2023.
 
 Departures: the branches start from the last epoch of the backbone, not its best; a place's contexts are those of the
-step's windows (no reversed suffixes); what a branch is to meet gets no gradient from it; a case's window stands for the
-user's sequence. Those of `recap.rivals.sasrec`.
+step's windows (no reversed suffixes); a case's window stands for the user's sequence. Those of `recap.rivals.sasrec`.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, U users, H head places or windows, D features.
 """
@@ -89,7 +88,7 @@ class Melt(Sasrec):
         return loss + self.config.user_weight * users + self.config.place_weight * places
 
     def user_loss(self, windows: Windows, states_BKD: Tensor) -> Tensor:
-        """w_u |W_U f(last R) - f|^2 over the batch's head users, R drawn from 1 to K_u - 1."""
+        """w_u |W_U f(last R) - f|^2 / D over the batch's head users, R drawn from 1 to K_u - 1."""
         head_B = self.is_head_U[windows.user_B] & (windows.length_B > 1)
         if not head_B.any():
             return states_BKD.new_zeros(())
@@ -100,14 +99,17 @@ class Melt(Sasrec):
         short = Windows.of(windows.checkins, first_H + end_H + 1 - kept_H, kept_H)
         own = torch.arange(len(end_H), device=end_H.device)
         short_HD = self.states(short)[own, kept_H - 1]
-        whole_HD = states_BKD[head_B][own, end_H].detach()
+        whole_HD = states_BKD[head_B][own, end_H]
         length_H = self.length_U[windows.user_B[head_B]].to(states_BKD.dtype)
         spread = max(1.0, float(self.length_U.max()) - self.least_length - 1)
         weight_H = branch_weight(self.progress, (length_H - self.least_length - 1) * math.pi / (2 * spread))
-        return (weight_H * (self.user_branch(short_HD) - whole_HD).square().sum(-1)).mean()
+        return (weight_H * (self.user_branch(short_HD) - whole_HD).square().mean(-1)).mean()
 
     def place_loss(self, windows: Windows, states_BKD: Tensor) -> Tensor:
-        """w_i |W_I mean(f + W_U f) - e_i|^2 over the batch's head places, the mean over their contexts there."""
+        """w_i^2 |W_I mean(f + W_U f) - e_i|^2 / D over the batch's head places, the mean over their contexts there.
+
+        The published code squares w_i with the difference.
+        """
         state_ND, poi_N = states_BKD[windows.present_BK], windows.poi_BK[windows.present_BK]
         poi_H, which_N = torch.unique(poi_N, return_inverse=True)
         mean_HD = group_means(state_ND + self.user_branch(state_ND), which_N, len(poi_H))
@@ -116,8 +118,8 @@ class Melt(Sasrec):
             return states_BKD.new_zeros(())
         visits_H = self.visits_P[poi_H[head_H]].to(states_BKD.dtype).clamp_max(self.least_visits + _MORE_VISITS)
         weight_H = branch_weight(self.progress, (visits_H - self.least_visits - 1) * math.pi / 100)
-        target_HD = self.poi_embedding(poi_H[head_H]).detach()
-        return (weight_H * (self.place_branch(mean_HD[head_H]) - target_HD).square().sum(-1)).mean()
+        apart_HD = self.place_branch(mean_HD[head_H]) - self.poi_embedding(poi_H[head_H])
+        return (weight_H[:, None] * apart_HD).square().mean()
 
     @torch.no_grad()
     def _rewrite_tail_places(self, examples: TrainingWindows) -> None:

@@ -386,6 +386,29 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
 
 
+def test_melt_learns_its_branches_from_mean_squares() -> None:
+    """Means over the width, as the published code takes them: sums would drown the loss of the ranking."""
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (0, c.TRAIN), (2, c.TRAIN)]), (1, [(0, c.TRAIN)] * 2)], 4)
+    checkins, city = CheckinTensors.from_dataset(dataset), City.of(dataset)
+    model = build_rival(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
+    assert isinstance(model, Melt)
+    model.eval()
+    model.progress = 1.0
+    with torch.no_grad():
+        for branch in (model.user_branch, model.place_branch):
+            branch.weight.zero_()
+            branch.bias.fill_(0.5)
+    windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
+    states_BKD = model.states(windows)
+    # K_u, the .8 quantile of 4 and 2 check-ins, is 3.6; K_i, the .78 quantile of 4, 1, 1 and 0 visits, is 2.02.
+    weight = abs(math.sin(math.pi / 2 + (4 - 3.6 - 1) * math.pi / 2))
+    last = states_BKD[0, int(windows.length_B[0]) - 1].detach()
+    assert float(model.user_loss(windows, states_BKD).detach()) == approx(weight * float(((0.5 - last) ** 2).sum()) / 2)
+    weight = abs(math.sin(math.pi / 2 + (4 - 2.02 - 1) * math.pi / 100))
+    apart = 0.5 - model.poi_embedding.weight[0].detach()
+    assert float(model.place_loss(windows, states_BKD).detach()) == approx(weight**2 * float((apart**2).sum()) / 2)
+
+
 def test_a_city_knows_the_training_split_alone() -> None:
     """Validation and test check-ins count for nothing before training."""
     dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (3, c.TEST)])], 4)
