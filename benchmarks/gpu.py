@@ -56,27 +56,21 @@ def synchronise(device: torch.device) -> None:
 def new_trainer(dataset: Dataset, config: AnyTraining, folder: str, device: torch.device) -> TrainingLoop:
     """A training at the beginning of its last epoch, with fresh weights."""
     trainer = build_trainer(dataset, config, Path(tempfile.mkdtemp(dir=folder)), device)
-    trainer._begin()
-    trainer._begin_epoch(config.epochs)
+    trainer.begin_at(config.epochs)
     return trainer
 
 
 def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
     """Seconds of an epoch from as many steps as fit into the time, and the card's memory."""
-    device, size, total = trainer.device, trainer.config.batch_size, trainer.steps_per_epoch
+    device, total = trainer.device, trainer.steps_per_epoch
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-
-    def take(step: int) -> None:
-        start = step % total * size
-        trainer._learn(slice(start, start + size))
-
     for step in range(WARM_UP_STEPS):
-        take(step)
+        trainer.take_step(step)
     synchronise(device)
     started, steps = time.perf_counter(), 0
     while steps < total and (steps < 2 or time.perf_counter() - started < seconds):
-        take(WARM_UP_STEPS + steps)
+        trainer.take_step(WARM_UP_STEPS + steps)
         steps += 1
         if steps % 10 == 0:
             synchronise(device)

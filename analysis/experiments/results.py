@@ -2,17 +2,14 @@
 
 import hashlib
 import json
-import platform
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
-import psutil
-import torch
 from pydantic import Field
 
+from analysis.experiments.costs import Costs
 from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
 from analysis.experiments.spreads import spreads
@@ -89,6 +86,7 @@ class ExperimentResult(Config):
     average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arms: tuple[ArmResult, ...]
     comparisons: tuple[ArmComparison, ...] = ()
+    costs: Costs | None = None
     finished: bool
     command: str
     date: str
@@ -213,16 +211,3 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
             return None
         level = level[part]
     return float(level) if isinstance(level, int | float) else None
-
-
-def describe_machine() -> str:
-    """Processor, cores, memory and accelerators, in words, without a host's name."""
-    cores = psutil.cpu_count() or 1
-    gpus: Sequence[str] = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
-    memory = psutil.virtual_memory().total / 2**30
-    return f"{cores} {platform.machine()} cores, {memory:.0f} GiB, " + (", ".join(gpus) if gpus else "no GPU")
-
-
-def today() -> str:
-    """The date, UTC."""
-    return time.strftime("%Y-%m-%d", time.gmtime())

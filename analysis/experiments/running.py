@@ -12,18 +12,18 @@ import pandas as pd
 import torch
 
 from analysis.compare.paired import compare_means, comparison_rows
+from analysis.experiments.costs import Costs, measure_costs
 from analysis.experiments.estimates import estimated_time
+from analysis.experiments.machine import describe_machine, today
 from analysis.experiments.results import (
     ArmComparison,
     ArmResult,
     ExperimentResult,
     at_trajectory_ends,
-    describe_machine,
     deviations,
     measure,
     measure_records,
     reach,
-    today,
     training_digest,
 )
 from analysis.experiments.spec import Arm, ExperimentSpec
@@ -71,6 +71,7 @@ def run_experiment(
     log: Log,
     stop: StopRequest = lambda: False,
     trains: bool = True,
+    costs_anew: bool = False,
 ) -> ExperimentResult:
     """Train and measure every arm under every seed; what is already there is used, what was cut off is continued.
 
@@ -81,18 +82,18 @@ def run_experiment(
         log: receives a line about each step.
         stop: polled at every training step; True ends the experiment early, resumable.
         trains: whether what is not there yet is trained; else it is a row "not run" with its estimated time.
+        costs_anew: measure what arms cost although an earlier run did.
 
     Raises:
         DataError: ``out`` holds results of another dataset.
     """
     folder = out / spec.name
-    if (folder / RESULT).is_file():
-        ExperimentResult.load(folder / RESULT, dataset.hash)
+    costs = ExperimentResult.load(folder / RESULT, dataset.hash).costs if (folder / RESULT).is_file() else None
     folder.mkdir(parents=True, exist_ok=True)
     graph = TransitionGraph.from_dataset(dataset)
     done: list[_Measured] = []
     wanted = [(arm, seed) for arm in spec.arms for seed in _seeds(spec, arm)]
-    result = _result(spec, dataset, done, command, finished=False)
+    result = _result(spec, dataset, done, costs, command, finished=False)
     for arm, seed in wanted:
         if arm.baseline is not None:
             done.append(_measure_baseline(arm, dataset, graph))
@@ -111,7 +112,12 @@ def run_experiment(
                 done.append(_measure_training(arm, trained, digest, dataset, graph))
             else:
                 done.append(_without_values(arm, seed, f"not run, {estimated_time(at.parent, config)}"))
-        result = _result(spec, dataset, done, command, finished=len(done) == len(wanted))
+        result = _result(spec, dataset, done, costs, command, finished=len(done) == len(wanted))
+        result.save(folder / RESULT)
+    if spec.costs and (costs is None or costs_anew):
+        measured = measure_costs(spec, dataset, device, log, stop)
+        changes = {"finished": False} if measured is None else {"costs": measured}
+        result = result.model_copy(update=changes)
         result.save(folder / RESULT)
     return result
 
@@ -268,7 +274,13 @@ def _memory(peak: int | None) -> dict[str, float]:
 
 
 def _result(
-    spec: ExperimentSpec, dataset: Dataset, done: list[_Measured], command: str, *, finished: bool
+    spec: ExperimentSpec,
+    dataset: Dataset,
+    done: list[_Measured],
+    costs: Costs | None,
+    command: str,
+    *,
+    finished: bool,
 ) -> ExperimentResult:
     return ExperimentResult(
         experiment=spec.name,
@@ -283,6 +295,7 @@ def _result(
         average_rank=spec.average_rank,
         arms=tuple(measured.result for measured in done),
         comparisons=_comparisons(spec, done) if finished else (),
+        costs=costs,
         finished=finished,
         command=command,
         date=today(),

@@ -75,6 +75,7 @@ class ExperimentSpec(Config):
     average_rank: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Further columns by label: mean rank among the arms over these keys."
     )
+    costs: bool = Field(False, description="Also measure, in one run, what each arm costs.")
     test_points: bool = Field(
         False, description="Also evaluate on test at epochs that improve on validation; never used for choosing."
     )

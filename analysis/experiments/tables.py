@@ -68,6 +68,7 @@ def markdown(result: ExperimentResult) -> str:
         references=_references(result),
         points=_points(result),
         compared=_compared(result),
+        costs=_costs(result),
     )
 
 
@@ -201,6 +202,29 @@ def _arms(result: ExperimentResult, columns: tuple[Column, ...], *, ranked: list
                 cells.append(_number(row[f"paper:{key}"], digits))
         cells += [_number(row[f"rank:{label}"], 2) for label in ranked]
         rows.append((str(row["label"]), cells))
+    return Cells(heads, rows)
+
+
+def _costs(result: ExperimentResult) -> Cells:
+    """Wall seconds and memory of each arm, all of one run, and what a whole training adds up to."""
+    if result.costs is None:
+        return Cells([], [])
+    heads = ["learned numbers", "set-up, s", "s an epoch", "epochs", "whole training, min", "test, s", "memory, GB"]
+    rows = []
+    for arm in result.costs.arms:
+        whole = None
+        if arm.epochs is not None and arm.epoch_seconds is not None:
+            whole = (arm.setup_seconds + arm.epochs * arm.epoch_seconds) / 60
+        values = (
+            (arm.parameters, 0),
+            (arm.setup_seconds, 1),
+            (arm.epoch_seconds, 1),
+            (arm.epochs, 0),
+            (whole, 1),
+            (arm.test_seconds, 1),
+            (arm.peak_gb, 2),
+        )
+        rows.append((arm.label, [_MISSING if value is None else _number(value, digits) for value, digits in values]))
     return Cells(heads, rows)
 
 

@@ -45,6 +45,9 @@ def run(
     train: Annotated[
         bool, typer.Option("--train/--no-train", help="Or measure what is trained; the rest is a row with its time.")
     ] = True,
+    costs: Annotated[
+        bool, typer.Option("--costs", help="Measure anew what each arm costs, where the experiment asks for it.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm; run it again to continue where it stopped."""
@@ -78,6 +81,7 @@ def run(
             log=progress_console.print,
             stop=lambda: bool(stopped),
             trains=train,
+            costs_anew=costs,
         )
     if as_json:
         print_json(result.model_dump(mode="json"))

@@ -198,8 +198,7 @@ class TrainingLoop(ABC):
                 rates = self._begin_epoch(self.progress.epoch)
                 epoch_started = time.perf_counter()
                 while self.progress.step < self.steps_per_epoch:
-                    start = self.progress.step * self.config.batch_size
-                    loss = self._learn(slice(start, start + self.config.batch_size))
+                    loss = self.take_step(self.progress.step)
                     self.progress.step += 1
                     if watch is not None:
                         watch(self._report(loss))
@@ -226,6 +225,16 @@ class TrainingLoop(ABC):
         finally:
             if journal is not None:
                 journal.close()
+
+    def begin_at(self, epoch: int) -> None:
+        """Stand at the beginning of an epoch with fresh weights, so that its steps can be measured."""
+        self._begin()
+        self._begin_epoch(epoch)
+
+    def take_step(self, step: int) -> Tensor:
+        """Learn from the examples of one step of the epoch, whose end is followed by its beginning; the loss."""
+        start = step % self.steps_per_epoch * self.config.batch_size
+        return self._learn(slice(start, start + self.config.batch_size))
 
     def save(self) -> None:
         """Write the resume state."""
