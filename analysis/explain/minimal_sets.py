@@ -18,7 +18,6 @@ from pydantic import Field
 from analysis.explain.addend_sets import SetCount, count_sets
 from analysis.explain.clues import clues, points_of
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.effects import rank_and_probability
 from analysis.explain.encoder_passes import EncoderPasses, encoder_passes
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.score_parts import prior_terms
@@ -173,8 +172,8 @@ class _Choices:
         """The rank with the set changed, by a forward pass of its own."""
         gone = set(chosen) if kind == "necessary" else set(range(len(self.items))) - set(chosen)
         variant = without(self.edited_case, self.candidate, [self.items[i] for i in sorted(gone)])
-        total_BP = self.edited_case.predictor.score_counterfactuals([variant])
-        rank = float(rank_and_probability(total_BP, self.candidate)[2])
+        (total_P,) = self.edited_case.predictor.score_counterfactuals([variant])
+        rank = rank_of(total_P, self.candidate)
         assert (rank > self.k) == (kind == "necessary") or abs(found.margin) < _ROUNDING, "a reported set must hold"
         return rank
 

@@ -3,14 +3,18 @@
 Shape suffixes: M states, P POIs, C revisit candidates of the case, D hidden features, G features of the gate.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from analysis.explain.edited_case import EditedCase
+from recap.evaluation.standings import Addends, ScoreBlocks
 from recap.model.recap import RevisitParts
 from recap.scores import CaseBatch
 
 _STATES_AND_CANDIDATES = 1 << 15
+Report = Callable[[int, int], None]
 
 
 class StateTotals:
@@ -23,12 +27,12 @@ class StateTotals:
 
     def __init__(self, edited_case: EditedCase) -> None:
         predictor = edited_case.predictor
+        self._output, self._factor_P = predictor.model.core.output, edited_case.core_factors
         with torch.inference_mode():
             batch, changes = predictor.pack([edited_case.variant])
-            state_1D, core_1P = predictor.core_scores(batch, changes)
-            revisit = predictor.revisit_parts(batch, state_1D, changes)
+            revisit = predictor.revisit_parts(batch, predictor.state(batch, changes), changes)
             evidence = predictor.model.evidence
-            self.fixed_P = torch.zeros_like(core_1P[0])
+            self.fixed_P = torch.zeros_like(self._output.bias)
             if evidence is not None and edited_case.is_active("evidence"):
                 self.fixed_P = self.fixed_P + evidence(batch, changes)[0]
             if revisit is not None:
@@ -46,6 +50,28 @@ class StateTotals:
         gate_MC = self._gates.of(state_MD)
         total_MP[:, self.poi_C] += gate_MC * self._gates.factor_C
         return total_MP, gate_MC
+
+    def log_probability(self, state_MD: Tensor, poi: int, report: Report | None = None) -> Tensor:
+        """Log of one place's softmax probability in each state, (M,); totals of all places are never laid out.
+
+        Args:
+            report: told (places done, places in all).
+        """
+        size, addends = len(state_MD), Addends.none(self.fixed_P.dtype)
+        if self._gates is not None:
+            value_MC = self._gates.of(state_MD) * self._gates.factor_C
+            scoring_M1 = torch.arange(size)[:, None]
+            addends = Addends(scoring_M1.expand_as(value_MC).flatten(), self.poi_C.repeat(size), value_MC.flatten())
+        blocks = ScoreBlocks(self._output, state_MD, addends, fixed_P=self.fixed_P, factor_P=self._factor_P)
+        own_M, sums, num_pois = self.fixed_P.new_zeros(size), [], len(self.fixed_P)
+        for start, total_MB in blocks:
+            end = start + total_MB.shape[1]
+            sums.append(torch.logsumexp(total_MB, dim=1))
+            if start <= poi < end:
+                own_M = total_MB[:, poi - start]
+            if report is not None:
+                report(end, num_pois)
+        return own_M - torch.logsumexp(torch.stack(sums), dim=0)
 
 
 class _Gates:

@@ -213,7 +213,7 @@ def test_path_evidence_adds_up_and_names_its_rows() -> None:
     squared = (predictor.graph.adjacency @ predictor.graph.adjacency).toarray()
     for number in range(len(predictor.cases)):
         edited_case = build_edited_case(predictor, number)
-        evidence = path_evidence(edited_case, edited_case.target, with_cuts=False)
+        evidence = path_evidence(edited_case, edited_case.target, {})
         assert sum(path.product for path in evidence) == pytest.approx(squared[edited_case.source, edited_case.target])
         for path in evidence:
             for rows, count in ((path.rows_in, path.count_in), (path.rows_out, path.count_out)):
