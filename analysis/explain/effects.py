@@ -46,9 +46,10 @@ def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candida
     base_P = edited_case.total_P
     base_logit, base_rank = float(base_P[candidate]), rank_of(base_P, candidate)
     base_probability = float(torch.exp(base_P[candidate] - edited_case.log_sum))
-    after = edited_case.ranker.standings(variants, candidate)
+    distinct = {variant.content: variant for variant in variants}  # a path is an item and a cut: scored once
+    after = edited_case.ranker.standings(list(distinct.values()), candidate)
     columns = (after.logit_M.tolist(), after.probability_M.tolist(), after.rank_M.tolist())
-    return [
+    outcomes = [
         Effect(
             logit=logit,
             probability=probability,
@@ -59,3 +60,5 @@ def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candida
         )
         for logit, probability, rank in zip(*columns, strict=True)
     ]
+    at = {content: number for number, content in enumerate(distinct)}
+    return [outcomes[at[variant.content]] for variant in variants]

@@ -69,24 +69,21 @@ class Addends:
 
 
 def standings_of_states(output: nn.Linear, state_MD: Tensor, addends: Addends, poi: int) -> Standings:
-    """Standings of a place in scorings ``output(state) + addends``; equal scorings are scored once.
+    """Standings of a place in scorings ``output(state) + addends``.
 
     Args:
         output: l_core(d) = w_d . h + b_d (Eq. 5).
     """
-    first_U, of_M = _distinct(state_MD, addends)
-    state_UD, addends = state_MD[first_U], _of_scorings(addends, first_U, len(state_MD))
-    blocks = ScoreBlocks(output, state_UD, addends)
+    blocks = ScoreBlocks(output, state_MD, addends)
     start = poi - poi % _BLOCK
-    own_U1 = blocks.totals(start)[:, poi - start, None].clone()  # as the block below has it, to the last digit
-    better_U = torch.zeros(len(state_UD), dtype=torch.int64)
-    tied_U, sums = torch.zeros_like(better_U), []
-    for _, total_UB in blocks:
-        better_U += (total_UB > own_U1).sum(1, dtype=torch.int32)  # a fifth of the time of int64
-        tied_U += (total_UB == own_U1).sum(1, dtype=torch.int32)
-        sums.append(torch.logsumexp(total_UB, dim=1))
-    log_sum_U = torch.logsumexp(torch.stack(sums), dim=0)
-    return Standings(own_U1[:, 0][of_M], log_sum_U[of_M], Ranks(better_U, tied_U).mean_B[of_M])
+    own_M1 = blocks.totals(start)[:, poi - start, None].clone()  # as the block below has it, to the last digit
+    better_M = torch.zeros(len(state_MD), dtype=torch.int64)
+    tied_M, sums = torch.zeros_like(better_M), []
+    for _, total_MB in blocks:
+        better_M += (total_MB > own_M1).sum(1, dtype=torch.int32)  # a fifth of the time of int64
+        tied_M += (total_MB == own_M1).sum(1, dtype=torch.int32)
+        sums.append(torch.logsumexp(total_MB, dim=1))
+    return Standings(own_M1[:, 0], torch.logsumexp(torch.stack(sums), dim=0), Ranks(better_M, tied_M).mean_B)
 
 
 class ScoreBlocks:
@@ -127,27 +124,3 @@ class ScoreBlocks:
     def __iter__(self) -> Iterator[tuple[int, Tensor]]:
         for start in range(0, self._output.out_features, _BLOCK):
             yield start, self.totals(start)
-
-
-def _distinct(state_MD: Tensor, addends: Addends) -> tuple[Tensor, Tensor]:
-    """The first scoring of each kind (U,), and of which kind each is (M,)."""
-    order_C = torch.argsort(addends.scoring_C, stable=True)
-    sizes = torch.bincount(addends.scoring_C, minlength=len(state_MD)).tolist()
-    poi, value = (column[order_C].split(sizes) for column in (addends.poi_C, addends.value_C))
-    kinds: dict[tuple[bytes, bytes, bytes], int] = {}
-    first, of = [], []
-    for at, state_D in enumerate(state_MD):
-        key = (state_D.numpy().tobytes(), poi[at].numpy().tobytes(), value[at].numpy().tobytes())
-        if key not in kinds:
-            kinds[key] = len(first)
-            first.append(at)
-        of.append(kinds[key])
-    return torch.tensor(first, dtype=torch.int64), torch.tensor(of, dtype=torch.int64)
-
-
-def _of_scorings(addends: Addends, chosen_U: Tensor, num_scorings: int) -> Addends:
-    """The addends of some scorings, which are then numbered in their order."""
-    number_M = torch.full((num_scorings,), -1)
-    number_M[chosen_U] = torch.arange(len(chosen_U))
-    kept_C = number_M[addends.scoring_C] >= 0
-    return Addends(number_M[addends.scoring_C][kept_C], addends.poi_C[kept_C], addends.value_C[kept_C])
