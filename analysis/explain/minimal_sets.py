@@ -87,8 +87,11 @@ def minimal_sets(edited_case: EditedCase, candidate: int, k: int = 20) -> list[E
     of its own.
 
     Raises:
-        CaseError: the candidate is not in the top K as it stands.
+        CaseError: the candidate is not in the top K as it stands, or h_t weighs the clues, whose points then change
+            with every token that is taken away.
     """
+    if edited_case.predictor.weighs_clues:
+        raise CaseError("the state weighs this model's clues, so that no sum over clues tells what a set does")
     rank = rank_of(edited_case.total_P, candidate)
     if rank > k:
         raise CaseError(f"POI {candidate} stands at rank {rank:g}, not within the top {k}: there is nothing to drop")

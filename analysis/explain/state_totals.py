@@ -11,6 +11,7 @@ from torch import Tensor
 from analysis.explain.edited_case import EditedCase
 from recap.evaluation.standings import Addends, ScoreBlocks
 from recap.model.recap import RevisitParts
+from recap.predictor import variants_per_pass
 from recap.scores import CaseBatch
 
 _STATES_AND_CANDIDATES = 1 << 15
@@ -21,7 +22,7 @@ class StateTotals:
     """What `recap.model.recap.Recap` scores for states that only the encoder's tokens tell apart.
 
     Attributes:
-        fixed_P: prior and evidence of every place.
+        fixed_P: prior and evidence of every place; the prior alone where the state weighs the evidence.
         poi_C: candidates that a correction acts on; none where it is inactive.
     """
 
@@ -33,7 +34,9 @@ class StateTotals:
             revisit = predictor.revisit_parts(batch, predictor.state(batch, changes), changes)
             evidence = predictor.model.evidence
             self.fixed_P = torch.zeros_like(self._output.bias)
-            if evidence is not None and edited_case.is_active("evidence"):
+            acts = evidence is not None and edited_case.is_active("evidence")
+            self._weighed = edited_case if acts and predictor.weighs_clues else None
+            if evidence is not None and acts and self._weighed is None:
                 self.fixed_P = self.fixed_P + evidence(batch, changes)[0]
             if revisit is not None:
                 self.fixed_P = self.fixed_P.index_add(0, revisit.candidates.poi_C, revisit.terms.prior_C)
@@ -45,6 +48,8 @@ class StateTotals:
     def of(self, state_MD: Tensor, core_MP: Tensor) -> tuple[Tensor, Tensor]:
         """Totals (M, P) of states and their core scores, and the candidates' gates (M, C)."""
         total_MP = core_MP + self.fixed_P
+        if self._weighed is not None:
+            total_MP = total_MP + _weighed_evidence(self._weighed, state_MD)
         if self._gates is None:
             return total_MP, core_MP.new_zeros(len(state_MD), 0)
         gate_MC = self._gates.of(state_MD)
@@ -57,6 +62,10 @@ class StateTotals:
         Args:
             report: told (places done, places in all).
         """
+        if self._weighed is not None:  # the evidence of every place differs from state to state
+            parts = state_MD.split(variants_per_pass(len(self.fixed_P)))
+            totals = [self.of(part_MD, self._core(part_MD))[0] for part_MD in parts]
+            return torch.cat([total_MP[:, poi] - torch.logsumexp(total_MP, dim=1) for total_MP in totals])
         size, addends = len(state_MD), Addends.none(self.fixed_P.dtype)
         if self._gates is not None:
             value_MC = self._gates.of(state_MD) * self._gates.factor_C
@@ -72,6 +81,19 @@ class StateTotals:
             if report is not None:
                 report(end, num_pois)
         return own_M - torch.logsumexp(torch.stack(sums), dim=0)
+
+    def _core(self, state_MD: Tensor) -> Tensor:
+        core_MP = self._output(state_MD)
+        return core_MP if self._factor_P is None else core_MP * self._factor_P
+
+
+def _weighed_evidence(edited_case: EditedCase, state_MD: Tensor) -> Tensor:
+    """Evidence (M, P) of a case's history as each state weighs it."""
+    predictor = edited_case.predictor
+    evidence = predictor.model.evidence
+    assert evidence is not None
+    batch, changes = predictor.pack([edited_case.variant] * len(state_MD))
+    return evidence(batch, changes, state_MD)
 
 
 class _Gates:

@@ -11,11 +11,13 @@ from functools import partial
 from typing import Final
 
 from analysis.explain.checks import CaseChecks
-from app.cached.background import run_beside
+from app.cached.background import give_way, run_beside
 from recap.errors import RecapError
 
 MANY_PLACES: Final = 250_000
 """Places beyond which checks take a second and more."""
+PATIENCE_S: Final = 10.0
+"""How long in all the checks of a case are put off while pages are being made for visitors."""
 _ONE_AT_A_TIME: Final = threading.Lock()
 
 Report = Callable[[int, int], None]
@@ -34,7 +36,7 @@ class Checking:
     def __init__(self, make: Callable[[Report], CaseChecks]) -> None:
         self.share, self.failure = 0.0, ""
         self.checks: CaseChecks | None = None
-        self._ended = threading.Event()
+        self._ended, self._awaited = threading.Event(), False
         run_beside(partial(self._run, make), "checking")
 
     @property
@@ -48,14 +50,19 @@ class Checking:
         Raises:
             RecapError: they failed.
         """
+        self._awaited = True
         self._ended.wait()
         if self.checks is None:
             raise RecapError(self.failure)
         return self.checks
 
     def _run(self, make: Callable[[Report], CaseChecks]) -> None:
+        patience = PATIENCE_S
+
         def report(done: int, total: int) -> None:
+            nonlocal patience
             self.share = done / total
+            patience -= give_way(patience, lambda: self._awaited)
 
         try:
             with _ONE_AT_A_TIME:

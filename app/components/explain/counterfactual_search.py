@@ -26,7 +26,8 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
     if st.session_state.get("searched") != key:
         return
     with st.spinner("Trying edits and sets of evidence"):
-        within = k if shown.target_rank <= k else None
+        weighs = explanations.open_predictor(source).weighs_clues
+        within = k if shown.target_rank <= k and not weighs else None
         hide_truth = shown.truth is None
         deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within, hide_truth)
     flip, tried = deeper.contrast.flip, deeper.contrast.tried
@@ -37,7 +38,9 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         st.markdown(
             f"Of {tried} single edits, the smallest that turns the order round is `{flip.text}`: then {margin}."
         )
-    if deeper.minimal_sets is None:
+    if weighs:
+        st.markdown("Sets of evidence are not searched: in this model a clue's points change with what it reads.")
+    elif deeper.minimal_sets is None:
         st.markdown(f"It is not within the top {k}, so there is no set of evidence that keeps it there.")
     for found in deeper.minimal_sets or []:
         st.markdown(markdown_text(describe_set(found)))
