@@ -1,5 +1,7 @@
 """Questions to one explanation that take a second or more."""
 
+from typing import Final
+
 import streamlit as st
 
 from analysis.explain.explanation import FullExplanation
@@ -11,6 +13,9 @@ from app.components.text import quiet, section
 from app.sources import Source
 from recap.printable import markdown_text
 
+SECONDS_A_PLACE: Final = 2e-5
+"""What a search takes, measured among a million places: twenty seconds of processor, more with sets of evidence."""
+
 
 def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
     """Questions that take a second or more: asked for, never on their own."""
@@ -20,6 +25,9 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         asked = st.button("Search", icon=":material/search:", key="search")
     words = state.words()
     quiet(words.say("search_note"))
+    if explanations.takes_long_to_check(source):
+        seconds = round(shown.num_places * SECONDS_A_PLACE)
+        quiet(f"Among {shown.num_places:,} places expect {seconds} seconds and more.")
     key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
     if asked:
         st.session_state["searched"] = key
