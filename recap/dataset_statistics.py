@@ -125,8 +125,8 @@ def sample_sizes(graph: TransitionGraph) -> HopSample | None:
 def unique_test_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Distinct (source, destination) pairs of the test cases, sorted."""
     rows = dataset.cases(c.TEST)
-    poi = dataset.checkins[c.POI].to_numpy(np.int64)
-    keys = np.unique(poi[rows] * dataset.num_pois + poi[rows + 1])
+    poi = dataset.checkins[c.POI].to_numpy()
+    keys = np.unique(poi[rows] * np.int64(dataset.num_pois) + poi[rows + 1])
     return keys // dataset.num_pois, keys % dataset.num_pois
 
 

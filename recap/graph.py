@@ -48,8 +48,14 @@ def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray
     keys = poi[rows] * np.int64(num_pois)
     rows += 1
     keys += poi[rows]
-    keys, counts = np.unique(keys, return_counts=True)
-    return keys // num_pois, keys % num_pois, counts.astype(np.int64)
+    del rows
+    # np.unique says the same and holds three times as much, which is gigabytes beyond a hundred million check-ins.
+    keys.sort()
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    counts = np.diff(first, append=len(keys))
+    keys = keys[first]
+    del first
+    return keys // num_pois, keys % num_pois, counts
 
 
 @dataclass(frozen=True, eq=False)

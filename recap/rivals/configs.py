@@ -88,16 +88,16 @@ class SasrecConfig(SelfAttentionConfig):
 
 
 class MeltConfig(SelfAttentionConfig):
-    """MELT on SASRec: the backbone alone for its published 200 epochs, then both branches."""
+    """MELT on SASRec: the backbone alone for its published 200 epochs, then 180 with both branches."""
 
     title: ClassVar = "MELT"
     rival: Literal["melt"] = "melt"
-    epochs: int = Field(240, ge=1, description="Passes over the training check-ins, those of the backbone included.")
-    backbone_share: float = Field(0.83, gt=0, lt=1, description="Share of the epochs that train the backbone alone.")
+    epochs: int = Field(380, ge=1, description="Passes over the training check-ins, those of the backbone included.")
+    backbone_share: float = Field(0.526, gt=0, lt=1, description="Share of the epochs that train the backbone alone.")
     head_users: float = Field(0.8, gt=0, lt=1, description="Users with more check-ins than this quantile are head.")
     head_places: float = Field(0.78, gt=0, lt=1, description="Places with more visits than this quantile are head.")
     user_weight: float = Field(0.1, ge=0, description="lambda_u, weight of the users' branch.")
-    place_weight: float = Field(0.3, ge=0, description="lambda_i, weight of the places' branch.")
+    place_weight: float = Field(0.4, ge=0, description="lambda_i, weight of the places' branch.")
 
 
 class GetnextConfig(RivalConfig):

@@ -56,6 +56,12 @@ class Melt(Sasrec):
         """Whether the backbone's own epochs are over."""
         return self.progress > self.config.backbone_share
 
+    @property
+    def curriculum(self) -> float:
+        """e / e_max, the share of the branches' own epochs."""
+        alone = self.config.backbone_share
+        return (self.progress - alone) / (1 - alone)
+
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
         self._windows = super().examples(dataset, checkins)
         return self._windows
@@ -102,7 +108,7 @@ class Melt(Sasrec):
         whole_HD = states_BKD[head_B][own, end_H]
         length_H = self.length_U[windows.user_B[head_B]].to(states_BKD.dtype)
         spread = max(1.0, float(self.length_U.max()) - self.least_length - 1)
-        weight_H = branch_weight(self.progress, (length_H - self.least_length - 1) * math.pi / (2 * spread))
+        weight_H = branch_weight(self.curriculum, (length_H - self.least_length - 1) * math.pi / (2 * spread))
         return (weight_H * (self.user_branch(short_HD) - whole_HD).square().mean(-1)).mean()
 
     def place_loss(self, windows: Windows, states_BKD: Tensor) -> Tensor:
@@ -117,7 +123,7 @@ class Melt(Sasrec):
         if not head_H.any():
             return states_BKD.new_zeros(())
         visits_H = self.visits_P[poi_H[head_H]].to(states_BKD.dtype).clamp_max(self.least_visits + _MORE_VISITS)
-        weight_H = branch_weight(self.progress, (visits_H - self.least_visits - 1) * math.pi / 100)
+        weight_H = branch_weight(self.curriculum, (visits_H - self.least_visits - 1) * math.pi / 100)
         apart_HD = self.place_branch(mean_HD[head_H]) - self.poi_embedding(poi_H[head_H])
         return (weight_H[:, None] * apart_HD).square().mean()
 
@@ -139,13 +145,13 @@ class Melt(Sasrec):
         self.train(was_training)
 
 
-def branch_weight(progress: float, phase_H: Tensor) -> Tensor:
+def branch_weight(curriculum: float, phase_H: Tensor) -> Tensor:
     """|sin(pi / 2 e / e_max + phase)|: later epochs turn from long to shorter heads.
 
     >>> branch_weight(1.0, torch.tensor([0.0, math.pi / 2])).round(decimals=4).abs().tolist()
     [1.0, 0.0]
     """
-    return torch.sin(math.pi / 2 * progress + phase_H).abs()
+    return torch.sin(math.pi / 2 * curriculum + phase_H).abs()
 
 
 def group_means(values_ND: Tensor, which_N: Tensor, groups: int) -> Tensor:

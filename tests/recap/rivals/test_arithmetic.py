@@ -393,7 +393,7 @@ def test_melt_learns_its_branches_from_mean_squares() -> None:
     model = build_rival(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
     assert isinstance(model, Melt)
     model.eval()
-    model.progress = 1.0
+    model.progress = 0.75  # of all epochs: half of the branches' own
     with torch.no_grad():
         for branch in (model.user_branch, model.place_branch):
             branch.weight.zero_()
@@ -401,11 +401,11 @@ def test_melt_learns_its_branches_from_mean_squares() -> None:
     windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
     states_BKD = model.states(windows)
     # K_u, the .8 quantile of 4 and 2 check-ins, is 3.6; K_i, the .78 quantile of 4, 1, 1 and 0 visits, is 2.02.
-    weight = abs(math.sin(math.pi / 2 + (4 - 3.6 - 1) * math.pi / 2))
+    weight = abs(math.sin(math.pi / 4 + (4 - 3.6 - 1) * math.pi / 2))
     last = states_BKD[0, int(windows.length_B[0]) - 1].detach()
     users = model.user_loss(windows, states_BKD).detach()
     assert [float(users)] == approx([weight * float(((0.5 - last) ** 2).sum()) / 2])
-    weight = abs(math.sin(math.pi / 2 + (4 - 2.02 - 1) * math.pi / 100))
+    weight = abs(math.sin(math.pi / 4 + (4 - 2.02 - 1) * math.pi / 100))
     apart = 0.5 - model.poi_embedding.weight[0].detach()
     places = model.place_loss(windows, states_BKD).detach()
     assert [float(places)] == approx([weight**2 * float((apart**2).sum()) / 2])
