@@ -30,7 +30,8 @@ class Config(BaseModel):
     def override(self, assignments: list[str]) -> Self:
         """Return a copy with ``dotted.field=value`` assignments applied and everything validated again.
 
-        A part that is left out (none) and is given a field begins from its defaults.
+        A part that is left out (none) and is given a field begins from its defaults; several values are separated by
+        commas (``decay_epochs=6,8,10``).
 
         Raises:
             ConfigError: an assignment without ``=``, an unknown field, or a refused value.
@@ -52,8 +53,19 @@ class Config(BaseModel):
                 level, kind = level[parent], part or Config
             if leaf not in level:
                 raise ConfigError(f"unknown field {path!r}; this level has: {', '.join(level)}")
-            level[leaf] = None if text.strip() == "none" else text.strip()
+            level[leaf] = (
+                None if text.strip() == "none" else _values(text) if isinstance(level[leaf], list) else text.strip()
+            )
         return self.parse(values)
+
+
+def _values(text: str) -> list[str]:
+    """Several values of one field.
+
+    >>> _values("6, 8, 10"), _values("[6]"), _values("")
+    (['6', '8', '10'], ['6'], [])
+    """
+    return [value.strip() for value in text.strip().removeprefix("[").removesuffix("]").split(",") if value.strip()]
 
 
 def _part_of(kind: type[Config], name: str) -> type[Config] | None:

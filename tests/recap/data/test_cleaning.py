@@ -14,6 +14,7 @@ from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.cleaning import MERGED, DataConfig, clean_checkins
 from recap.errors import ConfigError, DataError
+from recap.rivals.configs import ReplayConfig
 from tests.checkins import LENIENT, START, configs, raw_rows, raw_table
 
 Rows = list[tuple[str, str, float]]
@@ -346,3 +347,11 @@ def test_overrides_are_typed() -> None:
     config = DataConfig().override(["min_poi_checkins=3", "drop_exact_duplicates=true", "train_end=.5"])
     assert (config.min_poi_checkins, config.drop_exact_duplicates, config.train_end) == (3, True, 0.5)
     assert np.isclose(config.val_end, 0.9)
+
+
+def test_several_values_of_a_field_are_separated_by_commas() -> None:
+    """As in decay_epochs=6,8,10; a value of another kind is named."""
+    config = ReplayConfig().override(["decay_epochs=6, 8,10"])
+    assert config.decay_epochs == (6, 8, 10) and config.override(["decay_epochs="]).decay_epochs == ()
+    with pytest.raises(ConfigError, match=r"decay_epochs\.1: .* got 'x'"):
+        config.override(["decay_epochs=6,x"])
