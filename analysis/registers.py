@@ -274,5 +274,11 @@ class Words:
         return _OPTIONS.get(field, name) if self.is_plain else name
 
     def clue(self, label: str) -> str:
-        """A feature of the evidence (`analysis.explain.evidence_items.evidence_label`)."""
-        return re.sub("^Recency", "Visited lately,", label) if self.is_plain else label
+        """A clue of the evidence (`analysis.explain.clues.clues`).
+
+        >>> Words("student").clue("Recency 14 days"), Words("student").clue("Two-hop paths")
+        ('Visited lately, 14 days', 'Two-step trips')
+        """
+        if not self.is_plain:
+            return label
+        return _ROWS["two_hop_addends"] if label == "Two-hop paths" else re.sub("^Recency", "Visited lately,", label)

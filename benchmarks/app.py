@@ -12,6 +12,10 @@ Two manners of visiting, told apart in the result:
 - ``stampede`` (with ``--stampede``): nobody looks, and all press in the same instant, each action anew. No classroom
   does this; it says how much work there is, since one Python process serves one script at a time.
 
+An answer may take as long as it likes; ``--limit`` ends a round after so many seconds. What was answered by then is
+summed up, and ``unfinished`` says which actions were still waited for, and for how long. On standard error one reads
+which answers take longer than ten seconds while they do.
+
 Each visitor has cases of their own, none twice in a run, so that nobody's explanation is ready because of a neighbour.
 
     python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
@@ -36,7 +40,7 @@ import tempfile
 import time
 import urllib.request
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
@@ -65,6 +69,8 @@ from tests.untrained import write_untrained_checkpoint
 def write(data, checkpoint):
     write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=nyc_tuned())
 """
+SLOW_S = 10.0
+"""Seconds after which an answer that is waited for is told."""
 STEP_PAUSE = 0.5
 """Seconds between two steps along a walk."""
 
@@ -80,6 +86,7 @@ class Client:
         self.query = ""
         self.received = 0
         self.num_cases = 0
+        self.waits_for: tuple[str, float] | None = None
 
     async def open(self, page: str, query: str) -> float:
         """Open a view; seconds until its script has finished."""
@@ -126,11 +133,18 @@ class Client:
         return message, message.rerun_script.widget_states.widgets.add()
 
     async def _run(self, message: BackMsg) -> float:
-        started = time.perf_counter()
+        started, told = time.perf_counter(), SLOW_S
         await self.socket.send(message.SerializeToString())
         while True:
             answer = ForwardMsg()
-            data = await asyncio.wait_for(self.socket.recv(decode=False), timeout=120)
+            try:
+                data = await asyncio.wait_for(self.socket.recv(decode=False), timeout=SLOW_S)
+            except TimeoutError:
+                if time.perf_counter() - started >= told:
+                    action = self.waits_for[0] if self.waits_for else "an answer"
+                    print(f"{action}: {time.perf_counter() - started:.0f} s and waiting", file=sys.stderr, flush=True)
+                    told *= 2
+                continue
             self.received += len(data)
             answer.ParseFromString(data)
             kind = answer.WhichOneof("type")
@@ -181,34 +195,54 @@ class Pace:
         self.is_first = False
 
 
-async def visit(url: str, cases: Iterator[int], steps: int, pace: Pace) -> dict[str, list[float]]:
-    """One client's round: open each view, step to and fro along a trajectory, filter, explain, switch and go on."""
-    times: dict[str, list[float]] = defaultdict(list)
-    case, fewer = next(cases), min(steps, FEWER)
-    async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
-        client = Client(socket)
-        await pace.look()
-        times["first_view"].append(await client.open("", ""))
-        for page in ("long_tail", "walk", "", "walk"):  # Overview's own address is the first
+class Visit:
+    """One client's round.
+
+    Attributes:
+        times: seconds of every action that was answered.
+        waits_for: the action that is not, and since when.
+    """
+
+    def __init__(self) -> None:
+        self.times: dict[str, list[float]] = defaultdict(list)
+        self.client: Client | None = None
+
+    @property
+    def waits_for(self) -> tuple[str, float] | None:
+        return None if self.client is None else self.client.waits_for
+
+    async def take(self, url: str, cases: Iterator[int], steps: int, pace: Pace) -> None:
+        """Open each view, step to and fro along a trajectory, filter, explain, switch and go on."""
+        case, fewer = next(cases), min(steps, FEWER)
+        async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
+            client = self.client = Client(socket)
             await pace.look()
-            times[page or "overview"].append(await client.open(page, f"case={case}" if page == "walk" else ""))
-        for step in range(steps):
-            await pace.look(STEP_PAUSE if step else None)
-            before = client.received
-            times["step"].append(await client.press("back" if step % 2 else "next"))
-            times["step_kilobytes"].append((client.received - before) / 1024)
-        for turn in range(fewer):
+            await self._timed("first_view", client.open("", ""))
+            for page in ("long_tail", "walk", "", "walk"):  # Overview's own address is the first
+                await pace.look()
+                await self._timed(page or "overview", client.open(page, f"case={case}" if page == "walk" else ""))
+            for step in range(steps):
+                await pace.look(STEP_PAUSE if step else None)
+                before = client.received
+                await self._timed("step", client.press("back" if step % 2 else "next"))
+                self.times["step_kilobytes"].append((client.received - before) / 1024)
+            for turn in range(fewer):
+                await pace.look()
+                await self._timed("filter", client.choose("show", [] if turn % 2 else client.pills("show")[1:2]))
             await pace.look()
-            times["filter"].append(await client.choose("show", [] if turn % 2 else client.pills("show")[1:2]))
-        await pace.look()
-        times["explain"].append(await client.open("explain", f"case={case}"))
-        for turn in range(fewer):
-            await pace.look()
-            parts = client.pills("edit_parts")
-            times["switch"].append(await client.choose("edit_parts", parts if turn % 2 else parts[1:]))
-            await pace.look()
-            times["other_case"].append(await client.enter("explained_case", next(cases)))
-    return times
+            await self._timed("explain", client.open("explain", f"case={case}"))
+            for turn in range(fewer):
+                await pace.look()
+                parts = client.pills("edit_parts")
+                await self._timed("switch", client.choose("edit_parts", parts if turn % 2 else parts[1:]))
+                await pace.look()
+                await self._timed("other_case", client.enter("explained_case", next(cases)))
+
+    async def _timed(self, action: str, answer: Coroutine[Any, Any, float]) -> None:
+        assert self.client is not None
+        self.client.waits_for = action, time.perf_counter()
+        self.times[action].append(await answer)
+        self.client.waits_for = None
 
 
 async def measure(
@@ -221,14 +255,28 @@ async def measure(
     before, started = sum(server.cpu_times()[:2]), time.perf_counter()
     together = asyncio.Barrier(clients) if stampede else None
     paces = [Pace(arguments, number, together) for number in range(clients)]
-    rounds = await asyncio.gather(*(visit(url, cases, arguments.steps, pace) for pace in paces))
+    visits = [Visit() for _ in paces]
+    rounds = [
+        asyncio.create_task(visit.take(url, cases, arguments.steps, pace))
+        for visit, pace in zip(visits, paces, strict=True)
+    ]
+    ended, going_on = await asyncio.wait(rounds, timeout=arguments.limit)
     used, seconds = sum(server.cpu_times()[:2]) - before, time.perf_counter() - started
-    merged = {name: [value for times in rounds for value in times[name]] for name in rounds[0]}
+    waiting = [visit.waits_for for visit, task in zip(visits, rounds, strict=True) if task in going_on]
+    for task in going_on:
+        task.cancel()
+    await asyncio.gather(*going_on, return_exceptions=True)
+    for task in ended:
+        task.result()  # an action that failed is told, not left out
+    names = list(dict.fromkeys(name for visit in visits for name in visit.times))
+    merged = {name: [value for visit in visits for value in visit.times[name]] for name in names}
     kilobytes = statistics.median(merged.pop("step_kilobytes") or [0.0])
     requests = sum(len(values) for values in merged.values())
+    late = [f"{wait[0]} for {started + seconds - wait[1]:.0f} s" if wait else "a look" for wait in waiting]
     return {name: summary(values) for name, values in merged.items()} | {
         "worst_p95_ms": max(summary(values)["p95_ms"] for values in merged.values()),
         "step_kilobytes": round(kilobytes, 1),
+        "unfinished": late,
         "seconds": round(seconds, 1),
         "server_cpu_ms_per_request": round(1000 * used / requests, 1),
     }
@@ -344,7 +392,11 @@ def make_city(count: int, folder: Path) -> tuple[Path, Path]:
 def end(server: "subprocess.Popen[bytes]") -> None:
     """Stop a server."""
     server.terminate()
-    server.wait(timeout=20)
+    try:
+        server.wait(timeout=20)
+    except subprocess.TimeoutExpired:  # it gives back many GB, on a busy machine
+        server.kill()
+        server.wait()
 
 
 def main() -> None:
@@ -357,6 +409,7 @@ def main() -> None:
     parser.add_argument("--clients", default="1,20")
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--pause", type=float, default=5.0, help="seconds a person looks at a new answer")
+    parser.add_argument("--limit", type=float, help="end a round after so many seconds and tell what was not answered")
     parser.add_argument("--span", type=float, default=60.0, help="seconds within which people come, at random")
     parser.add_argument("--stampede", action="store_true", help="also let all act in the same instant, time and again")
     parser.add_argument("--draw", type=int, metavar="COUNT", help="measure on so many synthetic check-ins")

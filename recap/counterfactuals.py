@@ -79,6 +79,14 @@ class Counterfactual:
     focus_off: frozenset[RevisitTerm] = frozenset()
     focus_evidence_off: frozenset[str] = frozenset()
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        """Equal for copies of one history that change the same: they score the same."""
+        takes = self.focus_off or self.focus_evidence_off
+        focus = (self.focus, self.focus_off, self.focus_evidence_off) if takes else None
+        edges = tuple(sorted(self.edges.items()))
+        return (id(self.history), edges, self.cuts, self.masked, self.off, focus)
+
 
 def pack_counterfactuals(
     variants: Sequence[Counterfactual], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype

@@ -20,6 +20,7 @@ from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.ranks import check_scores
+from recap.evaluation.standings import Addends, Standings, standings_of_states
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation
@@ -73,6 +74,12 @@ class CaseRanker(ABC):
     @abstractmethod
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
+
+    def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
+        """Where one place stands in each counterfactual copy; there is at least one."""
+        size = variants_per_pass(self.dataset.num_pois)
+        parts = [variants[start : start + size] for start in range(0, len(variants), size)]
+        return Standings.joined([Standings.of_totals(self.score_counterfactuals(part), poi) for part in parts])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -157,6 +164,11 @@ class Predictor(CaseRanker):
         """Load both folders, verified."""
         return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
+    @property
+    def weighs_clues(self) -> bool:
+        """Whether h_t says how much each clue counts, so that a clue's points change with what the encoder reads."""
+        return self.model.evidence is not None and self.model.evidence.reads_state
+
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
         """Counterfactual copies of cases as one batch."""
         return pack_counterfactuals(variants, self.model.config, self.propagation, self.model.core.output.weight.dtype)
@@ -169,6 +181,27 @@ class Predictor(CaseRanker):
             with torch.inference_mode():
                 totals.append(self.model(batch, self.stage, changes=changes).total)
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+
+    def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
+        """Where one place stands in each counterfactual copy; totals are never laid out where the core says them all.
+
+        Evidence has numbers of every place that differ from copy to copy, so that there copies are scored as ever.
+        """
+        if self.model.evidence is not None or self.model.config.core_scope != "everywhere":
+            return super().standings(variants, poi)
+        states: list[Tensor] = []
+        scorings, pois, values = ([column] for column in vars(Addends.none()).values())
+        with torch.inference_mode():
+            for start in range(0, len(variants), _VARIANTS_PER_PASS):
+                batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
+                states.append(self._encode(batch, changes))
+                parts = self.model.revisit(batch, self.stage, states[-1], changes)
+                if parts is not None:
+                    scorings.append(parts.candidates.case_C + start)
+                    pois.append(parts.candidates.poi_C)
+                    values.append(parts.value_C)
+            addends = Addends(*(torch.cat(column) for column in (scorings, pois, values)))
+            return standings_of_states(self.model.core.output, torch.cat(states), addends, poi)
 
     @cached_property
     def propagation(self) -> EditedPropagation | None:
@@ -183,6 +216,11 @@ class Predictor(CaseRanker):
         with torch.inference_mode():
             state_BD = self._encode(batch, changes)
             return state_BD, self.model.score_core(batch, state_BD)
+
+    def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
+        """Prediction state h_BD alone."""
+        with torch.inference_mode():
+            return self._encode(batch, changes)
 
     def revisit_parts(
         self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None

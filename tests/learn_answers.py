@@ -144,8 +144,7 @@ class Answers:
     def habit_points(self, case: int, hour: int) -> float:
         """Total less core and evidence: what habit and its correction give the true place at an hour."""
         edited = build_edited_case(self.predictor, case, parse_edits(f"hour:{hour:02d}:00"))
-        core_P, _ = edited.core_and_gates
-        rest = core_P[edited.target] + sum(edited.evidence_terms(edited.target).values())
+        rest = edited.core_of(edited.target) + sum(edited.evidence_terms(edited.target).values())
         return float(edited.total_P[edited.target] - rest)
 
     def habit_without_time(self, case: int) -> float:

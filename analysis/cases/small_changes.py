@@ -14,7 +14,6 @@ import numpy as np
 from analysis.cases.screen import LONGEST_NAME
 from analysis.explain.edited_case import EditedCase, apply_edit
 from analysis.explain.edits import WEEKDAYS, AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
-from analysis.explain.effects import rank_and_probability
 from analysis.explain.paths import two_hop_paths
 from analysis.records.case_filters import MISSED_ABOVE
 from recap.device import one_thread
@@ -78,8 +77,7 @@ def try_small_changes(edited_case: EditedCase, k: int = MISSED_ABOVE) -> Tried:
     if not candidates:
         return Tried(None, 0)
     variants = [apply_edit(edited_case, edit).variant for _, edit, _ in candidates]
-    total_BP = edited_case.predictor.score_counterfactuals(variants)
-    ranks = rank_and_probability(total_BP, edited_case.case.target)[2].tolist()
+    ranks = edited_case.predictor.standings(variants, edited_case.case.target).rank_M.tolist()
     before = rank_of(edited_case.total_P, edited_case.case.target)
     changes = [
         SmallChange(kind, edit, clause, before, float(rank), isinstance(edit, SetEdge))

@@ -7,6 +7,7 @@ from analysis.explain.check_tables import CheckTables
 from analysis.explain.contrast import Contrast
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.stamps import PathPeople, RowStamp, exact_share, path_people, stamp_rows
+from analysis.explain.state_totals import Report
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import SOURCES
 from recap import columns as c
@@ -26,18 +27,25 @@ class CaseChecks(Config):
     exact_share: float = Field(description="Share of exact addends in the margin to the rival, signs aside.")
 
 
-def check_case(edited_case: EditedCase, split_up: Contrast, *, tables: CheckTables | None = None) -> CaseChecks:
+def check_case(
+    edited_case: EditedCase,
+    split_up: Contrast,
+    *,
+    tables: CheckTables | None = None,
+    report: Report | None = None,
+) -> CaseChecks:
     """Check one case; its numbers are those of the kept tables.
 
     Args:
         split_up: of the explained place and its rival.
         tables: of removals and sibling seeds, where they are kept.
+        report: told how far the placebos are, which take longest.
     """
     known = tables or CheckTables()
     measured = removals_of_case(edited_case, known.removals)
     return CaseChecks(
         without=None if measured is None else _ranks_without(measured),
-        stamps=stamp_rows(edited_case, edited_case.target, seeds=known.seeds, measured=measured),
+        stamps=stamp_rows(edited_case, edited_case.target, seeds=known.seeds, measured=measured, report=report),
         path_people=path_people(edited_case, edited_case.target),
         exact_share=exact_share(split_up.a, split_up.b),
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from analysis.records.score_rows import ROW_LABELS, row_of_term
+from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS, row_of_term
 
 MOST_TERMS: Final = 24
 """What the evidence with sessions has at most; with further habits a place has about twice as many."""
@@ -77,7 +77,8 @@ def clues(terms: Iterable[str]) -> dict[str, tuple[str, ...]]:
         return {evidence_label(name): (name,) for name in names}
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
-        label = ROW_LABELS[row_of_term(name)]
+        row = row_of_term(name)
+        label = evidence_label(name) if row in OPAQUE_ROWS else ROW_LABELS[row]  # the core stands beside it already
         found[label] = (*found.get(label, ()), name)
     return found
 

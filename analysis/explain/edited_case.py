@@ -155,14 +155,41 @@ class EditedCase:
         return self.ranker.score_counterfactuals([self.variant])[0]
 
     @cached_property
-    def core_and_gates(self) -> tuple[Tensor, dict[int, float]]:
-        """Core scores (P,) and the gate of each candidate that the correction acts on, computed apart from totals."""
+    def log_sum(self) -> Tensor:
+        """Log of the sum of all exponentiated totals: a total less this is the log of the place's probability."""
+        return torch.logsumexp(self.total_P, dim=0)
+
+    @cached_property
+    def _state_and_gates(self) -> tuple[Tensor, dict[int, float]]:
+        """h_t (1, D) and the gate of each candidate that the correction acts on, computed apart from totals."""
         batch, changes = self.predictor.pack([self.variant])
-        state_BD, core_BP = self.predictor.core_scores(batch, changes)
+        state_BD = self.predictor.state(batch, changes)
         revisit = self.predictor.revisit_parts(batch, state_BD, changes)
         if revisit is None or revisit.gate_C is None or not self.is_active("correction"):
-            return core_BP[0], {}
-        return core_BP[0], dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
+            return state_BD, {}
+        return state_BD, dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
+
+    @property
+    def gates(self) -> dict[int, float]:
+        """The gate of each candidate that the correction acts on."""
+        return self._state_and_gates[1]
+
+    @cached_property
+    def core_factors(self) -> Tensor | None:
+        """What each place's core score counts (P,): 0 where ``core_scope`` leaves it out; None: once everywhere."""
+        if self.config.core_scope == "everywhere":
+            return None
+        factor_P = torch.zeros_like(self.predictor.model.core.output.bias)
+        if self.config.core_scope == "unvisited":
+            factor_P += 1.0
+            factor_P[torch.from_numpy(self.variant.history.poi_H[:-1])] = 0.0
+        return factor_P
+
+    def core_of(self, poi: int) -> float:
+        """The core score of one place (Eq. 5), computed apart from totals and for this place alone."""
+        output, factor_P = self.predictor.model.core.output, self.core_factors
+        core = float(output.weight[poi] @ self._state_and_gates[0][0] + output.bias[poi])
+        return core if factor_P is None else core * float(factor_P[poi])
 
     @cached_property
     def _evidence(self) -> tuple[EvidenceTerms, EvidenceValues] | None:

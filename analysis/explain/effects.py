@@ -1,6 +1,6 @@
 """What a counterfactual does to one candidate: its logit, probability and rank before and after.
 
-Shape suffixes: B variants, P POIs.
+Shape suffixes: P POIs, M variants.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,7 @@ from analysis.explain.edited_case import EditedCase
 from analysis.records.removals import totals_without_two_hops
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
-from recap.evaluation.ranks import rank_of, rank_totals
-from recap.predictor import variants_per_pass
+from recap.evaluation.ranks import rank_of
 
 
 class Effect(Config):
@@ -25,14 +24,6 @@ class Effect(Config):
     logit_change: float
     probability_change: float
     rank_change: float = Field(description="Positive is worse: the candidate fell.")
-
-
-def rank_and_probability(total_BP: torch.Tensor, poi: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Logit, softmax probability and mean rank of one POI in each row: three tensors (B,)."""
-    logit_B = total_BP[:, poi]
-    probability_B = torch.exp(logit_B - torch.logsumexp(total_BP, dim=1))
-    candidate_B = torch.full_like(total_BP[:, 0], poi, dtype=torch.int64)
-    return logit_B, probability_B, rank_totals(total_BP, candidate_B).mean_B
 
 
 def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | None:
@@ -49,21 +40,16 @@ def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | No
 
 
 def effects(edited_case: EditedCase, variants: Sequence[Counterfactual], candidate: int) -> list[Effect]:
-    """Score all variants, as many at a time as memory bears, and compare each with the edited case itself."""
-    size, found = variants_per_pass(edited_case.ranker.dataset.num_pois), []
-    for start in range(0, len(variants), size):
-        total_BP = edited_case.ranker.score_counterfactuals(variants[start : start + size])
-        found += compare(edited_case, total_BP, candidate)
-    return found
-
-
-def compare(edited_case: EditedCase, total_BP: torch.Tensor, candidate: int) -> list[Effect]:
-    """Outcomes of totals that were already computed."""
+    """Score all variants and compare each with the edited case itself."""
+    if not variants:
+        return []
     base_P = edited_case.total_P
     base_logit, base_rank = float(base_P[candidate]), rank_of(base_P, candidate)
-    base_probability = float(torch.exp(base_P[candidate] - torch.logsumexp(base_P, dim=0)))
-    logit_B, probability_B, rank_B = (values.tolist() for values in rank_and_probability(total_BP, candidate))
-    return [
+    base_probability = float(torch.exp(base_P[candidate] - edited_case.log_sum))
+    distinct = {variant.content: variant for variant in variants}  # a path is an item and a cut: scored once
+    after = edited_case.ranker.standings(list(distinct.values()), candidate)
+    columns = (after.logit_M.tolist(), after.probability_M.tolist(), after.rank_M.tolist())
+    outcomes = [
         Effect(
             logit=logit,
             probability=probability,
@@ -72,5 +58,7 @@ def compare(edited_case: EditedCase, total_BP: torch.Tensor, candidate: int) -> 
             probability_change=probability - base_probability,
             rank_change=rank - base_rank,
         )
-        for logit, probability, rank in zip(logit_B, probability_B, rank_B, strict=True)
+        for logit, probability, rank in zip(*columns, strict=True)
     ]
+    at = {content: number for number, content in enumerate(distinct)}
+    return [outcomes[at[variant.content]] for variant in variants]

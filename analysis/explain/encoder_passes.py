@@ -17,8 +17,7 @@ from torch import Tensor
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.state_totals import StateTotals
 from recap.device import one_thread
-
-_MASKS_PER_PASS = 256
+from recap.predictor import variants_per_pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +49,9 @@ def encoder_passes(edited_case: EditedCase, candidate: int, masks: Sequence[froz
     with one_thread(), torch.inference_mode():
         others = StateTotals(edited_case)
         own = (others.poi_C == candidate).nonzero().flatten()
-        for start in range(0, len(masks), _MASKS_PER_PASS):
-            variants = [replace(base, masked=base.masked | mask) for mask in masks[start : start + _MASKS_PER_PASS]]
+        size = variants_per_pass(predictor.dataset.num_pois)
+        for start in range(0, len(masks), size):
+            variants = [replace(base, masked=base.masked | mask) for mask in masks[start : start + size]]
             state_MD, core_MP = predictor.core_scores(*predictor.pack(variants))
             total_MP, gate_MC = others.of(state_MD, core_MP)
             pieces.append((core_MP[:, candidate].clone(), gate_MC[:, own].sum(1), *_bars(total_MP, candidate, k)))

@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from analysis.explain.clues import clues
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.paths import two_hop_paths
+from analysis.explain.paths import cut_paths
 from analysis.explain.score_parts import decompose_scores
 from analysis.glossary import PART_NAMES
 from analysis.registers import Words
@@ -87,7 +87,7 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
     if with_paths and edited_case.is_active("graph_token") and config.num_hops == 2:
         items += [
             EvidenceItem(kind="path", key=path.middle, label=f"Path via {path.name}", poi=path.middle)
-            for path in two_hop_paths(edited_case, candidate)
+            for path in cut_paths(edited_case, candidate)
         ]
     return items
 

@@ -10,11 +10,11 @@ from analysis.explain.checks import CaseChecks, check_case, choose_rival
 from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
-from analysis.explain.effects import rank_without_two_hops
+from analysis.explain.effects import Effect, effects, rank_without_two_hops
 from analysis.explain.faithfulness import Faithfulness, faithfulness
-from analysis.explain.leave_one_out import LeftOut, leave_one_out
+from analysis.explain.leave_one_out import LeftOut, Removals
 from analysis.explain.minimal_sets import EvidenceSet, minimal_sets
-from analysis.explain.paths import PathEvidence, path_evidence, training_rows
+from analysis.explain.paths import PathCuts, PathEvidence, path_evidence, training_rows
 from analysis.explain.revisits import RevisitEvidence, revisit_evidence
 from analysis.explain.score_parts import explain_edited_case
 from analysis.explain.sentences import REGISTERS, PathTrips, Sentence, SentenceInput, render_sentences
@@ -139,7 +139,7 @@ def explain_edited_case_fully(
     rival = choose_rival(edited_case) if against is None else against
     split_up = contrast(edited_case, target, rival, search=search)
     base = explain_edited_case(edited_case, top=top, extra=(rival,))
-    left_out = leave_one_out(edited_case, target) if counterfactuals else None
+    left_out, cut = _counterfactuals(edited_case, target) if counterfactuals else (None, {})
     revisits = [
         revisit_evidence(edited_case, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
     ]
@@ -157,7 +157,7 @@ def explain_edited_case_fully(
         edits=write_edits(edited_case.edits),
         rival=rival,
         revisits=revisits,
-        path_evidence=path_evidence(edited_case, target, with_cuts=counterfactuals),
+        path_evidence=path_evidence(edited_case, target, cut),
         contrast=split_up,
         trips=told.trips,
         rank_without_two_hops=told.rank_without_two_hops,
@@ -168,6 +168,14 @@ def explain_edited_case_fully(
         faithfulness=faithfulness(edited_case, target) if search else None,
         checks=check_case(edited_case, split_up, tables=tables) if checks else None,
     )
+
+
+def _counterfactuals(edited_case: EditedCase, target: int) -> tuple[list[LeftOut], dict[int, dict[str, Effect]]]:
+    """Every item left out, and every path cut: scored together, since all places' weights are read once for all."""
+    removals, cuts = Removals.of(edited_case, target), PathCuts.of(edited_case, target)
+    results = effects(edited_case, [*removals.variants, *cuts.variants], target)
+    split = len(removals.variants)
+    return removals.told(results[:split]), cuts.told(results[split:])
 
 
 def _sentence_input(

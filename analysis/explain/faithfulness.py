@@ -29,7 +29,6 @@ from pydantic import Field
 from scipy.stats import spearmanr
 
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
-from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, each_without, evidence_items, without
 from analysis.formatting import percent, signed
 from recap import columns as c
@@ -113,8 +112,8 @@ def faithfulness(
     for order in (*shuffles, *additive):
         variants += deletions(order)
     variants += [gone(chosen) for chosen in (*placebos, *sets)]
-    logit_B, probability_B, _ = rank_and_probability(edited_case.predictor.score_counterfactuals(variants), candidate)
-    logit, probability = logit_B.numpy(), probability_B.numpy()
+    after = edited_case.predictor.standings(variants, candidate)
+    logit, probability = after.logit_M.numpy(), after.probability_M.numpy()
     ends = np.cumsum([steps, n, orders * steps, orders * steps, orders * n])
     curve, kept, random_curves, additive_curves, placebo, _ = np.split(probability, ends)
     deletion_auc = float(np.trapezoid(curve) / n)
@@ -168,8 +167,8 @@ def sample_tail(predictor: Predictor, size: int, seed: int = 0, tail_max_count: 
 def _weights(edited_case: EditedCase, candidate: int, items: list[EvidenceItem]) -> np.ndarray:
     """What the logit loses without each item alone."""
     variants = [edited_case.variant, *each_without(edited_case, candidate, items)]
-    logit_B = edited_case.predictor.score_counterfactuals(variants)[:, candidate].numpy()
-    return logit_B[0] - logit_B[1:]
+    logit_M = edited_case.predictor.standings(variants, candidate).logit_M.numpy()
+    return logit_M[0] - logit_M[1:]
 
 
 def _additive_first(items: list[EvidenceItem], weight_N: np.ndarray, shuffle: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Leave-one-out: what each evidence item alone means for a candidate, by real forward passes in one batch."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -8,6 +10,7 @@ from analysis.explain.edited_case import EditedCase, without_visits
 from analysis.explain.effects import Effect, effects
 from analysis.explain.evidence_items import EvidenceItem, each_without, evidence_items
 from recap.config import Config
+from recap.counterfactuals import Counterfactual
 
 Removal = Literal["everywhere", "masked", "own_score", "cut"]
 """How an item is taken away: a visit from history, evidence and window; a token masked in the encoder; a term from the
@@ -28,29 +31,51 @@ class LeftOut(Config):
     )
 
 
-def leave_one_out(edited_case: EditedCase, candidate: int, *, with_paths: bool = True) -> list[LeftOut]:
+def leave_one_out(edited_case: EditedCase, candidate: int) -> list[LeftOut]:
     """Take every item away alone; sorted so that the item that supports the candidate most comes first.
 
     A visit is removed as if it had not happened: an older check-in moves into the window. The current check-in cannot
     be removed, a prediction starts there: its token is masked. Items are not additive: the changes of two items need
     not add up to the change without both.
     """
-    items = evidence_items(edited_case, candidate, with_paths=with_paths)
-    history = edited_case.variant.history
-    current = int(edited_case.visit_H[-2])
-    removable = [item for item in items if item.visit not in (None, current) and len(history) > _FEWEST_CHECKINS]
-    visits = [item.visit for item in removable if item.visit is not None]
-    results = effects(
-        edited_case, [*each_without(edited_case, candidate, items), *without_visits(edited_case, visits)], candidate
-    )
-    everywhere = dict(zip(visits, results[len(items) :], strict=True))
-    left_out = [
-        LeftOut(item=item, removal="everywhere", outcome=everywhere[item.visit], masked=effect)
-        if item.visit in everywhere
-        else LeftOut(item=item, removal=_removal(item), outcome=effect)
-        for item, effect in zip(items, results[: len(items)], strict=True)
-    ]
-    return sorted(left_out, key=lambda entry: entry.outcome.logit_change)
+    removals = Removals.of(edited_case, candidate)
+    return removals.told(effects(edited_case, removals.variants, candidate))
+
+
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """What leave-one-out scores, apart from scoring it: other questions to the case are scored beside it.
+
+    Attributes:
+        items: that are taken away.
+        visits: of the items, those that are removed everywhere too.
+        variants: each without one item, then each without one visit.
+    """
+
+    items: list[EvidenceItem]
+    visits: list[int]
+    variants: list[Counterfactual]
+
+    @classmethod
+    def of(cls, edited_case: EditedCase, candidate: int) -> "Removals":
+        """Those of a candidate."""
+        items = evidence_items(edited_case, candidate, with_paths=True)
+        history, current = edited_case.variant.history, int(edited_case.visit_H[-2])
+        may_go = len(history) > _FEWEST_CHECKINS
+        visits = [item.visit for item in items if item.visit is not None and item.visit != current and may_go]
+        variants = [*each_without(edited_case, candidate, items), *without_visits(edited_case, visits)]
+        return cls(items, visits, variants)
+
+    def told(self, results: Sequence[Effect]) -> list[LeftOut]:
+        """What the variants' effects say of each item, see `leave_one_out`."""
+        masked, everywhere = results[: len(self.items)], dict(zip(self.visits, results[len(self.items) :], strict=True))
+        left_out = [
+            LeftOut(item=item, removal="everywhere", outcome=everywhere[item.visit], masked=effect)
+            if item.visit in everywhere
+            else LeftOut(item=item, removal=_removal(item), outcome=effect)
+            for item, effect in zip(self.items, masked, strict=True)
+        ]
+        return sorted(left_out, key=lambda entry: entry.outcome.logit_change)
 
 
 def _removal(item: EvidenceItem) -> Removal:

@@ -18,7 +18,6 @@ from pydantic import Field
 from analysis.explain.addend_sets import SetCount, count_sets
 from analysis.explain.clues import clues, points_of
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.effects import rank_and_probability
 from analysis.explain.encoder_passes import EncoderPasses, encoder_passes
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.score_parts import prior_terms
@@ -88,8 +87,11 @@ def minimal_sets(edited_case: EditedCase, candidate: int, k: int = 20) -> list[E
     of its own.
 
     Raises:
-        CaseError: the candidate is not in the top K as it stands.
+        CaseError: the candidate is not in the top K as it stands, or h_t weighs the clues, whose points then change
+            with every token that is taken away.
     """
+    if edited_case.predictor.weighs_clues:
+        raise CaseError("the state weighs this model's clues, so that no sum over clues tells what a set does")
     rank = rank_of(edited_case.total_P, candidate)
     if rank > k:
         raise CaseError(f"POI {candidate} stands at rank {rank:g}, not within the top {k}: there is nothing to drop")
@@ -173,8 +175,8 @@ class _Choices:
         """The rank with the set changed, by a forward pass of its own."""
         gone = set(chosen) if kind == "necessary" else set(range(len(self.items))) - set(chosen)
         variant = without(self.edited_case, self.candidate, [self.items[i] for i in sorted(gone)])
-        total_BP = self.edited_case.predictor.score_counterfactuals([variant])
-        rank = float(rank_and_probability(total_BP, self.candidate)[2])
+        (total_P,) = self.edited_case.predictor.score_counterfactuals([variant])
+        rank = rank_of(total_P, self.candidate)
         assert (rank > self.k) == (kind == "necessary") or abs(found.margin) < _ROUNDING, "a reported set must hold"
         return rank
 

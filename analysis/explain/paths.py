@@ -7,8 +7,9 @@ The graph enters the score through a token and is not additive: a path's effect 
   destinations gain.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -40,10 +41,16 @@ class PathEvidence(PathTerms):
     rows_in: TrainingRows
     rows_out: TrainingRows
     frozen: Effect | None = Field(
-        description="None where not asked for, or where the token does not hold exactly two steps."
+        description="None where not asked for, where the token does not hold exactly two steps, or for a weak path "
+        "among very many places: see `cut_paths`."
     )
     recounted_in: Effect | None = Field(description="Without the training transitions source -> middle.")
     recounted_out: Effect | None = Field(description="Without the training transitions middle -> candidate.")
+
+
+_CUT_MODES: Final = ("frozen", "recounted_in", "recounted_out")
+_CUT_SCORES: Final = 1 << 25
+"""Cuts times places that are scored for one answer, in less than a second; 11 paths among a million places."""
 
 
 def two_hop_paths(edited_case: EditedCase, candidate: int) -> list[PathTerms]:
@@ -95,6 +102,12 @@ def _edited_paths(edited_case: EditedCase, candidate: int) -> pd.DataFrame:
     return table.sort_values(["product", "middle"], ascending=[False, True]).reset_index(drop=True)
 
 
+def cut_paths(edited_case: EditedCase, candidate: int) -> list[PathTerms]:
+    """The two-hop paths that are cut, strongest first: all, or as many as an answer has time for among many places."""
+    most = max(1, _CUT_SCORES // (len(_CUT_MODES) * edited_case.ranker.dataset.num_pois))
+    return two_hop_paths(edited_case, candidate)[:most]
+
+
 def cut_variants(edited_case: EditedCase, candidate: int, middles: Sequence[int]) -> dict[str, list[Counterfactual]]:
     """Variants with each path cut, by mode; ``frozen`` is empty unless the token holds exactly two steps.
 
@@ -112,22 +125,58 @@ def cut_variants(edited_case: EditedCase, candidate: int, middles: Sequence[int]
     return cuts
 
 
-def path_evidence(edited_case: EditedCase, candidate: int, *, with_cuts: bool = True) -> list[PathEvidence]:
-    """The two-hop paths of a candidate with training rows and, if asked, all cuts in one batch of forward passes."""
-    paths = two_hop_paths(edited_case, candidate)
-    cuts = cut_variants(edited_case, candidate, [path.middle for path in paths]) if with_cuts else {}
-    variants = [variant for group in cuts.values() for variant in group]
-    results = iter(effects(edited_case, variants, candidate))
-    cut = {mode: [next(results) for _ in group] for mode, group in cuts.items()}
+@dataclass(frozen=True, eq=False)
+class PathCuts:
+    """What cutting paths scores, apart from scoring it: other questions to the case are scored beside it.
+
+    Attributes:
+        middles: of the paths that are cut.
+        by_mode: each path cut, see `cut_variants`; empty where the token does not act.
+    """
+
+    middles: list[int]
+    by_mode: dict[str, list[Counterfactual]]
+
+    @classmethod
+    def of(cls, edited_case: EditedCase, candidate: int) -> "PathCuts":
+        """Those of a candidate."""
+        middles = [path.middle for path in cut_paths(edited_case, candidate)]
+        return cls(middles, cut_variants(edited_case, candidate, middles))
+
+    @property
+    def variants(self) -> list[Counterfactual]:
+        return [variant for group in self.by_mode.values() for variant in group]
+
+    def told(self, results: Sequence[Effect]) -> dict[int, dict[str, Effect]]:
+        """The effects of the variants by middle and mode."""
+        following = iter(results)
+        cut: dict[int, dict[str, Effect]] = {middle: {} for middle in self.middles}
+        for mode in self.by_mode:
+            for middle in self.middles:
+                cut[middle][mode] = next(following)
+        return cut
+
+
+def path_evidence(
+    edited_case: EditedCase, candidate: int, cut: Mapping[int, Mapping[str, Effect]] | None = None
+) -> list[PathEvidence]:
+    """The two-hop paths of a candidate with training rows.
+
+    Args:
+        cut: what cutting them does, see `PathCuts.told`; asked anew by default.
+    """
+    if cut is None:
+        cuts = PathCuts.of(edited_case, candidate)
+        cut = cuts.told(effects(edited_case, cuts.variants, candidate))
     rows = training_rows(edited_case.predictor)
     return [
         PathEvidence(
             **vars(path),
             rows_in=rows.of(edited_case.source, path.middle),
             rows_out=rows.of(path.middle, candidate),
-            **{mode: cut[mode][i] if mode in cut else None for mode in ("frozen", "recounted_in", "recounted_out")},
+            **{mode: cut.get(path.middle, {}).get(mode) for mode in _CUT_MODES},
         )
-        for i, path in enumerate(paths)
+        for path in two_hop_paths(edited_case, candidate)
     ]
 
 

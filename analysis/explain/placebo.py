@@ -5,7 +5,7 @@ another time of the week. There as here the weights of two-step walks add up to 
 against paths of equal weight. Popularity is held against that of another place, own visits against those of other
 users, and the graph token is filled with the two hops of the other place.
 
-Shape suffixes: N placebos, with the case itself first; U different tokens: the case's own, other places', none; P POIs.
+Shape suffixes: N placebos, with the case itself first; U different tokens: the case's own, other places', none.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +19,8 @@ from pydantic import Field
 from torch import Tensor
 
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.state_totals import StateTotals
-from analysis.records.removals import evidence_points, log_probability
+from analysis.explain.state_totals import Report, StateTotals
+from analysis.records.removals import evidence_points
 from analysis.records.score_rows import row_of_term
 from recap import columns as c
 from recap.config import Config
@@ -30,7 +30,7 @@ from recap.evidence.config import DENSE_FEATURES
 from recap.history import SECONDS_PER_DAY, find_revisit_candidates
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
-from recap.predictor import Predictor, variants_per_pass
+from recap.predictor import Predictor
 from recap.scores import CaseBatch
 
 NUM_PLACEBOS: Final = 200
@@ -58,19 +58,25 @@ class PlaceboTest(Config):
 
 
 def placebo_tests(
-    edited_case: EditedCase, poi: int, *, seed: int = 0, placebos: int = NUM_PLACEBOS
+    edited_case: EditedCase,
+    poi: int,
+    *,
+    seed: int = 0,
+    placebos: int = NUM_PLACEBOS,
+    report: Report | None = None,
 ) -> list[PlaceboTest]:
     """Every row that the model has, but the opaque ones, held against placebos.
 
     Args:
         poi: whose points.
         seed: of the draws, with the case's number.
+        report: told (places done, places in all) while the token's placebos are scored.
     """
     contexts = _elsewhere(edited_case, placebos, np.random.default_rng([seed, edited_case.case.number]))
 
     def network() -> dict[str, Tensor]:
         with torch.inference_mode():
-            return _token_row(edited_case, contexts, poi)
+            return _token_row(edited_case, contexts, poi, report)
 
     # The token is a matter of large matrices, the rest of many small ones: side by side each has a core.
     with one_thread(), ThreadPoolExecutor(1) as beside, torch.inference_mode():
@@ -211,7 +217,9 @@ def _visit_points(predictor: Predictor, batch: CaseBatch, changes: Interventions
     return _VisitPoints(case_C, poi_C, value_C, len(batch), predictor.dataset.num_pois)
 
 
-def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int) -> dict[str, Tensor]:
+def _token_row(
+    edited_case: EditedCase, contexts: list[Counterfactual], poi: int, report: Report | None
+) -> dict[str, Tensor]:
     """What the token, filled from each context's place, adds to the log probability; core and correction follow it."""
     predictor, base = edited_case.predictor, edited_case.variant
     if not edited_case.is_active("graph_token"):
@@ -225,14 +233,10 @@ def _token_row(edited_case: EditedCase, contexts: list[Counterfactual], poi: int
     propagated_PE = predictor.scorer.propagated_PE
     assert propagated_PE is not None
     filled_UE[1:-1] = propagated_PE[places_U]
-    totals, size, logs = StateTotals(edited_case), variants_per_pass(predictor.dataset.num_pois), []
-    for copy_U, some_UE in zip(copies.split(size), filled_UE.split(size), strict=True):
-        repeated = Interventions(
-            propagated_BE=some_UE, graph_factor_B=changes.graph_factor_B[copy_U], masked_BS=changes.masked_BS[copy_U]
-        )
-        states = predictor.core_scores(CaseBatch(batch.checkins, batch.row_B[copy_U]), repeated)
-        total_UP, _ = totals.of(*states)
-        logs.append(log_probability(total_UP, torch.full((len(copy_U),), poi)))
-    log_U = torch.cat(logs)
+    repeated = Interventions(
+        propagated_BE=filled_UE, graph_factor_B=changes.graph_factor_B[copies], masked_BS=changes.masked_BS[copies]
+    )
+    state_UD = predictor.state(CaseBatch(batch.checkins, batch.row_B[copies]), repeated)
+    log_U = StateTotals(edited_case).log_probability(state_UD, poi, report)
     gained_U = log_U[:-1] - log_U[-1]
     return {"graph_token": torch.cat([gained_U[:1], gained_U[1:][drawn_N]])}

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit
@@ -89,8 +88,7 @@ def decompose_scores(edited_case: EditedCase, pois: Sequence[int]) -> list[Score
     Visits, recency and window are counted from the check-ins themselves, not taken from the packed candidates.
     """
     predictor, total_P = edited_case.predictor, edited_case.total_P
-    core_P, gates = edited_case.core_and_gates
-    probability_P = torch.softmax(total_P, dim=0)
+    gates = edited_case.gates
     entries = []
     for poi in pois:
         count, recency, window = prior_terms(edited_case, poi)
@@ -100,7 +98,7 @@ def decompose_scores(edited_case: EditedCase, pois: Sequence[int]) -> list[Score
         if poi in gates:
             assert predictor.model.calibration is not None
             correction = float(predictor.model.calibration.scale) * gates[poi] * prior
-        core, total = float(core_P[poi]), float(total_P[poi])
+        core, total = edited_case.core_of(poi), float(total_P[poi])
         terms = edited_case.evidence_terms(poi)
         evidence = math.fsum(terms.values())
         entries.append(
@@ -109,7 +107,7 @@ def decompose_scores(edited_case: EditedCase, pois: Sequence[int]) -> list[Score
                 name=predictor.dataset.poi_labels[poi],
                 category=str(predictor.dataset.pois[c.CATEGORY].iat[poi]),
                 rank=rank_of(total_P, poi),
-                probability=float(probability_P[poi]),
+                probability=math.exp(total - float(edited_case.log_sum)),
                 core=core,
                 count=count,
                 recency=recency,

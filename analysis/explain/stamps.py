@@ -16,6 +16,7 @@ from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.explain.placebo import NUM_PLACEBOS, PlaceboTest, placebo_tests
 from analysis.explain.score_parts import prior_terms
+from analysis.explain.state_totals import Report
 from analysis.explain.types import ScoreDecomposition
 from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS, ROW_WORDS, row_of_term
 from recap import columns as c
@@ -96,6 +97,7 @@ def stamp_rows(
     seed: int = 0,
     placebos: int = NUM_PLACEBOS,
     measured: pd.Series | None = None,
+    report: Report | None = None,
 ) -> list[RowStamp]:
     """A stamp for each row that the model has.
 
@@ -104,8 +106,10 @@ def stamp_rows(
         seeds: removal tables of sibling seeds (`analysis.explain.siblings`), which tell of the truth in unedited cases.
         seed, placebos: of the placebos.
         measured: the case's own row of the removal table, which adds what each seed says.
+        report: see `placebo_tests`.
     """
-    tests = {test.row: test for test in placebo_tests(edited_case, poi, seed=seed, placebos=placebos)}
+    found = placebo_tests(edited_case, poi, seed=seed, placebos=placebos, report=report)
+    tests = {test.row: test for test in found}
     people, behind = row_people(edited_case, poi), _rows_with_points(edited_case, poi)
     number = edited_case.case.number
     views: dict[int, pd.Series] = {}

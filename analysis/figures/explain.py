@@ -1,6 +1,6 @@
 """Figures of one explanation: the clickable two-hop graph, and the visits over time."""
 
-from typing import Any
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -10,6 +10,10 @@ from analysis.figures.charts import assembled, vertical_line
 from analysis.figures.palette import Palette, translucent
 
 _LONGEST_NAME = 24
+
+
+_NAME_SHIFT: Final = 45
+"""Pixels that a name begins outside its place: what the narrowest chart has room for."""
 
 
 def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
@@ -58,11 +62,11 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
         }
     )
     goal = palette.of_role(explanation.roles[0])
-    ends = (
-        (0, explanation.source_name, "circle", palette.ink, palette.ink),
-        (1, explanation.target_name, "circle-open", goal.fill, goal.text),
+    ends = (  # names reach inwards: centred below their places, long ones are cut off in a narrow chart
+        (0, "left", explanation.source_name, "circle", palette.ink, palette.ink),
+        (1, "right", explanation.target_name, "circle-open", goal.fill, goal.text),
     )
-    for x, name, symbol, colour, text_colour in ends:
+    for x, anchor, name, symbol, colour, text_colour in ends:
         marker = {"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}}
         data.append({"type": "scatter", "x": [x], "y": [0.5], "mode": "markers", "marker": marker, "hoverinfo": "skip"})
         notes.append(
@@ -70,6 +74,8 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
                 "x": x,
                 "y": 0.5,
                 "yshift": -24,
+                "xanchor": anchor,
+                "xshift": _NAME_SHIFT if anchor == "right" else -_NAME_SHIFT,
                 "text": _short(name),
                 "bgcolor": translucent(palette.page, 0.85),
                 "font": {"color": text_colour, "size": 13},

@@ -113,6 +113,16 @@ def filter_cases(
     return records[c.CASE].to_numpy(np.int64)[kept]
 
 
+def cases_of_steps(cases: pd.DataFrame, names: list[str], *, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
+    """The same for ``tail`` and ``unseen`` alone, which ask how often a step was seen in training and for no rank.
+
+    Args:
+        cases: see `recap.evaluation.cases.describe_cases`.
+    """
+    groups = group_masks(cases[c.TRANSITION_COUNT], eta)
+    return cases[c.CASE].to_numpy(np.int64)[np.logical_and.reduce([groups[name].to_numpy(bool) for name in names])]
+
+
 def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
     """Numbers of the cases whose source or target has ``text`` in its name or category, whatever the capitals."""
     wanted = " ".join(text.split()).casefold()

@@ -68,7 +68,7 @@ def describe_removals(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame
 
 def removed_totals(predictor: Predictor, batch: CaseBatch) -> dict[str, Tensor]:
     """Totals (B, P) without each source that the model has, by name."""
-    return _totals(predictor, batch, _read(predictor, batch))
+    return _totals(predictor, _read(predictor, batch))
 
 
 def totals_without_two_hops(
@@ -83,68 +83,86 @@ def totals_without_two_hops(
         changes: of counterfactual copies, see `Predictor.pack`.
         inactive: parts that play no role there; the checkpoint's by default.
     """
-    return _without_two_hops(_read(predictor, batch, changes, inactive))
+    terms = _acting_evidence(predictor, inactive)
+    has_token = "graph_token" not in (predictor.checkpoint.inactive_parts if inactive is None else inactive)
+    if not has_token and terms is None:
+        return None
+    changes = _without_token(batch, changes) if has_token else changes
+    return _without_two_hops(terms, _parts(predictor, batch, changes, terms))
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """One forward pass taken apart."""
+
+    core_BP: Tensor
+    revisit: RevisitParts | None
+    values: EvidenceValues | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """One forward pass taken apart: with the token, and (None where there is none) without it."""
+    """The parts with the graph token, and (None where there is none) without it."""
 
-    core_BP: Tensor
-    revisit: RevisitParts | None
-    core_off_BP: Tensor | None
-    revisit_off: RevisitParts | None
+    parts: _Parts
+    off: _Parts | None
     terms: EvidenceTerms | None
-    values: EvidenceValues | None
-    values_off: EvidenceValues | None
 
 
-def _read(
+def _read(predictor: Predictor, batch: CaseBatch) -> _Read:
+    inactive, terms = predictor.checkpoint.inactive_parts, _acting_evidence(predictor)
+    parts, off = _parts(predictor, batch, None, terms), None
+    if "graph_token" not in inactive:
+        # Without the token other clues count only where h_t weighs them.
+        known = None if terms is None or terms.reads_state else parts.values
+        off = _parts(predictor, batch, _without_token(batch, None), terms, known)
+    return _Read(parts, off, terms)
+
+
+def _acting_evidence(predictor: Predictor, inactive: Sequence[str] | None = None) -> EvidenceTerms | None:
+    inactive = predictor.checkpoint.inactive_parts if inactive is None else inactive
+    return None if "evidence" in inactive else predictor.model.evidence
+
+
+def _without_token(batch: CaseBatch, changes: Interventions | None) -> Interventions:
+    return replace(changes or Interventions(), graph_factor_B=torch.zeros(len(batch), dtype=torch.float64))
+
+
+def _parts(
     predictor: Predictor,
     batch: CaseBatch,
-    changes: Interventions | None = None,
-    inactive: Sequence[str] | None = None,
-) -> _Read:
-    inactive, terms = predictor.checkpoint.inactive_parts if inactive is None else inactive, predictor.model.evidence
+    changes: Interventions | None,
+    terms: EvidenceTerms | None,
+    values: EvidenceValues | None = None,
+) -> _Parts:
     state_BD, core_BP = predictor.core_scores(batch, changes)
-    revisit = predictor.revisit_parts(batch, state_BD, changes)
-    core_off_BP, revisit_off, state_off_BD = None, None, None
-    if "graph_token" not in inactive:
-        no_token_B = torch.zeros(len(batch), dtype=core_BP.dtype)
-        off = replace(changes or Interventions(), graph_factor_B=no_token_B)
-        state_off_BD, core_off_BP = predictor.core_scores(batch, off)
-        revisit_off = predictor.revisit_parts(batch, state_off_BD, changes)
-    if terms is None or "evidence" in inactive:
-        return _Read(core_BP, revisit, core_off_BP, revisit_off, None, None, None)
-    values = values_off = predictor.evidence_values(batch, changes, state_BD)
-    if terms.reads_state and state_off_BD is not None:  # without the token other clues count
-        values_off = predictor.evidence_values(batch, changes, state_off_BD)
-    return _Read(core_BP, revisit, core_off_BP, revisit_off, terms, values, values_off)
+    if terms is not None and values is None:
+        values = predictor.evidence_values(batch, changes, state_BD)
+    return _Parts(core_BP, predictor.revisit_parts(batch, state_BD, changes), values)
 
 
-def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Tensor]:
-    core_BP, revisit = read.core_BP, read.revisit
+def _totals(predictor: Predictor, read: _Read) -> dict[str, Tensor]:
+    core_BP, revisit, terms, values = read.parts.core_BP, read.parts.revisit, read.terms, read.parts.values
     nothing_BP = torch.zeros_like(core_BP)
-    evidence_BP = _evidence(read, frozenset(), nothing_BP)
+    evidence_BP = _evidence(terms, values, frozenset(), nothing_BP)
     revisit_C = _revisit(revisit)
     totals = {}
 
-    if read.core_off_BP is not None:
-        off_BP = _evidence(replace(read, values=read.values_off), frozenset(), nothing_BP)
-        totals["graph_token"] = _added(read.core_off_BP, off_BP, read.revisit_off, _revisit(read.revisit_off))
-    if read.terms is not None:
+    if read.off is not None:
+        off_BP = _evidence(terms, read.off.values, frozenset(), nothing_BP)
+        totals["graph_token"] = _added(read.off.core_BP, off_BP, read.off.revisit, _revisit(read.off.revisit))
+    if terms is not None:
         for source in SOURCES:
-            gone = terms_of_source(source, read.terms.names)
+            gone = terms_of_source(source, terms.names)
             if gone and source not in ("own_revisits", "two_hops", "core"):
-                totals[source] = _added(core_BP, _evidence(read, gone, nothing_BP), revisit, revisit_C)
-    without_two_hops = _without_two_hops(read)
-    if without_two_hops is not None:
-        totals["two_hops"] = without_two_hops
-    if revisit is not None or read.terms is not None:
-        own = frozenset() if read.terms is None else terms_of_source("own_revisits", read.terms.names)
-        totals["own_revisits"] = _added(core_BP, _evidence(read, own, nothing_BP), None, None)
-    network = frozenset() if read.terms is None else terms_of_source("core", read.terms.names)
-    other_BP = _evidence(read, network, nothing_BP) if network else evidence_BP
+                totals[source] = _added(core_BP, _evidence(terms, values, gone, nothing_BP), revisit, revisit_C)
+    if read.off is not None or terms is not None:
+        totals["two_hops"] = _without_two_hops(terms, read.off or read.parts)
+    if revisit is not None or terms is not None:
+        own = frozenset() if terms is None else terms_of_source("own_revisits", terms.names)
+        totals["own_revisits"] = _added(core_BP, _evidence(terms, values, own, nothing_BP), None, None)
+    network = frozenset() if terms is None else terms_of_source("core", terms.names)
+    other_BP = _evidence(terms, values, network, nothing_BP) if network else evidence_BP
     totals["core"] = _added(nothing_BP, other_BP, revisit, revisit_C)
     if revisit is not None:
         if revisit.gate_C is not None:
@@ -153,14 +171,9 @@ def _totals(predictor: Predictor, batch: CaseBatch, read: _Read) -> dict[str, Te
     return {source: totals[source] for source in SOURCES if source in totals}
 
 
-def _without_two_hops(read: _Read) -> Tensor | None:
-    if read.core_off_BP is None and read.terms is None:
-        return None
-    core_BP, parts = read.core_BP, read.revisit
-    if read.core_off_BP is not None:
-        core_BP, parts, read = read.core_off_BP, read.revisit_off, replace(read, values=read.values_off)
-    evidence_BP = _evidence(read, frozenset({TWO_HOP}), torch.zeros_like(core_BP))
-    return _added(core_BP, evidence_BP, parts, _revisit(parts))
+def _without_two_hops(terms: EvidenceTerms | None, off: _Parts) -> Tensor:
+    evidence_BP = _evidence(terms, off.values, frozenset({TWO_HOP}), torch.zeros_like(off.core_BP))
+    return _added(off.core_BP, evidence_BP, off.revisit, _revisit(off.revisit))
 
 
 def _added(core_BP: Tensor, evidence_BP: Tensor, revisit: RevisitParts | None, value_C: Tensor | None) -> Tensor:
@@ -173,10 +186,7 @@ def _added(core_BP: Tensor, evidence_BP: Tensor, revisit: RevisitParts | None, v
 
 
 def _revisit(revisit: RevisitParts | None) -> Tensor | None:
-    if revisit is None:
-        return None
-    prior_C = revisit.terms.prior_C
-    return prior_C if revisit.correction_C is None else torch.stack([prior_C, revisit.correction_C]).sum(0)
+    return None if revisit is None else revisit.value_C
 
 
 def _unclipped(predictor: Predictor, revisit: RevisitParts) -> Tensor:
@@ -186,12 +196,14 @@ def _unclipped(predictor: Predictor, revisit: RevisitParts) -> Tensor:
     return raw_C + predictor.model.calibration.scale.detach() * revisit.gate_C * raw_C
 
 
-def _evidence(read: _Read, gone: frozenset[str], nothing_BP: Tensor) -> Tensor:
+def _evidence(
+    terms: EvidenceTerms | None, values: EvidenceValues | None, gone: frozenset[str], nothing_BP: Tensor
+) -> Tensor:
     """E_t(d) of every POI (B, P) without some terms."""
-    if read.terms is None or read.values is None:
+    if terms is None or values is None:
         return nothing_BP
-    kept_F = torch.tensor([name not in gone for name in read.terms.names], dtype=read.values.weight_BF.dtype)
-    return read.terms.total(read.values, kept_F).detach()
+    kept_F = torch.tensor([name not in gone for name in terms.names], dtype=values.weight_BF.dtype)
+    return terms.total(values, kept_F).detach()
 
 
 def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
@@ -199,7 +211,7 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
     target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
     total_BP = predictor.score(batch).total  # what the records rank by, to the last digit
     read = _read(predictor, batch)
-    totals = _totals(predictor, batch, read)
+    totals, revisit = _totals(predictor, read), read.parts.revisit
     columns: dict[str, np.ndarray] = {
         c.CASE: cases[c.CASE].to_numpy(np.int64),
         c.RANK: mean_ranks(total_BP, target_B),
@@ -207,8 +219,8 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
         "gates": np.zeros(len(cases), dtype=np.int64),
         "negative_gates": np.zeros(len(cases), dtype=np.int64),
     }
-    if read.revisit is not None and read.revisit.gate_C is not None:
-        case_C, is_negative_C = read.revisit.candidates.case_C, read.revisit.gate_C < 0
+    if revisit is not None and revisit.gate_C is not None:
+        case_C, is_negative_C = revisit.candidates.case_C, revisit.gate_C < 0
         columns["gates"] = torch.bincount(case_C, minlength=len(cases)).numpy()
         columns["negative_gates"] = torch.bincount(case_C[is_negative_C], minlength=len(cases)).numpy()
     missing = np.full(len(cases), np.nan)
@@ -227,20 +239,21 @@ def _describe(predictor: Predictor, cases: pd.DataFrame) -> pd.DataFrame:
 
 def _points(batch: CaseBatch, read: _Read, target_B: Tensor) -> dict[str, Tensor]:
     """The truth's points of each row less the row's mean over all places, (B,) each."""
-    num_pois, size = read.core_BP.shape[1], len(batch)
-    points = {"core": centred(read.core_BP, target_B)}
+    core_BP, revisit, values = read.parts.core_BP, read.parts.revisit, read.parts.values
+    num_pois, size = core_BP.shape[1], len(batch)
+    points = {"core": centred(core_BP, target_B)}
 
     def packed(case_C: Tensor, poi_C: Tensor, value_C: Tensor) -> Tensor:
         own_C = torch.where(poi_C == target_B[case_C], value_C, 0.0) - value_C / num_pois
         return torch.zeros(size, dtype=torch.float64).index_add_(0, case_C, own_C.double())
 
-    if read.revisit is not None:
-        where = read.revisit.candidates.case_C, read.revisit.candidates.poi_C
-        points["own_visits"] = packed(*where, read.revisit.terms.prior_C)
-        if read.revisit.correction_C is not None:
-            points["correction"] = packed(*where, read.revisit.correction_C)
-    if read.terms is not None and read.values is not None:
-        for row, points_B in evidence_points(read.terms, read.values, target_B, num_pois).items():
+    if revisit is not None:
+        where = revisit.candidates.case_C, revisit.candidates.poi_C
+        points["own_visits"] = packed(*where, revisit.terms.prior_C)
+        if revisit.correction_C is not None:
+            points["correction"] = packed(*where, revisit.correction_C)
+    if read.terms is not None and values is not None:
+        for row, points_B in evidence_points(read.terms, values, target_B, num_pois).items():
             points[row] = points[row] + points_B if row in points else points_B
     return points
 

@@ -1,5 +1,7 @@
 """What the Explain view opens and asks: the predictor of a source, one explanation, labels of missed cases."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -9,10 +11,12 @@ from analysis.explain.contrast import Contrast
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.long_tail.misses import describe_misses, label_misses
 from app.cached import datasets, models
+from app.cached.checking import MANY_PLACES, Checking, Report
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.cached.threads import TURNS
@@ -28,6 +32,11 @@ def open_ranker(source: Source) -> CaseRanker:
     assert model.checkpoint is not None
     shared = SharedTables(opened.graph, opened.checkins, opened.cases, model.scorer)
     return open_checkpoint_ranker(model.checkpoint, opened.dataset, shared)
+
+
+def get_ready(source: Source) -> None:
+    """What the first explanation of a source would make for all: the training transitions' order, by place."""
+    training_rows(open_predictor(source))
 
 
 def open_predictor(source: Source) -> Predictor:
@@ -67,7 +76,8 @@ def explain(
 
 def best_place(source: Source, case: int) -> int:
     """The model's first place, whom a page is about that hides the truth."""
-    return explain(source, case, hide_truth=True).target
+    # Every argument as the view passes it: a call that leaves one out is another one to Streamlit's cache.
+    return explain(source, case, about=None, against=None, hide_truth=True).target
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
@@ -102,6 +112,11 @@ def _explain(
         )
 
 
+def takes_long_to_check(source: Source) -> bool:
+    """Whether a case is checked beside the page, see `checking`, since there are very many places."""
+    return datasets.open_dataset(source).dataset.num_pois > MANY_PLACES
+
+
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def _check(
     source: Source,
@@ -113,21 +128,56 @@ def _check(
     hide_truth: bool,
     _split_up: Contrast,
 ) -> CaseChecks:
+    with TURNS:
+        return _checked(source, case, about, edits, hide_truth, _split_up)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def _check_beside(
+    source: Source,
+    case: int,
+    about: int,
+    against: int,
+    edits: str,
+    known: tuple[bool, tuple[int, ...]],
+    hide_truth: bool,
+    _split_up: Contrast,
+) -> Checking:
+    return Checking(partial(_checked, source, case, about, edits, hide_truth, _split_up))
+
+
+def _checked(
+    source: Source,
+    case: int,
+    about: int,
+    edits: str,
+    hide_truth: bool,
+    split_up: Contrast,
+    report: Report | None = None,
+) -> CaseChecks:
     edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
     if hide_truth:
         edited_case = edited_case.hiding_truth()
-    tables = _check_tables(source)
-    with TURNS:
-        return check_case(edited_case, _split_up, tables=tables)
+    return check_case(edited_case, split_up, tables=_check_tables(source), report=report)
 
 
 def check(source: Source, shown: FullExplanation) -> CaseChecks:
     """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
+    return checking(source, shown).wait() if takes_long_to_check(source) else _check(*_checked_by(source, shown))
+
+
+def checking(source: Source, shown: FullExplanation) -> Checking:
+    """The same, perhaps not ready: made beside the page from the first call on."""
+    return _check_beside(*_checked_by(source, shown))
+
+
+def _checked_by(
+    source: Source, shown: FullExplanation
+) -> tuple[Source, int, int, int, str, tuple[bool, tuple[int, ...]], bool, Contrast]:
+    """What the checks are kept by; the last follows from the others."""
     tables = _check_tables(source)
     known = tables.removals is not None, tuple(tables.seeds)
-    hides_truth = shown.truth is None
-    # The last argument follows from the others, so it is no part of what the checks are kept by.
-    return _check(source, shown.case, shown.target, shown.rival, shown.edits, known, hides_truth, shown.contrast)
+    return source, shown.case, shown.target, shown.rival, shown.edits, known, shown.truth is None, shown.contrast
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)

@@ -19,7 +19,7 @@ from analysis.records.evaluation_records import records_key
 from analysis.records.growing_records import LISTS, DrawnRecords, Ranker, grow_records, whole_records
 from analysis.records.table_cache import Pieces, kept_table
 from app.cached import datasets
-from app.cached.background import run_beside
+from app.cached.background import PAUSE_S, give_way, run_beside
 from app.cached.keys import BY_MODEL
 from app.settings import AppSettings
 from app.sources import Source
@@ -30,12 +30,8 @@ from recap.errors import RecapError
 if TYPE_CHECKING:
     from analysis.records.loaded_dataset import LoadedDataset
 
-PAUSE_S: Final = 0.02
-"""Between two of the thread's turns: a lock taken again at once would never reach a visitor who waits for it."""
 STAND_BACK_S: Final = 0.5
 """How long a turn is put off while pages are being made for visitors; then it is taken, or it would never come."""
-_PAGE_MAKERS: Final = "ScriptRunner."
-"""What Streamlit's names of threads that make a page begin with."""
 Report = Callable[[float, int], None]
 """Told (cases done, cases in all); one that one of six models has ranked is a sixth of a case."""
 
@@ -97,10 +93,8 @@ class Growing:
 
     def stand_back(self) -> None:
         """Let pages be made for visitors first, unless one of them waits for the end."""
-        until = time.monotonic() + STAND_BACK_S
         time.sleep(PAUSE_S)
-        while not self._awaited and time.monotonic() < until and _makes_pages():
-            time.sleep(PAUSE_S)
+        give_way(STAND_BACK_S, lambda: self._awaited > 0)
 
     def _run(self, draw: Callable[[Report], Iterator[DrawnRecords]]) -> None:
         def report(done: float, num_cases: int) -> None:
@@ -193,10 +187,6 @@ def _ranker(source: Source, opened: "LoadedDataset", key: str, *, keep: bool) ->
         return ranked
 
     return Ranker(rank, Pieces(table, keep=keep))
-
-
-def _makes_pages() -> bool:
-    return any(thread.name.startswith(_PAGE_MAKERS) for thread in threading.enumerate())
 
 
 def _keep_whole(source: Source, drawn: DrawnRecords, rankers: dict[str, Ranker], sizes: list[int]) -> None:

@@ -44,6 +44,8 @@ def warm_up() -> None:
         )
 
         models.open_model(sources[0])
+        if sources[0].has_parts:
+            explanations.get_ready(sources[0])
         tables.hops(sources[0])
         tables.lift(sources[0], "unseen")
         if sources[0].has_parts and not refining.is_large(sources[0]):

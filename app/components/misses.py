@@ -33,9 +33,14 @@ WHY_HELP: Final = (
 )
 
 
+def waits_for_causes(source: Source) -> bool:
+    """Whether causes are not measured yet and would keep the page for an hour, since test cases are very many."""
+    return kept_causes(source) is None and refining.is_large(source)
+
+
 def why_control(source: Source) -> None:
-    """Choose one kind; only for a checkpoint, since a baseline has no parts."""
-    if not source.has_parts:
+    """Choose one kind; only for a checkpoint, since a baseline has no parts, and where causes are at hand."""
+    if not source.has_parts or waits_for_causes(source):
         return
     asked = st.query_params.get("why")
     meant = resolve_miss(asked or "")
@@ -57,7 +62,7 @@ def chosen_reason(source: Source) -> str | None:
     """The reason that a link or the control names; None for any."""
     asked = resolve_miss(st.query_params.get("why") or "")  # a link carries the label, as bound widgets do
     why = st.session_state.get("why", asked)
-    return str(why) if source.has_parts and why in MISSES else None
+    return str(why) if source.has_parts and why in MISSES and not waits_for_causes(source) else None
 
 
 def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
@@ -74,7 +79,7 @@ def show_misses(source: Source) -> None:
         return
     words = state.words()
     section("Kinds of misses", help=WHY_HELP)
-    if kept_causes(source) is None and refining.is_large(source):  # it would keep the page for an hour
+    if waits_for_causes(source):
         quiet("Not measured yet: for so many test cases `recap causes` does it, outside this page.")
         return
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20

@@ -23,7 +23,7 @@ from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.case_input import case_input
 from app.components.explain.counterfactual_search import show_counterfactual_search
-from app.components.explain.does_it_hold import show_stamps
+from app.components.explain.does_it_hold import show_checks
 from app.components.explain.listed_ranks import show_listed_ranks
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
@@ -104,8 +104,8 @@ def view() -> None:
     with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
     show_counterfactual_search(source, shown)
-    with stamps, st.spinner("Checking what holds"):  # last: the answer does not wait for its checks
-        show_stamps(shown, explanations.check(source, shown))
+    with stamps:  # last: the answer does not wait for its checks
+        show_checks(source, shown)
 
 
 def _export(source: Source, shown: FullExplanation) -> None:

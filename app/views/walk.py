@@ -6,16 +6,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.formatting import day, user_name
-from analysis.records.accuracy import is_known, shortest_list
-from analysis.records.case_filters import (
-    CAUSES,
-    FILTERS,
-    RANKED,
-    cases_at_place,
-    filter_cases,
-    filter_labels,
-    resolve_filter,
-)
+from analysis.records.case_filters import FILTERS, cases_at_place, filter_labels, resolve_filter
 from analysis.trajectories.day_parts import DAYS, LABELS, cases_at_time
 from analysis.trajectories.trajectory import (
     Trajectory,
@@ -26,14 +17,13 @@ from analysis.trajectories.trajectory import (
 )
 from app import state
 from app.cached import datasets, selections
-from app.cached.records import read_records
-from app.cached.removals import read_removals
 from app.cached.selections import Selection
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
-from app.components.misses import ANY_REASON, chosen_reason, missed_because, why_control
+from app.components.misses import ANY_REASON, chosen_reason, missed_because, waits_for_causes, why_control
 from app.components.text import quiet
 from app.components.toolbar import register_control, source_picker
+from app.components.walk.shown_cases import cases_that_show
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
@@ -82,17 +72,7 @@ def view() -> None:
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = datasets.open_dataset(source)
-    numbers, shown = datasets.all_cases(source), list(st.session_state["show"])
-    if shown:  # only then, so that a large dataset is walked through before all its cases are ranked
-        records, markov = read_records(source), read_records(source, "markov")
-        if not is_known(records, f"hr{st.session_state['k']}") and set(shown) & RANKED:
-            st.warning(
-                f"Missed and found are not known within {st.session_state['k']}: the shortest imported list holds "
-                f"{shortest_list(records)} places. Choose a smaller rank in More, or no such filter."
-            )
-            return numbers[:0]
-        removals = read_removals(source) if set(shown) & set(CAUSES) else None
-        numbers = filter_cases(records, markov, shown, k=st.session_state["k"], removals=removals)
+    numbers = cases_that_show(source, list(st.session_state["show"]), st.session_state["k"])
     numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
@@ -203,7 +183,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 def filter_controls(source: Source) -> None:
     """Pills, and further choices behind a button."""
-    labels = filter_labels(causes=source.has_parts, words=state.words())
+    labels = filter_labels(causes=source.has_parts and not waits_for_causes(source), words=state.words())
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
     if any(

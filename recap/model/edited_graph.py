@@ -1,9 +1,10 @@
 """Rows of G^(N) under changed transition counts, without propagating the whole graph again (Eqs. 6-7).
 
-Shape suffixes: P POIs, E features of a POI embedding.
+Shape suffixes: P POIs, N POIs that are reached, E features of a POI embedding.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,10 +33,21 @@ def adjacency_row(graph: TransitionGraph, source: int, edges: EdgeCounts) -> tup
     return destination_N, count_N / count_N.sum() if len(count_N) else count_N.astype(np.float64)
 
 
-class EditedPropagation:
-    """Answers "what would G^(N)_s be" for edited counts m_sd, exactly: only the rows that changed are recomputed.
+@dataclass(frozen=True, eq=False)
+class _Walks:
+    """How likely walks of some steps end where: the places that any reaches, in order, and their probabilities."""
 
-    The row e_s A^N E is built as (e_s A^(N-1)) (A E), where A E is computed once and corrected in the changed rows.
+    poi_N: np.ndarray
+    probability_N: np.ndarray
+
+    def at(self, poi: int) -> float:
+        return float(self.probability_N[self.poi_N == poi].sum())
+
+
+class EditedPropagation:
+    """Answers "what would G^(N)_s be" for edited counts m_sd, exactly: only what is reached from s is computed.
+
+    The row e_s A^N E is built from the left, step by step, over the places that walks from s reach.
 
     Args:
         graph: counted training transitions.
@@ -45,8 +57,6 @@ class EditedPropagation:
 
     def __init__(self, graph: TransitionGraph, embedding_PE: np.ndarray, num_hops: int) -> None:
         self.graph, self.embedding_PE, self.num_hops = graph, embedding_PE, num_hops
-        self._once_PE = np.asarray(graph.adjacency @ embedding_PE)
-        self._backwards = graph.adjacency.T.tocsr()
 
     def row(self, source: int, edges: EdgeCounts, cuts: Sequence[tuple[int, int]] = ()) -> np.ndarray:
         """G^(N)_source (E,) under changed counts and with two-step walks taken out.
@@ -55,33 +65,29 @@ class EditedPropagation:
             edges: changed counts; each changed row is normalised again.
             cuts: (m, d) pairs whose product A_sm A_md leaves (A^2)_sd while everything else stays; N must be 2.
         """
-        changed = sorted({start for start, _ in edges})
-        walk_P = np.zeros(self.graph.num_pois)
-        walk_P[source] = 1.0
-        for _ in range(self.num_hops - 1):
-            next_P = self._backwards @ _without(walk_P, changed)
-            for poi in changed:
-                destination_N, probability_N = adjacency_row(self.graph, poi, edges)
-                next_P[destination_N] += walk_P[poi] * probability_N
-            walk_P = next_P
-        same_P = _without(walk_P, changed)
-        reached = np.flatnonzero(same_P)
-        row_E = same_P[reached] @ self._once_PE[reached]
-        for poi in changed:
-            destination_N, probability_N = adjacency_row(self.graph, poi, edges)
-            row_E += walk_P[poi] * (probability_N @ self.embedding_PE[destination_N])
+        walks, before = _Walks(np.array([source]), np.ones(1)), None
+        for _ in range(self.num_hops):
+            walks, before = self._step(walks, edges), walks
+        row_E = walks.probability_N @ self.embedding_PE[walks.poi_N]
         for middle, destination in cuts:
-            assert self.num_hops == 2, "a two-step walk is a part of the token only where N is 2"
-            row_E -= walk_P[middle] * self._probability(middle, destination, edges) * self.embedding_PE[destination]
+            assert self.num_hops == 2 and before is not None, "a two-step walk is a part of the token where N is 2"
+            row_E -= before.at(middle) * self._probability(middle, destination, edges) * self.embedding_PE[destination]
         return row_E
 
-    def _probability(self, source: int, destination: int, edges: EdgeCounts) -> float:
-        destination_N, probability_N = adjacency_row(self.graph, source, edges)
+    def _step(self, walks: _Walks, edges: EdgeCounts) -> _Walks:
+        """One step on from wherever the walks are."""
+        changed = {start for start, _ in edges} & set(walks.poi_N.tolist())
+        is_same_N = ~np.isin(walks.poi_N, sorted(changed))
+        rows = self.graph.adjacency[walks.poi_N[is_same_N]]
+        steps = np.repeat(walks.probability_N[is_same_N], np.diff(rows.indptr))
+        ends, chances = [rows.indices.astype(np.int64)], [steps * rows.data]
+        for poi in sorted(changed):
+            destination_N, probability_N = adjacency_row(self.graph, poi, edges)
+            ends.append(destination_N)
+            chances.append(walks.at(poi) * probability_N)
+        reached, at = np.unique(np.concatenate(ends), return_inverse=True)
+        return _Walks(reached, np.bincount(at, weights=np.concatenate(chances), minlength=len(reached)))
+
+    def _probability(self, middle: int, destination: int, edges: EdgeCounts) -> float:
+        destination_N, probability_N = adjacency_row(self.graph, middle, edges)
         return float(probability_N[destination_N == destination].sum())
-
-
-def _without(walk_P: np.ndarray, pois: list[int]) -> np.ndarray:
-    """A copy with some entries set to zero."""
-    walk_P = walk_P.copy()
-    walk_P[pois] = 0.0
-    return walk_P

@@ -39,6 +39,12 @@ class RevisitParts:
     gate_C: Tensor | None
     correction_C: Tensor | None
 
+    @property
+    def value_C(self) -> Tensor:
+        """What each candidate gets: its prior with what the correction makes of it."""
+        prior_C = self.terms.prior_C
+        return prior_C if self.correction_C is None else torch.stack([prior_C, self.correction_C]).sum(0)
+
 
 class Recap(nn.Module):
     """The model of the paper, over the users and POIs of one dataset.

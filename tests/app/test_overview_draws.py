@@ -116,6 +116,27 @@ def test_a_failure_is_told(source: Source, city_checkpoint: Path) -> None:
     assert not refining.growing(source).failure
 
 
+def test_walk_filters_the_draw(source: Source, city_checkpoint: Path) -> None:
+    """Missed cases are those of the draw, which is said, and no cause is claimed; unseen steps need no ranks at all."""
+    gate = Gate(source, city_checkpoint)
+    draws, total = refining.growing(source), len(gate.opened.cases)
+    draws.start(gate.draw)
+    draws.wait_for_draw()
+    assert draws.latest is not None
+    drawn = draws.latest.models[str(source.checkpoint_hash)]
+    app = open_view("walk", show="missed")
+    check_calm(app)
+    assert f"Of the 20 test cases drawn so far; {total:,} in all." in texts(app)
+    assert f"{int((drawn[c.RANK] > 20).sum()):,} of {total:,} cases" in texts(app)
+    pills = next(group for group in app.get("button_group") if "show" in group.proto.id)
+    assert pills.proto.options[-2].content == "Found, visited before"
+    unseen = open_view("walk", show="unseen")
+    check_calm(unseen)
+    count = int((gate.opened.cases[c.TRANSITION_COUNT] == 0).sum())
+    assert f"{count:,} of {total:,} cases" in texts(unseen) and "drawn so far" not in texts(unseen)
+    gate.go_on.set()
+
+
 def test_long_tail_waits_for_all_cases(source: Source, city_checkpoint: Path) -> None:
     """No bar of the long tail is made of a draw."""
     gate = Gate(source, city_checkpoint)

@@ -1,13 +1,16 @@
 """Explain's section "Does it hold?": the library's stamps, with and without sibling seeds."""
 
 import json
+import threading
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import streamlit as st
 
 from analysis.explain.check_tables import CheckTables
+from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import explain_fully
 from analysis.explain.row_checks import describe_checks
 from analysis.explain.siblings import seed_key
@@ -15,6 +18,11 @@ from analysis.explain.stamp_table import shown_first, stamp_finding, stamp_lines
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import ROW_LABELS
 from analysis.registers import Words
+from app.cached import explanations
+from app.cached.checking import Checking, Report
+from app.settings import AppSettings
+from app.sources import find_sources
+from recap.errors import CaseError, RecapError
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -31,6 +39,44 @@ def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path
 
 def shown_table(app) -> pd.DataFrame:  # type: ignore[no-untyped-def]
     return next(table.value for table in app.dataframe if "Does it hold?" in table.value.columns)
+
+
+def test_among_many_places_the_checks_follow_the_answer(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are made beside the page, which tells how far they are, and are the same once they are there."""
+    told = explain_fully(predictor, 3, counterfactuals=False, checks=True)
+    monkeypatch.setattr(explanations, "MANY_PLACES", 0)
+    gate, make = threading.Event(), explanations.check_case
+
+    def gated(*args: Any, **kwargs: Any) -> CaseChecks:
+        gate.wait(60)
+        return make(*args, **kwargs)
+
+    monkeypatch.setattr(explanations, "check_case", gated)
+    app = open_view("explain", case="3")
+    check_calm(app)
+    assert app.title[0].value and not [table for table in app.dataframe if "Does it hold?" in table.value.columns]
+    gate.set()
+    source = find_sources(AppSettings.from_environment())[0]
+    assert explanations.check(source, explanations.explain(source, 3, about=None, against=None, hide_truth=False)) == (
+        told.checks
+    )
+    app.run()
+    check_calm(app)
+    lines = stamp_lines(told.checks, told.target_rank, [path.name for path in told.path_evidence])
+    assert shown_table(app)["Points"].tolist() == [line.points for line in lines]
+
+
+def test_checks_that_fail_are_told() -> None:
+    """A thread that dies silently would look busy."""
+
+    def fail(report: Report) -> CaseChecks:
+        report(1, 4)
+        raise CaseError("there is no POI 9")
+
+    checking = Checking(fail)
+    with pytest.raises(RecapError, match="there is no POI 9"):
+        checking.wait()
+    assert checking.is_over and checking.share == 0.25
 
 
 def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: str) -> list[list[str]]:

@@ -1,5 +1,7 @@
 """Questions to one explanation that take a second or more."""
 
+from typing import Final
+
 import streamlit as st
 
 from analysis.explain.explanation import FullExplanation
@@ -11,6 +13,9 @@ from app.components.text import quiet, section
 from app.sources import Source
 from recap.printable import markdown_text
 
+SECONDS_A_PLACE: Final = 2e-5
+"""What a search takes, measured among a million places: twenty seconds of processor, more with sets of evidence."""
+
 
 def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
     """Questions that take a second or more: asked for, never on their own."""
@@ -20,13 +25,17 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         asked = st.button("Search", icon=":material/search:", key="search")
     words = state.words()
     quiet(words.say("search_note"))
+    if explanations.takes_long_to_check(source):
+        seconds = round(shown.num_places * SECONDS_A_PLACE)
+        quiet(f"Among {shown.num_places:,} places expect {seconds} seconds and more.")
     key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
     if asked:
         st.session_state["searched"] = key
     if st.session_state.get("searched") != key:
         return
     with st.spinner("Trying edits and sets of evidence"):
-        within = k if shown.target_rank <= k else None
+        weighs = explanations.open_predictor(source).weighs_clues
+        within = k if shown.target_rank <= k and not weighs else None
         hide_truth = shown.truth is None
         deeper = explanations.search(source, shown.case, shown.target, shown.rival, shown.edits, within, hide_truth)
     flip, tried = deeper.contrast.flip, deeper.contrast.tried
@@ -37,7 +46,9 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         st.markdown(
             f"Of {tried} single edits, the smallest that turns the order round is `{flip.text}`: then {margin}."
         )
-    if deeper.minimal_sets is None:
+    if weighs:
+        st.markdown("Sets of evidence are not searched: in this model a clue's points change with what it reads.")
+    elif deeper.minimal_sets is None:
         st.markdown(f"It is not within the top {k}, so there is no set of evidence that keeps it there.")
     for found in deeper.minimal_sets or []:
         st.markdown(markdown_text(describe_set(found)))

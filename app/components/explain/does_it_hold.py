@@ -1,10 +1,13 @@
 """Does it hold?: how much of the margin is exact, a measured stamp for each row, and how the chosen row was checked."""
 
+from typing import Final
+
 import pandas as pd
 import streamlit as st
 
 from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
+from analysis.explain.placebo import NUM_PLACEBOS
 from analysis.explain.row_checks import describe_people, describe_placebos, describe_seeds
 from analysis.explain.stamp_table import path_lines, shown_first, stamp_finding, stamp_lines
 from analysis.explain.stamps import RowStamp
@@ -14,11 +17,39 @@ from analysis.figures.row_checks import describe_seed_chart, plot_placebos, plot
 from analysis.formatting import percent
 from analysis.records.score_rows import ROW_LABELS
 from app import state
+from app.cached import explanations
+from app.cached.checking import Checking
 from app.cached.figures import drawn
 from app.components.text import quiet, section
+from app.sources import Source
 from recap.printable import markdown_text
 
+POLL_SECONDS: Final = 1.0
 _TABLE, _CHOSEN = "stamps", "checked_row"
+
+
+def show_checks(source: Source, shown: FullExplanation) -> None:
+    """The checks of what is shown; among very many places they come when they are ready, and the page is not held."""
+    if not explanations.takes_long_to_check(source):
+        with st.spinner("Checking what holds"):
+            show_stamps(shown, explanations.check(source, shown))
+        return
+    checking = explanations.checking(source, shown)
+    if checking.checks is not None:
+        show_stamps(shown, checking.checks)
+        return
+    section("Does it hold?", help=state.words().say("holds_help"))
+    if checking.failure:
+        st.warning(f"The checks failed: {markdown_text(checking.failure)}")
+        return
+    st.fragment(_watch, run_every=POLL_SECONDS)(checking, shown.num_places)
+
+
+def _watch(checking: Checking, num_places: int) -> None:
+    """How far the checks are; the page is drawn anew when they are made."""
+    if checking.is_over:
+        st.rerun()
+    st.progress(checking.share, f"Checking every row against {NUM_PLACEBOS} placebos among {num_places:,} places")
 
 
 def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:

@@ -110,6 +110,9 @@ def show_paths(source: Source, shown: FullExplanation) -> None:
         if pick_place("paths-table", middle):
             st.rerun()
         _cut_card(source, shown, middle)
+    num_cut = sum(path.recounted_in is not None for path in shown.path_evidence)
+    if 0 < num_cut < len(shown.path_evidence):
+        quiet(f"Cut were the {num_cut} strongest: among {shown.num_places:,} places every cut takes long.")
     quiet(words.say("cuts_note"))
 
 

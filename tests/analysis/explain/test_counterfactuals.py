@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 import torch
 
+from analysis.explain import paths
 from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import RemoveVisit, SetEdge, parse_edits
 from analysis.explain.effects import effects
 from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.explanation import explain_fully
-from analysis.explain.leave_one_out import leave_one_out
-from analysis.explain.paths import cut_variants, path_evidence, two_hop_paths
+from analysis.explain.leave_one_out import Removals, leave_one_out
+from analysis.explain.paths import PathCuts, cut_variants, path_evidence, two_hop_paths
 from analysis.explain.score_parts import explain_case
 from recap.counterfactuals import History
 from recap.errors import CaseError
+from recap.evaluation import standings
 from recap.evaluation.ranks import rank_of
+from recap.evaluation.standings import Standings
 from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions
@@ -54,6 +57,38 @@ def test_one_batch_equals_single_passes() -> None:
     together = predictor.score_counterfactuals(variants)
     for index, variant in enumerate(variants):
         assert torch.allclose(predictor.score_counterfactuals([variant])[0], together[index], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [{}, {"evidence": EvidenceConfig(), "core_scope": "unvisited"}])
+def test_effects_are_those_of_whole_rows_of_totals(parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that an explanation takes away, in blocks of seven places and each copy once: the same ranks, all to 1e-9."""
+    monkeypatch.setattr(standings, "_BLOCK", 7)
+    predictor, repeated = small_predictor(**parts), 0
+    for number in range(0, 12, 2):
+        edited_case = build_edited_case(predictor, number)
+        for poi in (edited_case.target, int(edited_case.total_P.argmax())):
+            variants = [*Removals.of(edited_case, poi).variants, *PathCuts.of(edited_case, poi).variants]
+            repeated += len(variants) - len({variant.content for variant in variants})
+            whole = Standings.of_totals(predictor.score_counterfactuals(variants), poi)
+            told = effects(edited_case, variants, poi)
+            assert [effect.rank for effect in told] == whole.rank_M.tolist()
+            assert [effect.logit for effect in told] == pytest.approx(whole.logit_M.tolist(), abs=1e-9)
+            assert [effect.probability for effect in told] == pytest.approx(whole.probability_M.tolist(), abs=1e-9)
+    assert repeated > 0
+
+
+def test_paths_that_an_answer_has_no_time_for_are_told_without_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for three copies among all places: the strongest path is cut in three ways, the others are not."""
+    predictor = small_predictor()
+    monkeypatch.setattr(paths, "_CUT_SCORES", 3 * predictor.dataset.num_pois)
+    several = [build_edited_case(predictor, number) for number in range(len(predictor.cases))]
+    edited_case = next(case for case in several if len(two_hop_paths(case, case.target)) > 1)
+    told = explain_fully(predictor, edited_case.case.number)
+    first, *others = told.path_evidence
+    assert first.frozen is not None and first.recounted_in is not None and first.recounted_out is not None
+    assert others and all(path.frozen is path.recounted_in is path.recounted_out is None for path in others)
+    items = [entry.item for entry in told.leave_one_out or [] if entry.item.kind == "path"]
+    assert [item.key for item in items] == [first.middle]
 
 
 def test_masking_everything_leaves_positions_alone() -> None:
@@ -213,7 +248,7 @@ def test_path_evidence_adds_up_and_names_its_rows() -> None:
     squared = (predictor.graph.adjacency @ predictor.graph.adjacency).toarray()
     for number in range(len(predictor.cases)):
         edited_case = build_edited_case(predictor, number)
-        evidence = path_evidence(edited_case, edited_case.target, with_cuts=False)
+        evidence = path_evidence(edited_case, edited_case.target, {})
         assert sum(path.product for path in evidence) == pytest.approx(squared[edited_case.source, edited_case.target])
         for path in evidence:
             for rows, count in ((path.rows_in, path.count_in), (path.rows_out, path.count_out)):

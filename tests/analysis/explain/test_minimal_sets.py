@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from analysis.explain.addend_sets import count_sets
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.effects import rank_and_probability
 from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from analysis.explain.minimal_sets import EvidenceSet, describe_set, minimal_sets
 from recap.errors import CaseError
@@ -54,7 +53,7 @@ def ranks_without(edited_case: EditedCase, candidate: int, sets: list[frozenset[
     """By forward passes, one for each set of items taken away."""
     items = evidence_items(edited_case, candidate)
     variants = [without(edited_case, candidate, [items[i] for i in sorted(chosen)]) for chosen in sets]
-    return rank_and_probability(edited_case.predictor.score_counterfactuals(variants), candidate)[2].tolist()
+    return [rank_of(total_P, candidate) for total_P in edited_case.predictor.score_counterfactuals(variants)]
 
 
 def check_against_brute_force(edited_case: EditedCase, candidate: int, k: int, largest: int) -> set[tuple[str, int]]:

@@ -1,0 +1,61 @@
+"""Standings block by block: a table to count by hand, and the law that blocks say what whole rows of totals say."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from recap.evaluation import standings
+from recap.evaluation.standings import Addends, ScoreBlocks, Standings, standings_of_states
+
+
+def layer(weight_PD: Tensor, bias_P: Tensor) -> nn.Linear:
+    """An output layer with these numbers."""
+    output = nn.Linear(weight_PD.shape[1], len(weight_PD), dtype=torch.float64).requires_grad_(False)
+    output.weight.copy_(weight_PD)
+    output.bias.copy_(bias_P)
+    return output
+
+
+def test_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five places in blocks of two; place 2 ties with place 4, and an addend lifts place 0 past both in scoring 1."""
+    monkeypatch.setattr(standings, "_BLOCK", 2)
+    output = layer(torch.tensor([[0.0], [3.0], [2.0], [1.0], [2.0]], dtype=torch.float64), torch.zeros(5))
+    state_MD = torch.tensor([[1.0], [1.0], [0.0]], dtype=torch.float64)
+    addends = Addends(torch.tensor([1, 2]), torch.tensor([0, 2]), torch.tensor([2.5, -1.0], dtype=torch.float64))
+    found = standings_of_states(output, state_MD, addends, 2)
+    # Totals: 0 3 2 1 2, then 2.5 3 2 1 2, then 0 0 -1 0 0.
+    assert found.logit_M.tolist() == [2.0, 2.0, -1.0]
+    assert found.rank_M.tolist() == [2.5, 3.5, 5.0]
+    assert found.probability_M.tolist()[2] == pytest.approx(0.3678794 / 4.3678794, abs=1e-7)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 12), st.integers(1, 5))
+def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, block: int) -> None:
+    """Whole numbers, so that sums are exact and ties are many; factors and fixed addends too."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.randint(-2, 3, shape, generator=generator).double()
+
+    output, state_MD = layer(drawn(places, 3), drawn(places)), drawn(scorings, 3)
+    chosen_MP = drawn(scorings, places) > 0
+    scoring_C, poi_C = chosen_MP.nonzero(as_tuple=True)
+    order_C = torch.randperm(len(poi_C), generator=generator)
+    addends = Addends(scoring_C[order_C], poi_C[order_C], drawn(len(poi_C)))
+    total_MP = output(state_MD).index_put((addends.scoring_C, addends.poi_C), addends.value_C, accumulate=True)
+    fixed_P, factor_P = drawn(places), drawn(places)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(standings, "_BLOCK", block)
+        for poi in range(places):
+            found, whole = standings_of_states(output, state_MD, addends, poi), Standings.of_totals(total_MP, poi)
+            assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)
+            torch.testing.assert_close(found.probability_M, whole.probability_M, rtol=0, atol=1e-12)
+        blocks = ScoreBlocks(output, state_MD, addends, fixed_P=fixed_P, factor_P=factor_P)
+        laid_out = torch.cat([total_MB for _, total_MB in blocks], dim=1)
+    expected = (output(state_MD) * factor_P + fixed_P).index_put(
+        (addends.scoring_C, addends.poi_C), addends.value_C, accumulate=True
+    )
+    assert torch.equal(laid_out, expected)
