@@ -51,7 +51,8 @@ def _what_was_run(runs: list[ArmResult], wanted: list[ArmResult]) -> str:
         return f" ({runs[0].note})"
     if len(runs) < len(wanted):
         seeds = ", ".join(str(run.seed) for run in runs)
-        return f" (of {len(wanted)} seeds {seeds} alone; each further one {wanted[-1].note})"
+        missing = next(run for run in wanted if run.note)
+        return f" (of {len(wanted)} seeds {seeds} alone; each further one {missing.note})"
     return ""
 
 
