@@ -36,6 +36,7 @@ from recap.rivals.configs import RIVALS
 from recap.scores import CaseBatch
 from recap.training.loop import TrainingLoop
 from recap.training.run import build_trainer, train
+from recap.training.timing import time_steps
 from recap.training_config import AnyTraining, TrainConfig
 
 PRESETS: Final = ("nyc", "tky", "ca", "nyc_tuned", "quick", "recap_evidence", "recap_weighed", "demo", "tiny")
@@ -45,12 +46,6 @@ TOLERANCE: Final = 1e-5
 WARM_UP_STEPS: Final = 3
 FASTEST: Final = {"precision": "bf16", "compile": True}
 METRICS: Final = ("n", "hr1", "hr20", "ndcg20", "mrr")
-
-
-def synchronise(device: torch.device) -> None:
-    """Wait for the card."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
 
 
 def new_trainer(dataset: Dataset, config: AnyTraining, folder: str, device: torch.device) -> TrainingLoop:
@@ -65,17 +60,7 @@ def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
     device, total = trainer.device, trainer.steps_per_epoch
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    for step in range(WARM_UP_STEPS):
-        trainer.take_step(step)
-    synchronise(device)
-    started, steps = time.perf_counter(), 0
-    while steps < total and (steps < 2 or time.perf_counter() - started < seconds):
-        trainer.take_step(WARM_UP_STEPS + steps)
-        steps += 1
-        if steps % 10 == 0:
-            synchronise(device)
-    synchronise(device)
-    a_step = (time.perf_counter() - started) / steps
+    a_step, steps = time_steps(trainer, seconds, warm_up=WARM_UP_STEPS)
     card = device.type == "cuda"
     return {
         "epoch_seconds": round(a_step * total, 3),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from pydantic import Field
@@ -21,6 +21,7 @@ from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.memory import peak_bytes, reset_peak
 from recap.training.run import build_trainer
+from recap.training.timing import synchronise, time_steps
 from recap.training_config import AnyTraining
 
 _WARM_UP_STEPS: Final = 2
@@ -80,58 +81,34 @@ def measure_costs(
 def _measure(arm: Arm, config: AnyTraining | None, dataset: Dataset, device: torch.device) -> ArmCost:
     """In a process of its own."""
     reset_peak()
-    if config is None:
-        return _measure_baseline(arm, dataset)
+    measured = _of_baseline(arm, dataset) if config is None else _of_training(config, dataset, device)
+    peak = peak_bytes()
+    return ArmCost(arm=arm.name, label=arm.label, peak_gb=None if peak is None else peak / 1e9, **measured)
+
+
+def _of_training(config: AnyTraining, dataset: Dataset, device: torch.device) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         trainer = build_trainer(dataset, config, Path(folder), device)
         trainer.begin_at(config.epochs)
-        _wait_for(device)
+        synchronise(device)
         ready = time.perf_counter()
-        for step in range(_WARM_UP_STEPS):
-            trainer.take_step(step)
-        _wait_for(device)
-        began, steps = time.perf_counter(), 0
-        while steps < trainer.steps_per_epoch and time.perf_counter() - began < _SECONDS:
-            trainer.take_step(_WARM_UP_STEPS + steps)
-            steps += 1
-            _wait_for(device)
-        a_step = (time.perf_counter() - began) / steps
+        a_step, _ = time_steps(trainer, _SECONDS, warm_up=_WARM_UP_STEPS)
         weights = trainer.model.state_dict()
         test = evaluate(trainer.kept_scorer(weights, config.epochs), dataset, trainer.graph, checkins=trainer.checkins)
-        return ArmCost(
-            arm=arm.name,
-            label=arm.label,
-            setup_seconds=ready - started,
-            test_seconds=test.seconds,
-            peak_gb=_peak_gb(),
-            epochs=config.epochs,
-            parameters=sum(tensor.numel() for tensor in weights.values() if tensor.is_floating_point()),
-            epoch_seconds=a_step * trainer.steps_per_epoch,
-        )
+    return {
+        "setup_seconds": ready - started,
+        "test_seconds": test.seconds,
+        "epochs": config.epochs,
+        "parameters": sum(tensor.numel() for tensor in weights.values() if tensor.is_floating_point()),
+        "epoch_seconds": a_step * trainer.steps_per_epoch,
+    }
 
 
-def _measure_baseline(arm: Arm, dataset: Dataset) -> ArmCost:
+def _of_baseline(arm: Arm, dataset: Dataset) -> dict[str, Any]:
     assert arm.baseline is not None
     started = time.perf_counter()
     graph = TransitionGraph.from_dataset(dataset)
     scorer = build_baseline(arm.baseline, dataset, graph)
     ready = time.perf_counter()
-    test = evaluate(scorer, dataset, graph)
-    return ArmCost(
-        arm=arm.name,
-        label=arm.label,
-        setup_seconds=ready - started,
-        test_seconds=test.seconds,
-        peak_gb=_peak_gb(),
-    )
-
-
-def _peak_gb() -> float | None:
-    peak = peak_bytes()
-    return None if peak is None else peak / 1e9
-
-
-def _wait_for(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    return {"setup_seconds": ready - started, "test_seconds": evaluate(scorer, dataset, graph).seconds}

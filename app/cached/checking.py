@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from analysis.explain.checks import CaseChecks
+from analysis.explain.state_totals import Report
 from app.cached.background import give_way, run_beside
 from recap.errors import RecapError
 
@@ -19,9 +20,6 @@ MANY_PLACES: Final = 250_000
 PATIENCE_S: Final = 10.0
 """How long in all the checks of a case are put off while pages are being made for visitors."""
 _ONE_AT_A_TIME: Final = threading.Lock()
-
-Report = Callable[[int, int], None]
-"""Told (done, in all)."""
 
 
 class Checking:

@@ -14,9 +14,10 @@ from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
+from analysis.explain.state_totals import Report
 from analysis.long_tail.misses import describe_misses, label_misses
 from app.cached import datasets, models
-from app.cached.checking import MANY_PLACES, Checking, Report
+from app.cached.checking import MANY_PLACES, Checking
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.cached.threads import TURNS

@@ -1,0 +1,38 @@
+"""How long a training's steps take, for benchmarks and tables of costs."""
+
+import time
+from typing import Final
+
+import torch
+
+from recap.training.loop import TrainingLoop
+
+_LEAST_STEPS: Final = 2
+_STEPS_AT_ONCE: Final = 10
+"""Steps between two waits for a card, which works on while the next ones are asked for."""
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for the card."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def time_steps(trainer: TrainingLoop, seconds: float, *, warm_up: int) -> tuple[float, int]:
+    """Wall seconds of a step, over as many as fit into the time, an epoch at most; and how many these were.
+
+    Args:
+        trainer: at the beginning of an epoch, see `TrainingLoop.begin_at`.
+        warm_up: steps that come before and do not count.
+    """
+    for step in range(warm_up):
+        trainer.take_step(step)
+    synchronise(trainer.device)
+    started, steps, total = time.perf_counter(), 0, trainer.steps_per_epoch
+    while steps < total and (steps < _LEAST_STEPS or time.perf_counter() - started < seconds):
+        trainer.take_step(warm_up + steps)
+        steps += 1
+        if steps % _STEPS_AT_ONCE == 0:
+            synchronise(trainer.device)
+    synchronise(trainer.device)
+    return (time.perf_counter() - started) / steps, steps
