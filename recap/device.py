@@ -1,11 +1,20 @@
 """Which device computes: the processor, or one named GPU; and with how many threads."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
+from typing import Final, TypeVar
 
 import torch
 
 from recap.errors import ConfigError
+
+MOST_SIDE_BY_SIDE: Final = 4
+"""Threads that read memory side by side: more would wait for it."""
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def choose_device(name: str) -> torch.device:
@@ -36,3 +45,21 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], at_least: int = 1) -> list[Result]:
+    """Do a part of the items in each of a few threads, one where there is one core; results in the items' order.
+
+    For work that is spent in torch, which lets other threads run. A thread has torch's modes of its own, such as
+    `torch.inference_mode`; under `one_thread` each computes alone.
+
+    Args:
+        work: gets neighbouring items.
+        at_least: how many a thread is worth.
+    """
+    threads = max(1, min(MOST_SIDE_BY_SIDE, os.cpu_count() or 1, len(items) // at_least))
+    if threads == 1:
+        return [work(items)]
+    ends = [len(items) * number // threads for number in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, [items[start:end] for start, end in pairwise(ends)]))

@@ -4,6 +4,7 @@ Shape suffixes: P POIs, M variants.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from pydantic import Field
@@ -24,6 +25,13 @@ class Effect(Config):
     logit_change: float
     probability_change: float
     rank_change: float = Field(description="Positive is worse: the candidate fell.")
+
+
+def two_hops_off(edited_case: EditedCase) -> Counterfactual | None:
+    """The case without its token, where that takes all two-hop evidence away: no addends of evidence beside it."""
+    if edited_case.is_active("evidence") or not edited_case.is_active("graph_token"):
+        return None
+    return replace(edited_case.variant, off=edited_case.variant.off | {"graph_token"})
 
 
 def rank_without_two_hops(edited_case: EditedCase, candidate: int) -> float | None:

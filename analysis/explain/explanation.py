@@ -1,6 +1,7 @@
 """The whole explanation of one case, as one typed object behind every rendering."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pydantic import Field
@@ -10,7 +11,7 @@ from analysis.explain.checks import CaseChecks, check_case, choose_rival
 from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
-from analysis.explain.effects import Effect, effects, rank_without_two_hops
+from analysis.explain.effects import Effect, effects, rank_without_two_hops, two_hops_off
 from analysis.explain.faithfulness import Faithfulness, faithfulness
 from analysis.explain.leave_one_out import LeftOut, Removals
 from analysis.explain.minimal_sets import EvidenceSet, minimal_sets
@@ -139,12 +140,12 @@ def explain_edited_case_fully(
     rival = choose_rival(edited_case) if against is None else against
     split_up = contrast(edited_case, target, rival, search=search)
     base = explain_edited_case(edited_case, top=top, extra=(rival,))
-    left_out, cut = _counterfactuals(edited_case, target) if counterfactuals else (None, {})
+    asked = _Counterfactuals.of(edited_case, target) if counterfactuals else _Counterfactuals()
     revisits = [
         revisit_evidence(edited_case, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
     ]
     graph_token = edited_case.predictor.model.graph_token
-    told = _sentence_input(edited_case, base, split_up, revisits[0])
+    told = _sentence_input(edited_case, base, split_up, revisits[0], asked.without_two_hops)
     return FullExplanation(
         **{name: getattr(base, name) for name in CaseExplanation.model_fields},
         split=c.SPLIT_NAMES[edited_case.split],
@@ -157,12 +158,12 @@ def explain_edited_case_fully(
         edits=write_edits(edited_case.edits),
         rival=rival,
         revisits=revisits,
-        path_evidence=path_evidence(edited_case, target, cut),
+        path_evidence=path_evidence(edited_case, target, asked.cut),
         contrast=split_up,
         trips=told.trips,
         rank_without_two_hops=told.rank_without_two_hops,
         sentences={register: render_sentences(told, register) for register in REGISTERS},
-        leave_one_out=left_out,
+        leave_one_out=asked.left_out,
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
         minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
         faithfulness=faithfulness(edited_case, target) if search else None,
@@ -170,16 +171,41 @@ def explain_edited_case_fully(
     )
 
 
-def _counterfactuals(edited_case: EditedCase, target: int) -> tuple[list[LeftOut], dict[int, dict[str, Effect]]]:
-    """Every item left out, and every path cut: scored together, since all places' weights are read once for all."""
-    removals, cuts = Removals.of(edited_case, target), PathCuts.of(edited_case, target)
-    results = effects(edited_case, [*removals.variants, *cuts.variants], target)
-    split = len(removals.variants)
-    return removals.told(results[:split]), cuts.told(results[split:])
+@dataclass(frozen=True, eq=False)
+class _Counterfactuals:
+    """What a full explanation asks of one place besides its score.
+
+    Attributes:
+        left_out: every item left out; None where not asked.
+        cut: every path cut, see `PathCuts.told`.
+        without_two_hops: without the token, where that takes all two-hop evidence away; None where it does not.
+    """
+
+    left_out: list[LeftOut] | None = None
+    cut: dict[int, dict[str, Effect]] = field(default_factory=dict)
+    without_two_hops: Effect | None = None
+
+    @classmethod
+    def of(cls, edited_case: EditedCase, target: int) -> "_Counterfactuals":
+        """All of them scored together, since all places' weights are read once for all."""
+        removals, cuts, off = (
+            Removals.of(edited_case, target),
+            PathCuts.of(edited_case, target),
+            two_hops_off(edited_case),
+        )
+        variants = [*removals.variants, *cuts.variants, *([] if off is None else [off])]
+        results = effects(edited_case, variants, target)
+        first, last = len(removals.variants), len(removals.variants) + len(cuts.variants)
+        without = None if off is None else results[-1]
+        return cls(removals.told(results[:first]), cuts.told(results[first:last]), without)
 
 
 def _sentence_input(
-    edited_case: EditedCase, explanation: CaseExplanation, split_up: Contrast, revisit: RevisitEvidence
+    edited_case: EditedCase,
+    explanation: CaseExplanation,
+    split_up: Contrast,
+    revisit: RevisitEvidence,
+    without_two_hops: Effect | None,
 ) -> SentenceInput:
     rows, user = training_rows(edited_case.predictor), explanation.user
     source, target = explanation.source, explanation.target
@@ -204,5 +230,7 @@ def _sentence_input(
         trips=count_trips(rows.users(source, target), user),
         edges_edited=bool(edited_case.variant.edges),
         strongest=strongest,
-        rank_without_two_hops=rank_without_two_hops(edited_case, target),
+        rank_without_two_hops=(
+            rank_without_two_hops(edited_case, target) if without_two_hops is None else without_two_hops.rank
+        ),
     )

@@ -114,7 +114,7 @@ def _explain(
 
 
 def takes_long_to_check(source: Source) -> bool:
-    """Whether a case is checked beside the page, see `checking`, since there are very many places."""
+    """Whether a case is checked beside the page, see `checking`, since there are many places."""
     return datasets.open_dataset(source).dataset.num_pois > MANY_PLACES
 
 

@@ -30,7 +30,7 @@ from recap.errors import RecapError
 if TYPE_CHECKING:
     from analysis.records.loaded_dataset import LoadedDataset
 
-STAND_BACK_S: Final = 0.5
+STAND_BACK_S: Final = 3.0
 """How long a turn is put off while pages are being made for visitors; then it is taken, or it would never come."""
 Report = Callable[[float, int], None]
 """Told (cases done, cases in all); one that one of six models has ranked is a sixth of a case."""

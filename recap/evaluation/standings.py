@@ -7,16 +7,19 @@ processor's cache until it is counted.
 Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C addends.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 
+from recap.device import one_thread, side_by_side
 from recap.evaluation.ranks import Ranks, rank_totals
 
 _BLOCK: Final = 2048
+_WORTH_A_THREAD: Final = 64
+"""Blocks: below some hundred thousand places threads would wait for Python more than they compute."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,22 +71,31 @@ class Addends:
         return cls(torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=dtype))
 
 
+@one_thread()
 def standings_of_states(output: nn.Linear, state_MD: Tensor, addends: Addends, poi: int) -> Standings:
-    """Standings of a place in scorings ``output(state) + addends``.
+    """Standings of a place in scorings ``output(state) + addends``; the processor's cores share many blocks.
 
     Args:
         output: l_core(d) = w_d . h + b_d (Eq. 5).
     """
     blocks = ScoreBlocks(output, state_MD, addends)
-    start = poi - poi % _BLOCK
-    own_M1 = blocks.totals(start)[:, poi - start, None].clone()  # as the block below has it, to the last digit
-    better_M = torch.zeros(len(state_MD), dtype=torch.int64)
-    tied_M, sums = torch.zeros_like(better_M), []
-    for _, total_MB in blocks:
-        better_M += (total_MB > own_M1).sum(1, dtype=torch.int32)  # a fifth of the time of int64
-        tied_M += (total_MB == own_M1).sum(1, dtype=torch.int32)
-        sums.append(torch.logsumexp(total_MB, dim=1))
-    return Standings(own_M1[:, 0], torch.logsumexp(torch.stack(sums), dim=0), Ranks(better_M, tied_M).mean_B)
+    own = blocks.start_of(poi)
+    own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # as the block below has it, to the last digit
+
+    def read(starts: Sequence[int]) -> tuple[Tensor, Tensor, list[Tensor]]:
+        better_M = torch.zeros(len(state_MD), dtype=torch.int64)
+        tied_M, sums = torch.zeros_like(better_M), []
+        with torch.inference_mode():  # a thread has modes of its own
+            for start in starts:
+                total_MB = blocks.totals(start)
+                better_M += (total_MB > own_M1).sum(1, dtype=torch.int32)  # a fifth of the time of int64
+                tied_M += (total_MB == own_M1).sum(1, dtype=torch.int32)
+                sums.append(torch.logsumexp(total_MB, dim=1))
+        return better_M, tied_M, sums
+
+    better, tied, sums = zip(*side_by_side(read, blocks.starts, _WORTH_A_THREAD), strict=True)
+    log_sum_M = torch.logsumexp(torch.stack([each for some in sums for each in some]), dim=0)
+    return Standings(own_M1[:, 0], log_sum_M, Ranks(sum(better), sum(tied)).mean_B)
 
 
 class ScoreBlocks:
@@ -107,6 +119,15 @@ class ScoreBlocks:
         order_C = torch.argsort(addends.poi_C, stable=True)
         self._addends = Addends(addends.scoring_C[order_C], addends.poi_C[order_C], addends.value_C[order_C])
 
+    @property
+    def starts(self) -> range:
+        """The place that each block begins at."""
+        return range(0, self._output.out_features, _BLOCK)
+
+    def start_of(self, poi: int) -> int:
+        """The place that its block begins at."""
+        return poi - poi % _BLOCK
+
     def totals(self, start: int) -> Tensor:
         """Totals (M, B) of the block that begins at a place."""
         places = slice(start, start + _BLOCK)
@@ -122,5 +143,5 @@ class ScoreBlocks:
         return total_MB
 
     def __iter__(self) -> Iterator[tuple[int, Tensor]]:
-        for start in range(0, self._output.out_features, _BLOCK):
+        for start in self.starts:
             yield start, self.totals(start)

@@ -25,8 +25,8 @@ def show_counterfactual_search(source: Source, shown: FullExplanation) -> None:
         asked = st.button("Search", icon=":material/search:", key="search")
     words = state.words()
     quiet(words.say("search_note"))
-    if explanations.takes_long_to_check(source):
-        seconds = round(shown.num_places * SECONDS_A_PLACE)
+    seconds = round(shown.num_places * SECONDS_A_PLACE)
+    if seconds > 1:
         quiet(f"Among {shown.num_places:,} places expect {seconds} seconds and more.")
     key = (source.token, shown.case, shown.target, shown.rival, shown.edits, k)
     if asked:

@@ -29,7 +29,7 @@ _TABLE, _CHOSEN = "stamps", "checked_row"
 
 
 def show_checks(source: Source, shown: FullExplanation) -> None:
-    """The checks of what is shown; among very many places they come when they are ready, and the page is not held."""
+    """The checks of what is shown; among many places they come when they are ready, and the page is not held."""
     if not explanations.takes_long_to_check(source):
         with st.spinner("Checking what holds"):
             show_stamps(shown, explanations.check(source, shown))

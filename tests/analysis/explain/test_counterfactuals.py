@@ -11,7 +11,7 @@ from analysis.explain import paths
 from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import RemoveVisit, SetEdge, parse_edits
-from analysis.explain.effects import effects
+from analysis.explain.effects import effects, rank_without_two_hops, two_hops_off
 from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.explanation import explain_fully
 from analysis.explain.leave_one_out import Removals, leave_one_out
@@ -323,3 +323,16 @@ def test_inactive_parts_are_told_and_never_items() -> None:
     assert edited_case.inactive == ["prior", "correction"]
     assert {item.kind for item in evidence_items(edited_case, edited_case.target)} <= {"checkin", "user", "graph_token"}
     assert effects(edited_case, [], 0) == []
+
+
+@pytest.mark.parametrize("edits", ["", "off:prior", "off:graph_token"])
+def test_the_rank_without_two_hops_is_that_of_every_case(edits: str) -> None:
+    """Scored among the other copies of the page, it is the rank that the removal over all cases takes."""
+    moved = 0
+    for number in range(8):
+        edited_case = build_edited_case(small_predictor(), number, parse_edits(edits))
+        told = explain_fully(small_predictor(), number, edits=parse_edits(edits)).rank_without_two_hops
+        assert told == rank_without_two_hops(edited_case, edited_case.target)
+        assert (two_hops_off(edited_case) is None) == (told is None) == (edits == "off:graph_token")
+        moved += told != rank_of(edited_case.total_P, edited_case.target)
+    assert moved > 2

@@ -49,6 +49,7 @@ def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, b
     fixed_P, factor_P = drawn(places), drawn(places)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(standings, "_BLOCK", block)
+        patch.setattr(standings, "_WORTH_A_THREAD", 1 + seed % 3)  # read by one thread, and by several
         for poi in range(places):
             found, whole = standings_of_states(output, state_MD, addends, poi), Standings.of_totals(total_MP, poi)
             assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)
