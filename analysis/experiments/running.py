@@ -13,6 +13,7 @@ import torch
 
 from analysis.compare.paired import compare_means, comparison_rows
 from analysis.experiments.costs import Costs, measure_costs
+from analysis.experiments.earlier import EarlierRows
 from analysis.experiments.estimates import estimated_time
 from analysis.experiments.machine import describe_machine, today
 from analysis.experiments.results import (
@@ -57,6 +58,8 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
+    """A row; its records are empty where it was not measured here."""
+
     result: ArmResult
     records: pd.DataFrame
 
@@ -72,6 +75,7 @@ def run_experiment(
     stop: StopRequest = lambda: False,
     trains: bool = True,
     costs_anew: bool = False,
+    earlier: Path | None = None,
 ) -> ExperimentResult:
     """Train and measure every arm under every seed; what is already there is used, what was cut off is continued.
 
@@ -83,17 +87,20 @@ def run_experiment(
         stop: polled at every training step; True ends the experiment early, resumable.
         trains: whether what is not there yet is trained; else it is a row "not run" with its estimated time.
         costs_anew: measure what arms cost although an earlier run did.
+        earlier: a result file whose rows stand where their training is not in ``out``.
 
     Raises:
-        DataError: ``out`` holds results of another dataset.
+        DataError: ``out`` or ``earlier`` holds results of another dataset.
     """
     folder = out / spec.name
-    costs = ExperimentResult.load(folder / RESULT, dataset.hash).costs if (folder / RESULT).is_file() else None
+    known = EarlierRows() if earlier is None else EarlierRows.load(earlier, dataset.hash, spec.name)
+    kept = ExperimentResult.load(folder / RESULT, dataset.hash).costs if (folder / RESULT).is_file() else None
+    costs = known.costs if kept is None else kept
     folder.mkdir(parents=True, exist_ok=True)
     graph = TransitionGraph.from_dataset(dataset)
     done: list[_Measured] = []
     wanted = [(arm, seed) for arm in spec.arms for seed in _seeds(spec, arm)]
-    result = _result(spec, dataset, done, costs, command, finished=False)
+    result = _result(spec, dataset, done, known, costs, command, finished=False)
     for arm, seed in wanted:
         if arm.baseline is not None:
             done.append(_measure_baseline(arm, dataset, graph))
@@ -104,15 +111,18 @@ def run_experiment(
         else:
             config = spec.train_config(arm, seed)
             digest = training_digest(dataset, config, spec.test_points)
-            at = out / _TRAININGS / digest
-            if trains or (at / SUMS).is_file():
+            at, row = out / _TRAININGS / digest, known.row(digest)
+            if row is not None and not (at / SUMS).is_file():
+                done.append(_as_known(arm, row))
+            elif trains or (at / SUMS).is_file():
                 trained = _train(config, dataset, at, spec.test_points, device, log, stop, arm.label)
                 if trained is None:
                     return result
                 done.append(_measure_training(arm, trained, digest, dataset, graph))
             else:
-                done.append(_without_values(arm, seed, f"not run, {estimated_time(at.parent, config)}"))
-        result = _result(spec, dataset, done, costs, command, finished=len(done) == len(wanted))
+                note = known.note(arm.name, seed) or f"not run, {estimated_time(at.parent, config)}"
+                done.append(_without_values(arm, seed, note))
+        result = _result(spec, dataset, done, known, costs, command, finished=len(done) == len(wanted))
         result.save(folder / RESULT)
     if spec.costs and (costs is None or costs_anew):
         measured = measure_costs(spec, dataset, device, log, stop)
@@ -246,6 +256,12 @@ def _without_values(arm: Arm, seed: int | None, note: str) -> _Measured:
     return _Measured(result, pd.DataFrame())
 
 
+def _as_known(arm: Arm, row: ArmResult) -> _Measured:
+    """A row of an earlier result, beside what the arm is now called and held against."""
+    described = {"arm": arm.name, "label": arm.label, "changes": arm.changes, **_beside(arm)}
+    return _Measured(ArmResult.parse(row.model_dump() | described), pd.DataFrame())
+
+
 def _beside(arm: Arm) -> dict[str, Any]:
     """What stands beside an arm's numbers."""
     return {"paper": arm.paper, "public": arm.public, "reason": arm.note}
@@ -277,6 +293,7 @@ def _result(
     spec: ExperimentSpec,
     dataset: Dataset,
     done: list[_Measured],
+    known: EarlierRows,
     costs: Costs | None,
     command: str,
     *,
@@ -294,7 +311,7 @@ def _result(
         columns=spec.columns,
         average_rank=spec.average_rank,
         arms=tuple(measured.result for measured in done),
-        comparisons=_comparisons(spec, done) if finished else (),
+        comparisons=_comparisons(spec, done, known) if finished else (),
         costs=costs,
         finished=finished,
         command=command,
@@ -304,9 +321,10 @@ def _result(
     )
 
 
-def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmComparison, ...]:
+def _comparisons(spec: ExperimentSpec, done: list[_Measured], known: EarlierRows) -> tuple[ArmComparison, ...]:
     """Differences between arms, each arm's case values averaged over its seeds."""
     rows: list[ArmComparison] = []
+    results = tuple(measured.result for measured in done)
     for one, other in spec.compare:
         sides = [
             [measured.records for measured in done if measured.result.arm == name and measured.result.values]
@@ -314,6 +332,9 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
         ]
         if not all(sides):
             continue  # not run, or not imported: nothing to compare
+        if any(records.empty for side in sides for records in side):
+            rows += known.comparisons(one, other, results)
+            continue
         table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=("all", "tail"))
         rows += [
             ArmComparison(

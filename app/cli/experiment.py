@@ -48,6 +48,10 @@ def run(
     costs: Annotated[
         bool, typer.Option("--costs", help="Measure anew what each arm costs, where the experiment asks for it.")
     ] = False,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="A result file of another machine: its rows stand where their training is not in --out."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm; run it again to continue where it stopped."""
@@ -82,6 +86,7 @@ def run(
             stop=lambda: bool(stopped),
             trains=train,
             costs_anew=costs,
+            earlier=earlier,
         )
     if as_json:
         print_json(result.model_dump(mode="json"))

@@ -1,6 +1,7 @@
 """Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
 
 import json
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -54,6 +55,7 @@ def run(
     dataset: Dataset | None = None,
     stop_after: int | None = None,
     trains: bool = True,
+    earlier: Path | None = None,
 ) -> ExperimentResult:
     steps = 0
 
@@ -71,6 +73,7 @@ def run(
         log=lambda line: None,
         stop=stop,
         trains=trains,
+        earlier=earlier,
     )
 
 
@@ -135,6 +138,31 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert again.finished
     assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[2:4]]
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+
+
+def test_rows_of_an_earlier_result_stand_where_nothing_is_trained(
+    done: tuple[ExperimentResult, Path], tmp_path: Path
+) -> None:
+    """Another machine has the file alone: the same table without a training, one more seed beside it, differences of
+    the same trainings only; a training that is there counts for more than the file."""
+    result, folder = done
+    path = folder / "two-arms" / RESULT
+    moved = run(check_spec(SPEC), tmp_path, trains=False, earlier=path)
+    assert moved.finished and numbers(moved) == numbers(result) and moved.comparisons
+    assert not (tmp_path / "trainings").exists()
+    more = run(check_spec(SPEC | {"seeds": [1, 2, 3]}), tmp_path, trains=False, earlier=path)
+    rows = [(arm.arm, arm.seed, bool(arm.values)) for arm in more.arms if arm.arm != "count"]
+    assert rows == [(name, seed, seed < 3) for name in ("plain", "no-graph") for seed in (1, 2, 3)]
+    assert more.comparisons == moved.comparisons
+    trained = run(check_spec(SPEC | {"seeds": [1, 2, 3]}), tmp_path, earlier=path)
+    assert len(list((tmp_path / "trainings").iterdir())) == 2 and not trained.comparisons
+    assert all(arm.values for arm in trained.arms)
+    wrong, copy = tmp_path / "wrong.json", shutil.copytree(folder, tmp_path / "copy")
+    measured = repr(result.arms[0].values["every_step"]["all"]["hr1"])
+    wrong.write_text(path.read_text().replace(measured, "0.999"))
+    assert numbers(run(check_spec(SPEC), copy, earlier=wrong)) == numbers(result)
+    with pytest.raises(DataError, match="expected 'other' on"):
+        run(check_spec(SPEC | {"name": "other"}), tmp_path, earlier=path)
 
 
 def test_what_is_not_trained_is_a_row_with_its_time(done: tuple[ExperimentResult, Path]) -> None:
