@@ -210,18 +210,21 @@ def _costs(result: ExperimentResult) -> Cells:
     """Wall seconds and memory of each arm, all of one run, and what a whole training adds up to."""
     if result.costs is None:
         return Cells([], [])
-    heads = ["learned numbers", "set-up, s", "s an epoch", "epochs", "whole training, min", "test, s", "memory, GB"]
+    heads = ["learned numbers", "set-up, s", "s an epoch", "epochs", "all epochs, min", "and validations, min"]
+    heads += ["test, s", "memory, GB"]
     rows = []
     for arm in result.costs.arms:
-        whole = None
+        steps = validated = None
         if arm.epochs is not None and arm.epoch_seconds is not None:
-            whole = (arm.setup_seconds + arm.epochs * arm.epoch_seconds) / 60
+            steps = (arm.setup_seconds + arm.epochs * arm.epoch_seconds) / 60
+            validated = steps + arm.epochs * arm.test_seconds / 60
         values = (
             (arm.parameters, 0),
             (arm.setup_seconds, 1),
             (arm.epoch_seconds, 1),
             (arm.epochs, 0),
-            (whole, 1),
+            (steps, 1),
+            (validated, 1),
             (arm.test_seconds, 1),
             (arm.peak_gb, 2),
         )
