@@ -51,9 +51,9 @@ class CheckinTensors:
         """Tensors of all final check-ins of a dataset."""
         table = dataset.checkins
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-        return cls.from_arrays(
+        return cls._with_visits(
+            Visits.of(dataset),
             user=table[c.USER].to_numpy(np.int64),
-            poi=table[c.POI].to_numpy(np.int64),
             seconds=seconds,
             local_seconds=seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
             trajectory=table[c.TRAJECTORY].to_numpy(np.int64),
@@ -75,8 +75,20 @@ class CheckinTensors:
         A segment is one history; edited copies of one user's history are several segments of the same user.
         """
         visits = Visits.of_segments(user if segment is None else segment, poi)
-        of_visits = (visits.first_T, visits.next_visit_T, visits.visit_number_T)
-        arrays = (user, poi, *of_visits, seconds, local_seconds, trajectory)
+        return cls._with_visits(visits, user=user, seconds=seconds, local_seconds=local_seconds, trajectory=trajectory)
+
+    @classmethod
+    def _with_visits(
+        cls,
+        visits: Visits,
+        *,
+        user: np.ndarray,
+        seconds: np.ndarray,
+        local_seconds: np.ndarray,
+        trajectory: np.ndarray,
+    ) -> "CheckinTensors":
+        of_visits = (visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T)
+        arrays = (user, *of_visits, seconds, local_seconds, trajectory)
         return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "CheckinTensors":

@@ -4,8 +4,10 @@ Plain NumPy, so that tables about cases need no tensors; `history.CheckinTensors
 Shape suffix: T check-ins.
 """
 
+import threading
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,8 +36,12 @@ class Visits:
 
     @classmethod
     def of(cls, dataset: Dataset) -> "Visits":
-        """Of all final check-ins of a dataset."""
-        return cls.of_segments(dataset.checkins[c.USER].to_numpy(np.int64), dataset.checkins[c.POI].to_numpy(np.int64))
+        """Of all final check-ins of a dataset: one object for as long as the dataset is held, not to be written to."""
+        with _ordering:
+            if dataset not in _known:
+                table = dataset.checkins
+                _known[dataset] = cls.of_segments(table[c.USER].to_numpy(np.int64), table[c.POI].to_numpy(np.int64))
+            return _known[dataset]
 
     @classmethod
     def of_segments(cls, segment: np.ndarray, poi: np.ndarray) -> "Visits":
@@ -59,3 +65,8 @@ class Visits:
         # The target's visit number counts earlier visits; the source itself (row t) is not in C_t.
         earlier = self.visit_number_T[rows + 1] - 1 - (self.poi_T[rows + 1] == self.poi_T[rows])
         return earlier > 0
+
+
+_known: Final[WeakKeyDictionary[Dataset, Visits]] = WeakKeyDictionary()
+_ordering: Final = threading.Lock()
+"""Threads that need the same visits wait for the first: among millions of check-ins ordering takes seconds."""

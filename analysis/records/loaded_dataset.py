@@ -48,7 +48,7 @@ class LoadedDataset:
         """The same for a dataset in memory."""
         return cls(dataset, TransitionGraph.from_dataset(dataset))
 
-    @cached_property
+    @property
     def visits(self) -> Visits:
         """Every user's visits in order."""
         return Visits.of(self.dataset)

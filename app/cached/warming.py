@@ -46,6 +46,8 @@ def warm_up() -> None:
         models.open_model(sources[0])
         if sources[0].has_parts:
             explanations.get_ready(sources[0])
+        if refining.is_refined(sources[0]):
+            refining.refine(sources[0]).wait_for_draw()  # Overview has nothing to show before it
         tables.hops(sources[0])
         tables.lift(sources[0], "unseen")
         if sources[0].has_parts and not refining.is_large(sources[0]):

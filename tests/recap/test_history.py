@@ -1,5 +1,8 @@
 """Revisit candidates: the packed arrays equal a per-user dictionary, and never look ahead."""
 
+import gc
+import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from recap.model.tokens import suffix_rows
 from recap.scores import CaseBatch
 from recap.visits import NEVER, Visits
 from tests.checkins import LENIENT, small_dataset
+from tests.worlds import small_city
 
 Histories = list[list[int]]
 histories = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=20), min_size=1, max_size=4)
@@ -199,3 +203,16 @@ def test_check_ins_that_open_no_case_are_history() -> None:
     only = small_dataset(rows, config.model_copy(update={"history": "cases_only"}))
     assert count_transitions(only.checkins).equals(count_transitions(dataset.checkins))
     assert not describe_cases(only, TransitionGraph.from_dataset(only)).iloc[0]["in_history"]
+
+
+def test_visits_are_ordered_once_for_a_dataset() -> None:
+    """The same object to whoever asks, its arrays those of the tensors; gone with the dataset; another has its own."""
+    dataset = small_city()
+    other = replace(dataset)
+    visits = Visits.of(other)
+    assert Visits.of(other) is visits and Visits.of(dataset) is not visits
+    assert np.shares_memory(CheckinTensors.from_dataset(other).next_visit_T.numpy(), visits.next_visit_T)
+    gone = weakref.ref(visits)
+    del other, visits
+    gc.collect()
+    assert gone() is None
