@@ -30,7 +30,7 @@ from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, writ
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
 from recap.storage.parquet import read_validated
-from recap.storage.tensors import load_tensors, load_weights
+from recap.storage.tensors import Unfilled, load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig
 
 FORMAT_VERSION: Final = 2
@@ -264,7 +264,8 @@ class Checkpoint:
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         self._check_sizes(config, tensors)
-        model = Recap.for_dataset(config, dataset, graph, dtype)
+        with Unfilled():
+            model = Recap.for_dataset(config, dataset, graph, dtype)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 
@@ -287,7 +288,8 @@ class Checkpoint:
             raise CheckpointError(f"{self.folder.name} holds RECAP, no rival")
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
-        model = build_rival(train, City.of(dataset, graph), dtype)
+        with Unfilled():
+            model = build_rival(train, City.of(dataset, graph), dtype)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 

@@ -8,6 +8,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from recap.errors import CheckpointError, MissingTensorError, RecapError
 from recap.storage.atomic import current_umask, replacing
@@ -44,6 +45,21 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read as safetensors ({error})") from error
+
+
+class Unfilled(TorchFunctionMode):
+    """Modules that are built within it hold whatever memory held, for weights that `load_weights` fills next.
+
+    Among a million places drawing numbers that nobody reads takes seconds.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        named = kwargs or {}
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return named["tensor"] if "tensor" in named else args[0]
+        return func(*args, **named)
 
 
 def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], where: str) -> None:
