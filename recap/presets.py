@@ -106,13 +106,12 @@ def recap_evidence() -> TrainConfig:
 
 
 def recap_weighed() -> TrainConfig:
-    """RECAP whose state weighs the evidence: h_t says how much each clue counts at this step.
+    """RECAP whose state weighs the evidence: h_t and the step's pace say how much each clue counts at this step.
 
     With evidence of sessions, of further habits and of places new to the user, and a small network that reads a
-    candidate's clues together; chosen on NYC validation (docs/results.md). Without what removal did not show to pay:
-    the graph token, weights that depend on pace, visitors alike. The core scores no place by itself: it memorises those
-    of training, new ones too. No warm-transition loss, which moved the evidence towards steps that are known already.
-    Few epochs, rates that fall and a slow backbone: h_t soon memorises whose habits count.
+    candidate's clues together; chosen on NYC validation (docs/results.md). The core scores no place by itself: it
+    memorises those of training, new ones too. No warm-transition loss, which moved the evidence towards steps that are
+    known already. Few epochs, rates that fall and a slow backbone: h_t soon memorises whose habits count.
     """
     return TrainConfig(
         preset="recap_weighed",
@@ -127,11 +126,10 @@ def recap_weighed() -> TrainConfig:
             evidence=EvidenceConfig(
                 sessions=True,
                 habits=HabitsConfig(),
-                surroundings=SurroundingsConfig(own_category=True, known_too=True, alike_users=0),
-                weighing=WeighingConfig(network=32, by_step=False),
+                surroundings=SurroundingsConfig(own_category=True, known_too=True),
+                weighing=WeighingConfig(network=32),
             ),
             core_scope="nowhere",
-            use_graph=False,
         ),
         curriculum=_early_curriculum().model_copy(update={"warm_weight": 0.0}),
         optimiser=OptimiserConfig(
