@@ -1,10 +1,10 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
@@ -16,9 +16,9 @@ from recap.printable import markdown_text
 
 _WRITTEN = "_written_params"
 _LEFT = "_left_params"
-"""By field: values that the address had until this session wrote another, and when; until the browser shows that."""
-LATE_S: Final = 3.0
-"""A browser that still names a left value after so long has gone back on purpose."""
+"""By field: the values that the address had on this page before this session wrote others."""
+_CAME_WITH = "_came_with"
+"""The run that is at work, the address its click came with, and what this session had written until then."""
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
@@ -30,14 +30,18 @@ def incoming(name: str) -> str | None:
     """A query parameter that came with the address and was not written by this session.
 
     A key that is pressed while a page is still being drawn is sent with the address as it was before the page wrote
-    its own: that is no link, and following it would undo what was chosen last.
+    its own: that is no link, and following it would undo what was chosen last. Who goes back in the browser means it.
     """
     value = st.query_params.get(name)
     if value == st.session_state.get(_WRITTEN, {}).get(name):
-        st.session_state.get(_LEFT, {}).pop(name, None)
         return None
-    left_at = st.session_state.get(_LEFT, {}).get(name, {}).get(value)
-    return None if left_at is not None and time.monotonic() - left_at < LATE_S else value
+    return None if value in st.session_state.get(_LEFT, {}).get(name, ()) and not _went_back() else value
+
+
+def _went_back() -> bool:
+    """Whether this run follows the browser's own back or forward."""
+    run = get_script_run_ctx()
+    return run is not None and run.is_history_navigation
 
 
 def arrive_at(page: str) -> None:
@@ -49,20 +53,52 @@ def arrive_at(page: str) -> None:
 
 def write_param(name: str, value: str | None) -> None:
     """Show a value in the address; None removes it."""
+    _came_with()
     written = st.session_state.setdefault(_WRITTEN, {})
     before = written.get(name, st.query_params.get(name))
-    if before is not None and before != value:
-        st.session_state.setdefault(_LEFT, {}).setdefault(name, {})[before] = time.monotonic()
+    changed = before != value
+    if before is not None and changed:
+        st.session_state.setdefault(_LEFT, {}).setdefault(name, set()).add(before)
     written[name] = value
     if value is None:
         if name in st.query_params:
             del st.query_params[name]
-    elif st.query_params.get(name) != value:
+    elif changed or st.query_params.get(name) != value:  # a late click still names what the browser shows no more
         st.query_params[name] = value
+
+
+def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
+    """A widget's callback that leaves alone what was chosen since the browser last drew the widget.
+
+    A click brings the values of every widget. One whose value this session has just set still has the value before in
+    the browser, which looks as if it had been chosen; the address that came with the click tells, for it is late too.
+
+    Args:
+        names: the fields of the address that tell what the widget shows.
+    """
+
+    def choose() -> None:
+        address, written = _came_with()
+        if all(address.get(name) == written[name] for name in names if name in written):
+            act()
+
+    return choose
+
+
+def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
+    """The address that the browser sent, and what it should have been, both as before this run wrote to it."""
+    context = get_script_run_ctx()
+    run = None if context is None else context.cursors  # made anew for each run
+    kept = st.session_state.get(_CAME_WITH)
+    if kept is None or kept[0] is not run:
+        kept = (run, st.query_params.to_dict(), dict(st.session_state.get(_WRITTEN, {})))
+        st.session_state[_CAME_WITH] = kept
+    return kept[1], kept[2]
 
 
 def follow(params: Mapping[str, object]) -> None:
     """Put values into the address as if a link had brought them; empty ones are taken away."""
+    _came_with()
     for name, value in params.items():
         st.session_state.setdefault(_WRITTEN, {}).pop(name, None)
         st.session_state.get(_LEFT, {}).pop(name, None)

@@ -43,7 +43,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         format_func=lambda token: labels.get(token, token),
         label_visibility="collapsed",
         width=width,
-        on_change=choose,
+        on_change=state.unless_late(choose, "source", "predictions"),
         help="From the bundled city, your own folder, and what the app was started with.",
     )
 

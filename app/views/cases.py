@@ -136,7 +136,7 @@ def _collection_picker(shelf: Shelf, number: int) -> None:
         format_func=label,
         label_visibility="collapsed",
         width=230,
-        on_change=pick,
+        on_change=state.unless_late(pick, "recipe", "collection"),
     )
 
 
@@ -153,7 +153,7 @@ def _recipe_pills(found: dict[RecipeName, FoundCases]) -> None:
         RECIPES,
         key="recipe_pills",
         format_func=lambda name: words.sentence(f"{found[name].label} {found[name].count:,}"),
-        on_change=pick,
+        on_change=state.unless_late(pick, "recipe", "collection"),
     )
 
 

@@ -53,9 +53,11 @@ def view() -> None:
     notes = st.container()  # of their own: they come and go, and the map below must keep its place in the page
     with notes:
         numbers = chosen_cases(source, selection)
-    if st.session_state.pop("filters_changed", False) and len(numbers) and case not in numbers:
-        case = int(numbers[0])
-        state.set_case(case)
+    if st.session_state.get("filters_changed"):
+        if len(numbers) and case not in numbers:
+            case = int(numbers[0])
+            state.set_case(case)
+        st.session_state["filters_changed"] = False  # last: a click may end this run at any line above
     trajectory = read_trajectory(opened, case)
     with trajectory_slot:
         pick_trajectory(source, trajectory, numbers)
@@ -148,7 +150,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
             key="walker",
             label_visibility="collapsed",
             width=145,
-            on_change=to_next_user,
+            on_change=state.unless_late(to_next_user, "case"),
             help="A walker's number; without a test case that passes, the next walker who has one is shown.",
         )
     else:
@@ -159,7 +161,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
             format_func=user_name,
             label_visibility="collapsed",
             width=145,
-            on_change=to_user,
+            on_change=state.unless_late(to_user, "case"),
         )
     users = opened.cases[c.USER].to_numpy()  # ascending, as cases are
     first, end = np.searchsorted(users, [trajectory.user, trajectory.user + 1])
@@ -177,7 +179,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         format_func=lambda trajectory: names.get(trajectory, "earlier choice"),
         label_visibility="collapsed",
         width=200,
-        on_change=to_trajectory,
+        on_change=state.unless_late(to_trajectory, "case"),
     )
 
 
@@ -223,7 +225,7 @@ def filter_controls(source: Source) -> None:
             0,
             len(opened.cases) - 1,
             key="typed_case",
-            on_change=lambda: state.set_case(int(st.session_state["typed_case"])),
+            on_change=state.unless_late(lambda: state.set_case(int(st.session_state["typed_case"])), "case"),
         )
         register_control()
         st.toggle(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.records.loaded_dataset import LoadedDataset
@@ -128,7 +129,60 @@ def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatc
     app.query_params["case"] = str(first)
     app.button(key="next").click().run()
     assert app.query_params["case"] == str(third)
-    monkeypatch.setattr(state, "LATE_S", 0.0)  # as if the visitor had looked around meanwhile
+    monkeypatch.setattr(state, "_went_back", lambda: True)
     app.query_params["case"] = str(first)
     app.run()
     assert app.query_params["case"] == str(first) and "Stop" in texts(app)
+
+
+def test_a_click_that_comes_late_moves_nothing_else(source: Source) -> None:
+    """A click sent before the browser had the answer brings the slider, the number and the address of before.
+
+    The button, pressed once more, counts; what only looks changed does not, and a choice made on the new page does.
+    """
+    app = open_view("walk", case="2")
+    app.button(key="back").click().run()
+    assert app.query_params["case"] in ("1", ["1"])
+    app.query_params["case"] = "2"
+    app.button(key="back").click()
+    app.select_slider(key="step").set_value(2)
+    app.number_input(key="typed_case").set_value(2)
+    app.toggle(key="paths").set_value(False).run()
+    check_calm(app)
+    assert app.session_state["case"] == 0 and app.select_slider(key="step").value == 0
+    assert app.query_params["case"] in ("0", ["0"])
+    assert not app.toggle(key="paths").value
+    app.select_slider(key="step").set_value(2).run()
+    assert app.session_state["case"] == 2 and app.query_params["case"] in ("2", ["2"])
+
+
+def test_an_edit_undone_is_not_made_again_by_a_late_click(source: Source) -> None:
+    """The hour's slider still stands where the edit had put it when the click after Undo is sent."""
+    app = open_view("explain", case="3")
+    before = int(app.slider(key="edit_hour").value)  # type: ignore[arg-type]
+    app.slider(key="edit_hour").set_value((before + 5) % 24).run()
+    edits = app.query_params["edits"]
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert "edits" not in app.query_params and app.slider(key="edit_hour").value == before
+    app.query_params["edits"] = edits
+    app.slider(key="edit_hour").set_value((before + 5) % 24).run()
+    check_calm(app)
+    assert "edits" not in app.query_params and app.slider(key="edit_hour").value == before
+
+
+def test_a_filter_counts_though_a_click_ends_its_run(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is ended before it has moved to a case that passes leaves that to the next one."""
+    app = open_view("walk", case="2")
+    ended: list[int] = []
+    choose = state.set_case
+
+    def end_once(case: int) -> None:
+        if case != app.session_state["case"] and not ended:
+            ended.append(case)
+            st.rerun()
+        choose(case)
+
+    monkeypatch.setattr(state, "set_case", end_once)
+    app.button_group(key="show").set_value(["unseen"]).run()
+    check_calm(app)
+    assert ended == [app.session_state["case"]] != [2] and "does not pass the filters" not in texts(app)

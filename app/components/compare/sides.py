@@ -47,7 +47,7 @@ def _pick(name: str, label: str, options: dict[str, Option]) -> None:
         format_func=lambda token: state.words().sentence(options[token].label) if token in options else token,
         label_visibility="collapsed",
         width=205,
-        on_change=lambda: st.session_state.update({f"side_{name}": st.session_state[key]}),
+        on_change=state.unless_late(lambda: st.session_state.update({f"side_{name}": st.session_state[key]}), *_NAMES),
         help="Checkpoints, counters and imported predictions of this dataset. Grey in figures is A, blue is B.",
     )
 

@@ -61,8 +61,7 @@ def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
             accept_new_options=True,
             label_visibility="collapsed",
             width=225,
-            on_change=_picked,
-            args=(source, shown.case, pair, at, both[1 - at]),
+            on_change=state.unless_late(partial(_picked, source, shown.case, pair, at, both[1 - at]), "case", *_FIELDS),
             help="One of the best places, or type the name of any other and press Enter." + mark,
         )
     missing = st.session_state.pop("place_missing", None)

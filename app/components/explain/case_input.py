@@ -15,6 +15,6 @@ def case_input(total: int) -> None:
         key="explained_case",
         label_visibility="collapsed",
         width=115,
-        on_change=lambda: state.set_case(int(st.session_state["explained_case"])),
+        on_change=state.unless_late(lambda: state.set_case(int(st.session_state["explained_case"])), "case"),
         help=f"Test cases 0 to {total - 1:,}; Walk and Long tail open them here.",
     )

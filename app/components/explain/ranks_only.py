@@ -13,7 +13,7 @@ from app import state
 from app.cached import datasets, explanations
 from app.components.explain.candidate_pair import find_place
 from app.components.explain.case_input import case_input
-from app.components.explain.what_if import WEEKDAY_NAMES, change_edits, current_edits
+from app.components.explain.what_if import EDITED, WEEKDAY_NAMES, change_edits, current_edits
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, source_picker, truth_toggle
 from app.sources import Source
@@ -129,7 +129,11 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
     local = explanations.local_now(source, case, write_edits(sequence.done))
     st.session_state["ranks_hour"] = local % SECONDS_PER_DAY // 3600
     st.slider(
-        "Local hour", 0, 23, key="ranks_hour", on_change=lambda: add(SetHour(hour=st.session_state["ranks_hour"]))
+        "Local hour",
+        0,
+        23,
+        key="ranks_hour",
+        on_change=state.unless_late(lambda: add(SetHour(hour=st.session_state["ranks_hour"])), *EDITED),
     )
     st.session_state["ranks_weekday"] = local_weekday(local)
     st.segmented_control(
@@ -137,7 +141,7 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
         range(7),
         key="ranks_weekday",
         format_func=lambda day: WEEKDAY_NAMES[day][:2],
-        on_change=lambda: _weekday(source, case),
+        on_change=state.unless_late(lambda: _weekday(source, case), *EDITED),
     )
     visits = {entry.visit: f"{entry.name}, {entry.when}" for entry in before.left_out}
     gone = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
@@ -148,7 +152,7 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
         index=None,
         key="ranks_visit",
         format_func=lambda visit: visits[visit],
-        on_change=lambda: add(RemoveVisit(visit=int(st.session_state["ranks_visit"]))),
+        on_change=state.unless_late(lambda: add(RemoveVisit(visit=int(st.session_state["ranks_visit"]))), *EDITED),
     )
     st.text_input(
         "Start elsewhere",

@@ -33,6 +33,8 @@ from recap.errors import RecapError
 from recap.printable import markdown_text
 
 _KEY = "edit_sequence"
+EDITED = ("case", "edits")
+"""The fields of the address that tell what the controls of the tray show."""
 WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -90,7 +92,7 @@ def show_what_if(
         0,
         23,
         key="edit_hour",
-        on_change=lambda: add(SetHour(hour=st.session_state["edit_hour"])),
+        on_change=state.unless_late(lambda: add(SetHour(hour=st.session_state["edit_hour"])), *EDITED),
     )
     st.session_state["edit_weekday"] = now.now_weekday
     st.segmented_control(
@@ -98,7 +100,7 @@ def show_what_if(
         range(7),
         key="edit_weekday",
         format_func=lambda day: WEEKDAY_NAMES[day][:2],
-        on_change=lambda: _set_weekday(add),
+        on_change=state.unless_late(lambda: _set_weekday(add), *EDITED),
     )
     _visit_pills(before, shown, sequence, add)
     has_evidence = "evidence" in shown_parts(before)
@@ -111,7 +113,7 @@ def show_what_if(
         selection_mode="multi",
         key="edit_parts",
         format_func=words.term,
-        on_change=lambda: _switch(source, case, on),
+        on_change=state.unless_late(lambda: _switch(source, case, on), *EDITED),
     )
     with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
         more_edits(source, shown, add)
@@ -165,7 +167,7 @@ def _visit_pills(
         open_visits,
         key="edit_visit",
         format_func=visits.__getitem__,
-        on_change=lambda: add(RemoveVisit(visit=int(st.session_state["edit_visit"]))),
+        on_change=state.unless_late(lambda: add(RemoveVisit(visit=int(st.session_state["edit_visit"]))), *EDITED),
     )
 
 

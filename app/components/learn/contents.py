@@ -4,6 +4,7 @@ import streamlit as st
 
 from analysis.learn.course import COURSE
 from analysis.learn.progress import Progress
+from app import state
 from app.components.learn import place
 
 
@@ -16,7 +17,7 @@ def show_contents(number: int, progress: Progress) -> None:
         key="learn_contents",
         required=True,
         format_func=lambda at: f"{at + 1} ✓" if progress.is_done(at) else str(at + 1),
-        on_change=_chosen,
+        on_change=state.unless_late(_chosen, "lesson"),
         label_visibility="collapsed",
     )
     with st.popover("All lessons", icon=":material/list:", type="tertiary", key="learn_titles"):

@@ -145,7 +145,7 @@ def _parent(store: RunStore) -> str | None:
 
 def _take_over_duplicate(sources: list[Source]) -> None:
     """Fill the form from a run that was duplicated, once."""
-    spec: RunSpecValues | None = st.session_state.pop("run_duplicate", None)
+    spec: RunSpecValues | None = st.session_state.get("run_duplicate")
     if spec is None:
         return
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
@@ -163,6 +163,7 @@ def _take_over_duplicate(sources: list[Source]) -> None:
     st.session_state["run_fields"] = "\n".join(spec["overrides"])
     st.session_state["run_grid"] = ""
     st.session_state["run_notes"] = spec["notes"]
+    del st.session_state["run_duplicate"]  # last: a click may end this run at any line above
 
 
 def _lines(text: str) -> list[str]:

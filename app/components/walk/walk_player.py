@@ -170,7 +170,7 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
                 format_func=labels.__getitem__,
                 label_visibility="collapsed",
                 width=200,
-                on_change=lambda: state.set_case(st.session_state["step"]),
+                on_change=state.unless_late(lambda: state.set_case(st.session_state["step"]), "case"),
             )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         whole = bool(st.session_state.get("whole_walk"))
