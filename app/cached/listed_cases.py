@@ -28,6 +28,9 @@ BY_OBJECT: Final[HashFuncs] = {
 }
 """A table of 25,000 cases takes longer to hash than to filter, so two tables of the same content count as two."""
 
+known_before: Final = PerObject(hide_truth)
+"""See `analysis.cases.case_filter.hide_truth`."""
+
 cells_of: Final = PerObject(bin_cases)
 """See `analysis.figures.case_cells.bin_cases`."""
 
@@ -46,17 +49,13 @@ class ListedCases:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
-def list_cases(
-    table: pd.DataFrame, chosen: str, words: Words, columns: tuple[str, ...], *, show_truth: bool
-) -> ListedCases:
+def list_cases(table: pd.DataFrame, chosen: str, words: Words, columns: tuple[str, ...]) -> ListedCases:
     """Filter a table of `analysis.cases.case_table` and put it into words.
 
     Args:
-        chosen: text of the filter; without what it says of the truth where that is hidden.
+        chosen: text of the filter; for a table of `known_before` without what it says of the truth.
         columns: which are shown after the case, as far as they are there and hold something.
     """
-    if not show_truth:
-        table = hide_truth(table)
     shown = table[CaseFilter.from_text(chosen).mask(table)]
     return ListedCases(shown[c.CASE].to_numpy(), as_sent(_readable(shown, columns, words)))
 

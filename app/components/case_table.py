@@ -13,7 +13,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_filter import CaseFilter, hide_truth
+from analysis.cases.case_filter import CaseFilter
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
 from analysis.cases.named_filters import NamedFilter, forget_filter, save_filter, saved_filters
 from analysis.figures.case_cells import plot_case_cells
@@ -21,7 +21,7 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.records.score_rows import SOURCE_LABELS
 from app import state
 from app.cached.figures import drawn
-from app.cached.listed_cases import ListedCases, cells_of, list_cases, options_of
+from app.cached.listed_cases import ListedCases, cells_of, known_before, list_cases, options_of
 from app.components.chart_table import ticked_row
 from app.components.text import quiet
 from app.settings import AppSettings
@@ -103,10 +103,9 @@ def _draw(
     chosen = current_filter(key, in_link=in_link)
 
     change = partial(change_filter, key, in_link=in_link)
-    whole = table
     if not show_truth:
-        table, chosen = hide_truth(table), chosen.without_truth()
-    listed = list_cases(whole, chosen.text, state.words(), (*more, *_columns()), show_truth=show_truth)
+        table, chosen = known_before(table), chosen.without_truth()
+    listed = list_cases(table, chosen.text, state.words(), (*more, *_columns()))
     with st.container(horizontal=True, vertical_alignment="center"):
         _saved(key, chosen, in_link=in_link)
         _controls(table, key, chosen, change, show_truth=show_truth)
