@@ -106,12 +106,13 @@ def recap_evidence() -> TrainConfig:
 
 
 def recap_weighed() -> TrainConfig:
-    """RECAP whose state weighs the evidence: h_t and the step's pace say how much each clue counts at this step.
+    """RECAP whose state weighs the evidence: h_t says how much each clue counts at this step.
 
     With evidence of sessions, of further habits and of places new to the user, and a small network that reads a
     candidate's clues together; chosen on NYC validation (docs/results.md). The core scores no place by itself: it
-    memorises those of training, new ones too. No warm-transition loss, which moved the evidence towards steps that are
-    known already. Few epochs, rates that fall and a slow backbone: h_t soon memorises whose habits count.
+    memorises those of training, new ones too. No graph token and no weights by the step's pace, which do not pay by
+    removal. No warm-transition loss, which moved the evidence towards steps that are known already. Few epochs, rates
+    that fall and a slow backbone: h_t soon memorises whose habits count.
     """
     return TrainConfig(
         preset="recap_weighed",
@@ -127,9 +128,10 @@ def recap_weighed() -> TrainConfig:
                 sessions=True,
                 habits=HabitsConfig(),
                 surroundings=SurroundingsConfig(own_category=True, known_too=True),
-                weighing=WeighingConfig(network=32),
+                weighing=WeighingConfig(network=32, by_step=False),
             ),
             core_scope="nowhere",
+            use_graph=False,
         ),
         curriculum=_early_curriculum().model_copy(update={"warm_weight": 0.0}),
         optimiser=OptimiserConfig(

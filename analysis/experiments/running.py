@@ -335,7 +335,7 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured], known: EarlierRows
         if any(records.empty for side in sides for records in side):
             rows += known.comparisons(one, other, results)
             continue
-        table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=("all", "tail"))
+        table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=spec.compare_groups)
         rows += [
             ArmComparison(
                 arm=one,

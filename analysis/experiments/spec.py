@@ -72,6 +72,9 @@ class ExperimentSpec(Config):
     seeds: tuple[int, ...] = Field((3407,), min_length=1)
     columns: tuple[Column, ...] = Field(min_length=1)
     compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")
+    compare_groups: tuple[Literal["all", "head", "tail"], ...] = Field(
+        ("all", "tail"), min_length=1, description="Groups of cases that they are compared on."
+    )
     average_rank: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Further columns by label: mean rank among the arms over these keys."
     )

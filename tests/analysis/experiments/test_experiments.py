@@ -140,6 +140,16 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
 
 
+def test_differences_of_the_groups_that_are_asked_for(done: tuple[ExperimentResult, Path]) -> None:
+    """All and tail, head where the experiment asks for it; what they have in common stays."""
+    result, folder = done
+    assert {row.group for row in result.comparisons} == {"all", "tail"}
+    wider = SPEC | {"name": "groups", "compare_groups": ["all", "head", "tail"]}
+    found = run(check_spec(wider), folder, trains=False)
+    assert [row.group for row in found.comparisons[::4]] == ["all", "head", "tail"]
+    assert [row for row in found.comparisons if row.group != "head"] == list(result.comparisons)
+
+
 def test_rows_of_an_earlier_result_stand_where_nothing_is_trained(
     done: tuple[ExperimentResult, Path], tmp_path: Path
 ) -> None:
