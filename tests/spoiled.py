@@ -1,0 +1,38 @@
+"""Checkpoints that somebody changed: a byte, the weights, the list of hashes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from torch import Tensor
+
+from recap.storage.artifacts import write_sums
+from recap.storage.tensors import load_tensors, save_tensors
+
+LISTED = (
+    "checkpoint.json",
+    "model.safetensors",
+    "best_overall.safetensors",
+    "vocabulary.parquet",
+    "summary.json",
+    "MODEL_CARD.md",
+)
+"""The files of a checkpoint that its list of hashes names."""
+
+
+def write_sums_anew(folder: Path) -> None:
+    """Make the hashes fit again, as someone would who edits by hand."""
+    write_sums(folder, list(LISTED))
+
+
+def change_one_byte(path: Path) -> None:
+    """Flip a bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
+    tensors, metadata = load_tensors(folder / "model.safetensors")
+    change(tensors)
+    save_tensors(tensors, folder / "model.safetensors", metadata)
+    write_sums_anew(folder)
