@@ -38,6 +38,13 @@ def incoming(name: str) -> str | None:
     return None if value in st.session_state.get(_LEFT, {}).get(name, ()) and not _went_back() else value
 
 
+def standing(name: str) -> str | None:
+    """What the address says of a field; where it came with a late click, what this session has written since."""
+    value = st.query_params.get(name)
+    written = st.session_state.get(_WRITTEN, {}).get(name)
+    return written if value is not None and incoming(name) is None else value
+
+
 def _went_back() -> bool:
     """Whether this run follows the browser's own back or forward."""
     run = get_script_run_ctx()

@@ -60,14 +60,17 @@ def view() -> None:
 
 def _position(deck: Deck) -> int:
     """Which screen: of the link at first, then of the keys."""
-    at, step = str(st.query_params.get("at") or "1"), str(st.query_params.get("step") or "where")
+    at, step = state.standing("at") or "1", state.standing("step") or "where"
     wanted = (int(at) - 1 if at.isascii() and at.isdigit() and len(at) < 6 else 0, step)
-    return deck.screens.index(wanted) if wanted in deck.screens else 0
+    position = deck.screens.index(wanted) if wanted in deck.screens else 0
+    _go(deck, position)
+    return position
 
 
 def _go(deck: Deck, position: int) -> None:
     which, step = deck.screens[min(max(position, 0), len(deck.screens) - 1)]
-    st.query_params["at"], st.query_params["step"] = str(which + 1), step
+    state.write_param("at", str(which + 1))
+    state.write_param("step", step)
 
 
 def _show(source: Source, screen: Screen, places: tuple[int, ...]) -> None:
@@ -123,7 +126,7 @@ def _controls(deck: Deck, position: int) -> None:
             key="present_step",
             format_func=STEPS.__getitem__,
             label_visibility="collapsed",
-            on_change=jump,
+            on_change=state.unless_late(jump, "at", "step"),
         )
         st.space("stretch")
         if st.button("", icon=":material/close:", key="present_end", type="tertiary", shortcut="Escape", help="End"):

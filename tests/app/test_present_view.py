@@ -43,6 +43,22 @@ def test_screens_follow_the_keys(source: Source) -> None:
     assert app.query_params["step"] == "change"
 
 
+def test_two_quick_presses_are_two_screens(source: Source) -> None:
+    """The second is sent with the address and the marked step of the first screen, as the browser still shows them."""
+    app = open_view("present", case="3")
+    app = app.button(key="present_next").click().run()
+    app.query_params["at"], app.query_params["step"] = "1", "where"
+    app.button_group(key="present_step").set_value("where")
+    app = app.button(key="present_next").click().run()
+    check_calm(app)
+    assert app.query_params["step"] == list(cached.story(source, 3).screens)[2]
+    app.query_params["at"], app.query_params["step"] = "1", "where"
+    app = app.run()
+    assert app.query_params["step"] == list(cached.story(source, 3).screens)[2]
+    again = open_view("present", case="3")
+    assert again.query_params["step"] == "where"
+
+
 def test_a_collection_in_its_order_with_its_edits(source: Source) -> None:
     """The second case of the collection is the one put first in time; its edit is what is changed."""
     library, names = Library.of_user(), []
