@@ -6,8 +6,8 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,6 +45,10 @@ CHROMIUM_FLAGS = [
 PATIENCE_MS = 60_000
 GROUNDS: dict[Literal["light", "dark"], str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 24, 29)"}
 """The page's ground in each theme."""
+TABS = pytest.StashKey[list[Page]]()
+"""The tabs that a test has opened."""
+FOCUS = "`${document.activeElement?.tagName} ${document.activeElement?.closest('[class*=st-key-]')?.className ?? ''}`"
+"""The element that has the keyboard, and the keyed one around it."""
 GROUND = "colour => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === colour"
 playwright_api.expect.set_options(timeout=PATIENCE_MS)  # a busy two-core machine is slow now and then
 
@@ -54,6 +58,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What every open tab of a test says goes into the report of its failure."""
+    report = yield
+    if call.when == "call" and report.failed:
+        for page in item.stash.get(TABS, []):
+            with suppress(playwright_api.Error):  # a tab that crashed has nothing to say
+                report.sections.append((f"{page.url}, focus on {page.evaluate(FOCUS)}", page.inner_text("body")))
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -140,9 +157,11 @@ def running(command: Sequence[str | Path], environment: dict[str, str], folder: 
 
 
 @pytest.fixture
-def open_page(window: BrowserContext, other_window: BrowserContext, address: str) -> Iterator[Callable[..., Page]]:
+def open_page(
+    window: BrowserContext, other_window: BrowserContext, address: str, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Page]]:
     """Open a path of the app in a tab of its own; nothing outside may be asked for, and no request may fail."""
-    tabs: list[Page] = []
+    tabs = request.node.stash.setdefault(TABS, [])
     outside: list[str] = []
     failed: list[str] = []
 
@@ -179,9 +198,18 @@ def open_page(window: BrowserContext, other_window: BrowserContext, address: str
     assert failed == [], "a request of the app failed"
 
 
+IDLE = """document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && document.querySelector('[data-testid=stSkeleton]') === null"""
+"""Whether no script runs and every part of the page is there.
+
+A kind of widget that the browser has not loaded yet is drawn as a grey bar, which no key reaches, for up to a second
+after the script has ended.
+"""
+
+
 def wait_until_idle(page: Page) -> None:
-    """Until no script runs any more."""
-    page.wait_for_function("document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
+    """Until no script runs any more and nothing that it drew is still being loaded."""
+    page.wait_for_function(IDLE)
 
 
 SETTLED = """width => {
