@@ -190,7 +190,7 @@ def _found_folders(places: list[Path]) -> Iterator[Check]:
         roots += [user_folder() / "datasets", user_folder() / "checkpoints"]
     kinds: tuple[tuple[str, str, str], ...] = (
         ("dataset", DATASET_MANIFEST, "recap prepare FILE --out DIR, or: recap fetch nyc"),
-        ("checkpoint", CHECKPOINT_MANIFEST, "recap train DIR --preset quick --out CKPT"),
+        ("checkpoint", CHECKPOINT_MANIFEST, "recap train DIR --out CKPT"),
     )
     for kind, manifest, fix in kinds:
         folders = sorted({file.parent.resolve() for root in roots for file in _manifests(root, manifest)})

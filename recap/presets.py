@@ -10,6 +10,8 @@ from recap.rivals.configs import RIVALS, rival_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DATA_PRESETS: Final = ("nyc", "tky", "ca", "default", "nyc_paper")
+DEFAULT_PRESET: Final = "recap_weighed"
+"""What is trained where no preset is named: the best single ranker on NYC validation (docs/results.md)."""
 
 
 def data_preset(name: str) -> DataConfig:

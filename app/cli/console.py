@@ -40,6 +40,11 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Override one configuration field; repeatable.")
 ]
+PresetOption = Annotated[
+    str | None,
+    typer.Option(help="RECAP's configuration to start from, or a rival's name.", show_default="recap_weighed"),
+]
+"""None is `recap.presets.DEFAULT_PRESET`, named again here since importing it would slow every command's start."""
 
 
 def print_json(payload: Any) -> None:

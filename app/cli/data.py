@@ -144,9 +144,7 @@ def prepare(
         )
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    console.print(
-        f"Written to {out}. Next: recap stats {out}, then recap train {out} --preset quick --out CKPT", markup=False
-    )
+    console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --out CKPT", markup=False)
 
 
 @commands.command()

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from app.cli.console import JsonFlag, PresetOption, SetOption, console, pairs_table, print_json, progress_console
 from recap.errors import ConfigError, RecapError
 from recap.printable import visible
 
@@ -28,7 +28,7 @@ RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of r
 @runs_commands.command()
 def submit(
     data: Annotated[Path, typer.Argument(help="A dataset folder.")],
-    preset: Annotated[str, typer.Option(help="Configuration to start from.")] = "quick",
+    preset: PresetOption = None,
     seeds: Annotated[list[int] | None, typer.Option("--seed", help="A seed; repeat it for several runs.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Another length; the stages keep their share.")] = None,
     assignments: SetOption = None,
@@ -45,6 +45,7 @@ def submit(
     as_json: JsonFlag = False,
 ) -> None:
     """Queue a training; it runs in the background and survives this terminal."""
+    from recap.presets import DEFAULT_PRESET
     from recap.runs.execution import control
     from recap.runs.store.run_store import RunStore
     from recap.runs.store.submission import build_specs
@@ -52,7 +53,7 @@ def submit(
     store = RunStore.of_user()
     specs = build_specs(
         data,
-        preset=preset,
+        preset=preset or DEFAULT_PRESET,
         seeds=seeds,
         grid=grid,
         overrides=assignments,

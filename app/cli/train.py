@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from app.cli.console import JsonFlag, SetOption, console, print_json, progress_console
+from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, progress_console
 from app.cli.evaluate import metrics_table
 
 commands = typer.Typer()
@@ -20,9 +20,7 @@ commands = typer.Typer()
 def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
-    preset: Annotated[
-        str | None, typer.Option(help="RECAP's configuration to start from, or a rival's name.", show_default="quick")
-    ] = None,
+    preset: PresetOption = None,
     model: Annotated[str, typer.Option(help="recap, or a rival of docs/rivals.md such as lotnext.")] = "recap",
     seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
@@ -39,13 +37,13 @@ def train(
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
-    from recap.presets import training_preset
+    from recap.presets import DEFAULT_PRESET, training_preset
     from recap.rivals.configs import rival_config
     from recap.training import run
 
     if model != "recap" and preset is not None:
         raise ConfigError(f"--preset {preset} is RECAP's: change --model {model} with --epochs and --set")
-    config = training_preset(preset or "quick") if model == "recap" else rival_config(model)
+    config = training_preset(preset or DEFAULT_PRESET) if model == "recap" else rival_config(model)
     if epochs is not None:
         if epochs < 1:
             raise ConfigError(f"--epochs must be at least 1, got {epochs}")

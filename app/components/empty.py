@@ -32,7 +32,7 @@ def no_source() -> None:
     st.markdown("This app opens datasets and checkpoints made on this machine. Three commands make both:")
     st.code(
         "recap prepare check-ins.txt --format foursquare --out data\n"
-        "recap train data --preset quick --out checkpoint\n"
+        "recap train data --out checkpoint\n"
         "recap app --data data --checkpoint checkpoint",
         language=None,
     )

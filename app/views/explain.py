@@ -51,7 +51,7 @@ def view() -> None:
     if source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
         st.markdown("A counting baseline has no parts to take apart. Train a checkpoint first:")
-        st.code("recap train DATA --preset quick --out CHECKPOINT", language=None)
+        st.code("recap train DATA --out CHECKPOINT", language=None)
         return
     if not source.has_parts:
         show_ranks_only(source)

@@ -251,7 +251,7 @@ def test_before_the_first_run_the_other_half_says_how(
     app = open_view("runs")
     check_calm(app)
     presets = next(frame.value for frame in app.dataframe if "Preset" in frame.value)
-    assert presets["Preset"].tolist() == ["tiny", "quick", "nyc"]
+    assert presets["Preset"].tolist() == ["recap_weighed", "quick", "nyc", "tiny"]
     assert presets["Epochs"].tolist() == [str(train_preset(name).epochs) for name in presets["Preset"]]
     assert "was measured yet" in texts(app) and any("runs submit" in block.value for block in app.code)
     (models,) = (frame.value for frame in app.dataframe if "Model" in frame.value)

@@ -1,12 +1,14 @@
 """`recap train` and `recap evaluate`: the objects they print, with the promised keys and the summary's numbers."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
+from recap.presets import DEFAULT_PRESET, train_preset
 from tests.cli_runner import recap_here, recap_json_here
 
 TRAIN_KEYS = {"checkpoint", "model", "options", "epochs", "best_epoch", "val", "seconds", "reserved_gpu_bytes"}
@@ -22,6 +24,16 @@ def test_train_prints_one_object(tmp_path: Path, city_folder: Path) -> None:
     summary = Checkpoint.load(tmp_path / "out").read_summary()
     assert line["best_epoch"] == summary["best_epoch"] and line["val"]["mrr"] == summary["val"]["mrr"]
     assert 0 < line["seconds"] < 600
+
+
+def test_without_a_preset_the_recommended_one_is_trained(tmp_path: Path, city_folder: Path) -> None:
+    """As its help says, and as the checkpoint's configuration keeps."""
+    line = recap_json_here("train", city_folder, "--out", tmp_path / "out")
+    assert line["epochs"] == train_preset(DEFAULT_PRESET).epochs
+    assert Checkpoint.load(tmp_path / "out").recap_training == train_preset(DEFAULT_PRESET)
+    for command in (["train"], ["runs", "submit"]):
+        (told,) = re.findall(r"\[default: \((\w+)\)\]", recap_here(*command, "--help").stdout)
+        assert told == DEFAULT_PRESET
 
 
 def test_train_for_people_ends_with_the_same_line(tmp_path: Path, city_folder: Path) -> None:

@@ -7,7 +7,7 @@ from analysis.formatting import byte_size, duration, share
 from app import state
 from app.cached import run_store
 from app.components.chart_table import ticked_row
-from app.components.runs.form import PRESETS
+from app.components.runs.form import PRESETS, hops_of
 from app.components.text import quiet, section
 from app.pages import OVERVIEW
 from app.settings import AppSettings
@@ -24,7 +24,7 @@ def show_beginning(store: RunStore) -> None:
         "A run trains one model in the background; it goes on when this page, or the whole app, is closed. "
         "Choose data and preset and press *Start*, or on the command line:"
     )
-    st.code("recap runs submit DATA --preset quick --seed 1\nrecap runs list", language=None)
+    st.code("recap runs submit DATA --seed 1\nrecap runs list", language=None)
     sources = run_store.datasets(store)
     if sources:
         _show_presets(store, sources[0])
@@ -41,13 +41,13 @@ def _show_presets(store: RunStore, source: Source) -> None:
             (spec,) = run_store.build_specs_of(source, store.folder, preset=preset)
         except RecapError:
             continue
-        guess = estimate(store, spec, kind)
+        guess, hops = estimate(store, spec, kind), hops_of(config)
         basis = guess.basis
         rows.append(
             {
                 "Preset": preset,
                 "Epochs": f"{config.epochs}",
-                state.words().say("form_hops"): f"{config.model.num_hops}",
+                state.words().say("form_hops"): "none" if hops is None else f"{hops}",
                 "Time": duration(guess.seconds),
                 "Memory": byte_size(guess.bytes),
             }

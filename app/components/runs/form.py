@@ -11,7 +11,7 @@ from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
-from recap.presets import training_preset
+from recap.presets import DEFAULT_PRESET, training_preset
 from recap.printable import markdown_text
 from recap.rivals.configs import RECAP, RIVALS, model_title
 from recap.runs.execution import control
@@ -19,13 +19,14 @@ from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES, Backend, DeviceRequest, RunSpec, RunSpecValues
 from recap.runs.store.submission import build_specs
-from recap.training_config import TrainConfig
+from recap.training_config import AnyTraining, TrainConfig
 
-PRESETS = ("tiny", "quick", "nyc")
+PRESETS = (DEFAULT_PRESET, "quick", "nyc", "tiny")
+"""Of RECAP: the recommended one, the paper's parts at half the width, the paper's own, and seconds for a first try."""
 SEEDS = (1, 2, 3, 4)
 DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
-RECAP_EXAMPLES = ("optimiser.learning_rate=0.001", "model.num_hops=1,2,3")
+RECAP_EXAMPLES = ("optimiser.learning_rate=0.001", "batch_size=128,256")
 RIVAL_EXAMPLES = ("dim=32", "dim=16,32")
 """A field and an axis of a grid, shown where none is written yet."""
 
@@ -60,18 +61,19 @@ def show_form(store: RunStore) -> None:
     preset = _model()
     config = training_preset(preset)
     epochs = st.slider("Epochs", 1, max(MAX_EPOCHS, config.epochs), config.epochs, key=f"run_epochs_{preset}")
-    own_hops = config.model.num_hops if isinstance(config, TrainConfig) else None  # a rival has none
-    hops = own_hops
+    own_hops = hops = hops_of(config)
     if own_hops is not None:
         hops = st.slider(state.words().say("form_hops"), 1, 5, own_hops, key=f"run_hops_{preset}")
     numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
     seeds = st.pills(state.words().say("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
-        field, axis = RECAP_EXAMPLES if own_hops is not None else RIVAL_EXAMPLES
+        field, axis = RECAP_EXAMPLES if isinstance(config, TrainConfig) else RIVAL_EXAMPLES
         text = st.text_area("Fields", key="run_fields", placeholder=field, height=80)
         grid = st.text_area("Grid", key="run_grid", placeholder=axis, height=68)
-        snapshots = own_hops is not None and st.toggle("Keep every epoch's ranks (time machine)", key="run_snapshots")
+        snapshots = isinstance(config, TrainConfig) and st.toggle(
+            "Keep every epoch's ranks (time machine)", key="run_snapshots"
+        )
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
         slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
     notes = st.text_input("Note", key="run_notes", max_chars=MAX_NOTES)
@@ -103,14 +105,20 @@ def show_form(store: RunStore) -> None:
         st.rerun()
 
 
+def hops_of(config: AnyTraining) -> int | None:
+    """The longest path that the graph token follows; none where the model has no token."""
+    return config.model.num_hops if isinstance(config, TrainConfig) and config.model.use_graph else None
+
+
 def _model() -> str:
     """The preset of what to train: RECAP's by its size, a published rival's by its name."""
     model = st.selectbox("Model", [RECAP, *RIVALS], format_func=model_title, key="run_model")
     if model != RECAP:
         quiet("A published system, with its published values.")
         return model
-    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or "tiny"]))
-    return st.segmented_control("Preset", presets, default="tiny", required=True, key="run_preset") or "tiny"
+    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or DEFAULT_PRESET]))
+    chosen = st.segmented_control("Preset", presets, default=DEFAULT_PRESET, required=True, key="run_preset")
+    return chosen or DEFAULT_PRESET
 
 
 def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
