@@ -18,7 +18,8 @@ import torch
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
 from recap.baselines.building import build_baseline
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
+from recap.baselines.evidence import EvidenceRanker
+from recap.baselines.evidence_config import EvidenceRankerConfig
 from recap.checkpoint import library_versions
 from recap.data.cases import PROTOCOLS
 from recap.data.dataset import Dataset

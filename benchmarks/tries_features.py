@@ -12,7 +12,8 @@ from scipy import sparse
 from torch import Tensor
 
 from recap import columns as c
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
+from recap.baselines.evidence import EvidenceRanker
+from recap.baselines.evidence_config import EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig
 from recap.evidence.features import EvidenceFeatures

@@ -8,6 +8,8 @@ import pandas as pd
 
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.table_cache import TableKey, kept_table
+from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines.evidence_config import is_fitted
 
 if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
@@ -19,6 +21,15 @@ PROTOCOL: Final = "every_step"
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
     """What names the records of a model, by `NamedScorer.key`."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
+
+
+def models_beside(dataset_hash: str, bundle: Path | None = None) -> list[str]:
+    """The baselines that a model stands beside: `evidence` where its records are kept or it was fitted, then counts.
+
+    Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.
+    """
+    is_ready = records_key(dataset_hash, EVIDENCE).is_kept(bundle) or is_fitted(dataset_hash)
+    return [*([EVIDENCE] if is_ready else []), *reversed(COUNTING_BASELINES)]
 
 
 def evaluation_records(

@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.case_draw import draw_sizes, is_drawn_first
-from analysis.records.evaluation_records import records_key
+from analysis.records.evaluation_records import models_beside, records_key
 from analysis.records.growing_records import LISTS, DrawnRecords, Ranker, grow_records, whole_records
 from analysis.records.table_cache import Pieces, kept_table
 from app.cached import datasets
@@ -24,7 +24,6 @@ from app.cached.keys import BY_MODEL
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.errors import RecapError
 
 if TYPE_CHECKING:
@@ -131,9 +130,8 @@ def is_refined(source: Source) -> bool:
 
 
 def model_keys(source: Source) -> list[str]:
-    """The models that Overview shows: the source's own first, then counting baselines, and `evidence` where kept."""
-    kept = [EVIDENCE] if records_key(source.dataset_hash, EVIDENCE).is_kept(source.bundle) else []
-    return list(dict.fromkeys([datasets.model_key(source), *kept, *reversed(COUNTING_BASELINES)]))
+    """The models that Overview shows: the source's own first."""
+    return list(dict.fromkeys([datasets.model_key(source), *models_beside(source.dataset_hash, source.bundle)]))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)

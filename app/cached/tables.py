@@ -66,8 +66,7 @@ def by_evidence(source: Source, model: str | None, beside: str, metric: str, uni
 def by_group(source: Source, metric: str) -> pd.DataFrame:
     """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
 
-    The ranker `evidence` stands among them where its records are there: fitting it would make the first view wait. So
-    do imported predictions, where their lists are long enough for the metric.
+    Imported predictions stand among them where their lists are long enough for the metric.
     """
     return _by_group(source, metric, (*known_imports(source, metric), *model_keys(source)[1:]))
 

@@ -24,7 +24,6 @@ def warm_up() -> None:
     from app.cached.records import read_records
     from app.settings import AppSettings
     from app.sources import find_sources
-    from recap.baselines import COUNTING_BASELINES
 
     sources = find_sources(AppSettings.from_environment())
     if not sources:
@@ -34,7 +33,8 @@ def warm_up() -> None:
         if refining.is_refined(sources[0]):
             refining.refine(sources[0])
         else:
-            for baseline in (None, *COUNTING_BASELINES):
+            _, *beside = refining.model_keys(sources[0])
+            for baseline in (None, *beside):
                 read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
@@ -96,7 +97,10 @@ def evaluate(
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:
     """Scorers by group with n and metrics; head and tail are over cases."""
-    table = Table(title=title, title_justify="left")
+    # Without frames: the longest name and all metrics fit into 80 columns.
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False
+    )
     for heading in ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR"):
         table.add_column(heading, justify="left" if heading in ("scorer", "cases") else "right")
     for scorer, groups in rows.items():

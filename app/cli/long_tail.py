@@ -39,15 +39,12 @@ def overview(
     from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers
     from analysis.records.causes import kept_removals
-    from analysis.records.evaluation_records import records_key
+    from analysis.records.evaluation_records import models_beside
     from analysis.records.notable_cases import describe_absent, notable_cases
-    from recap.baselines import COUNTING_BASELINES, EVIDENCE
     from recap.checkpoint import Checkpoint
 
     opened, label, records, records_of = open_records(data, checkpoint, baseline)
-    rivals = [name for name in COUNTING_BASELINES if name != baseline]
-    if records_key(opened.dataset.hash, EVIDENCE).is_kept(data.parent) and baseline != EVIDENCE:
-        rivals.append(EVIDENCE)  # fitting it takes a while: only where its records are kept, as in the app
+    rivals = [name for name in models_beside(opened.dataset.hash, data.parent) if name != baseline]
     models = {label: records} | {_label(name): records_of(name) for name in rivals}
     groups = accuracy_by_group(models, metric, eta=eta)
     distribution = transition_distribution(opened.cases)

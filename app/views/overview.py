@@ -15,7 +15,7 @@ from analysis.records.case_filters import filter_labels
 from analysis.records.growing_records import DrawnRecords
 from analysis.records.notable_cases import NotableCase, describe_absent
 from app import state
-from app.cached import datasets, reading, tables
+from app.cached import datasets, reading, refining, tables
 from app.cached.figures import drawn
 from app.cached.removals import kept_causes
 from app.components.card import model_card
@@ -29,6 +29,7 @@ from app.components.toolbar import downloads, metric_control, register_control, 
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
+from recap.baselines import EVIDENCE
 from recap.printable import markdown_text
 
 BADGE_COLOURS = {"history": "violet", "hops": "green", "missed": "gray"}
@@ -101,6 +102,11 @@ def view() -> None:
                     alt=f"{label}: {finding}",
                 )
         quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
+        if EVIDENCE not in refining.model_keys(source):
+            quiet(
+                "The strongest ranker over counts, `evidence`, was not fitted on this dataset yet: "
+                "`recap evaluate --baseline evidence --data DATA` puts it beside these."
+            )
         chart_table({"Accuracy": groups}, "lollipops")
     show_notable(source, draw)
     with data:

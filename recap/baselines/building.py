@@ -1,23 +1,18 @@
 """Any baseline by its name, fitted and ready to score."""
 
-import hashlib
-import json
-from importlib.metadata import version
-from pathlib import Path
-
 from recap.baselines import BASELINES
 from recap.baselines.counting import CountPlusMarkov, Markov, Nearest, Popularity, VisitCount
-from recap.baselines.evidence import FORMAT_VERSION, EvidenceRanker, EvidenceRankerConfig
+from recap.baselines.evidence import EvidenceRanker
+from recap.baselines.evidence_config import EvidenceRankerConfig, cache_file
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
 from recap.evidence.config import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.scores import Scorer
-from recap.storage.user_folder import user_subfolder
 
 
 def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
-    """One of the six baselines; `evidence` is fitted once for a dataset and then read from the user's cache.
+    """One of the baselines; `evidence` is fitted once for a dataset and then read from the user's cache.
 
     Args:
         graph: the dataset's training transitions.
@@ -52,7 +47,7 @@ def cached_evidence_ranker(
     A cached file that cannot be read is fitted and written anew; a cache that cannot be written is done without.
     """
     config = EvidenceRankerConfig() if config is None else config
-    path = cache_file(dataset, config, seed)
+    path = cache_file(dataset.hash, config, seed)
     if path is not None and path.is_file():
         try:
             return EvidenceRanker.load(path, dataset, graph)
@@ -65,12 +60,3 @@ def cached_evidence_ranker(
         except RecapError:
             return ranker
     return ranker
-
-
-def cache_file(dataset: Dataset, config: EvidenceRankerConfig, seed: int) -> Path | None:
-    """Where a fitted ranker is kept: named after data, configuration, seed and code version; None without a cache."""
-    key = json.dumps([dataset.hash, config.model_dump(mode="json"), seed, FORMAT_VERSION, version("recap-mobility")])
-    try:
-        return user_subfolder("cache") / f"evidence-{hashlib.sha256(key.encode()).hexdigest()[:16]}.safetensors"
-    except RecapError:
-        return None

@@ -9,17 +9,16 @@ from typing import Final, TypedDict
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from recap import columns as c
 from recap.baselines import EVIDENCE, EVIDENCE_WITH_SESSIONS
+from recap.baselines.evidence_config import FORMAT_VERSION, EvidenceRankerConfig
 from recap.baselines.log_linear import RankingProblem, fit_log_linear
-from recap.config import Config
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset, check_same_dataset
 from recap.errors import CheckpointError, DataError, FormatVersionError, MissingTensorError
-from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
+from recap.evidence.config import DENSE_FEATURES
 from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
@@ -27,31 +26,8 @@ from recap.memory import trim_heap
 from recap.scores import CaseBatch, Scores
 from recap.storage.tensors import load_tensors, save_tensors
 
-FORMAT_VERSION: Final = 3
-"""Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""
-
 _CASES_PER_BLOCK: Final = 256
 _SOURCES_PER_BLOCK: Final = 32
-
-
-class EvidenceRankerConfig(Config):
-    """How the evidence ranker is fitted."""
-
-    features: EvidenceConfig = Field(default_factory=lambda: EvidenceConfig(), description="Time scales.")
-    latest_share: float = Field(
-        0.25,
-        gt=0,
-        le=1,
-        description="Share of the training cases to fit on, the latest: they are most like what comes.",
-    )
-    num_cases: int = Field(40_000, ge=1, description="Drawn at random from these; all where there are fewer.")
-    num_candidates: int = Field(
-        1_000_000,
-        ge=1,
-        description="Candidates that the drawn cases may have together, about: memory and time grow with them.",
-    )
-    l2: float = Field(1e-5, ge=0, description="Penalty on squared weights, per standard deviation of their feature.")
-    max_iterations: int = Field(150, ge=1, description="L-BFGS iterations at most.")
 
 
 class FitFacts(TypedDict):

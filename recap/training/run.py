@@ -10,7 +10,8 @@ import torch
 from filelock import FileLock, Timeout
 
 from recap import columns as c
-from recap.baselines.counting import counting_baselines
+from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines.building import build_baseline
 from recap.checkpoint import (
     BEST_OVERALL_WEIGHTS,
     TRAINING_FOLDER,
@@ -213,8 +214,8 @@ def _write_checkpoint(
     if after_test is not None:
         after_test(evaluation)
     baselines = {
-        baseline.name: evaluate(baseline, dataset, trainer.graph, most=most).metrics
-        for baseline in counting_baselines(dataset, trainer.graph)
+        name: evaluate(build_baseline(name, dataset, trainer.graph), dataset, trainer.graph, most=most).metrics
+        for name in _beside(trainer.config)
     }
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
@@ -237,6 +238,12 @@ def _write_checkpoint(
     (trainer.folder / STATE_FILE).unlink(missing_ok=True)
     for name in (BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)
+
+
+def _beside(config: AnyTraining) -> tuple[str, ...]:
+    """The baselines whose accuracy stands beside a model's; among places too many for a softmax none is fitted."""
+    is_sampled = isinstance(config, TrainConfig) and config.sampled_softmax is not None
+    return COUNTING_BASELINES if is_sampled else (EVIDENCE, *COUNTING_BASELINES)
 
 
 def _remove_empty(folder: Path) -> None:

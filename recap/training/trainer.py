@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
+from recap.baselines.evidence import EvidenceRanker
+from recap.baselines.evidence_config import EvidenceRankerConfig
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError

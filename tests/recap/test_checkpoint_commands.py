@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recap.baselines import COUNTING_BASELINES
+from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.checkpoint import Checkpoint
 from recap.presets import DEFAULT_PRESET, train_preset
 from tests.cli_runner import recap_here, recap_json_here
@@ -37,13 +37,14 @@ def test_without_a_preset_the_recommended_one_is_trained(tmp_path: Path, city_fo
 
 
 def test_train_for_people_ends_with_the_same_line(tmp_path: Path, city_folder: Path) -> None:
-    """A table of test metrics beside the counting baselines, then the object as the last line."""
+    """A table of test metrics beside the baselines that fits into 80 columns, then the object as the last line."""
     result = recap_here("train", city_folder, "--preset", "tiny", "--out", tmp_path / "out")
     assert result.returncode == 0
     *table, last = result.stdout.splitlines()
     assert json.loads(last).keys() == TRAIN_KEYS
-    scorers = [line.split()[1] for line in table if line.startswith("│") and not line.startswith("│  ")]
-    assert scorers[0] == "recap" and len(scorers) == 1 + len(COUNTING_BASELINES)
+    rows = [line.split() for line in table if " all " in line]
+    assert [row[0] for row in rows] == ["recap", EVIDENCE, *COUNTING_BASELINES]
+    assert all(len(row) == 9 and re.fullmatch(r"[01]\.\d{4}", row[-1]) for row in rows)
 
 
 @pytest.mark.parametrize("scorer", ["checkpoint", "markov"])

@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES
+from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.data.preparation import prepare_dataset
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
 
@@ -43,3 +45,23 @@ def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monk
     assert mine["rival"] == "Nearest" and mine["lead_upper"] < 0
     assert told["finding"].endswith("20 guesses. Nearest is ahead.")
     assert told["finding"] in recap_here(*words).stdout
+
+
+def test_evidence_stands_beside_once_it_was_fitted(
+    tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it the page says how; after `recap evaluate` command and page have its row."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    point_app_at(monkeypatch, city_folder, None)
+    words = ("overview", "--data", city_folder, "--baseline", "markov")
+    for is_fitted in (False, True):
+        if is_fitted:
+            recap_json_here("evaluate", "--baseline", EVIDENCE, "--data", city_folder)
+        st.cache_resource.clear()
+        app = open_view("overview")
+        check_calm(app)
+        assert ("recap evaluate --baseline evidence" in texts(app)) == (not is_fitted)
+        groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
+        told = pd.DataFrame(recap_json_here(*words)["groups"])
+        for table in (groups, told):
+            assert ("Evidence" in set(table["model"])) == is_fitted

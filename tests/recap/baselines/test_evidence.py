@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.baselines.building import build_baseline, cache_file, cached_evidence_ranker
+from recap.baselines.building import build_baseline, cached_evidence_ranker
 from recap.baselines.counting import VisitCount
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig, build_problem, draw_cases, within_budget
+from recap.baselines.evidence import EvidenceRanker, build_problem, draw_cases, within_budget
+from recap.baselines.evidence_config import EvidenceRankerConfig, cache_file
 from recap.baselines.log_linear import feature_scales, fit_log_linear
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DataError, FormatVersionError, MissingTensorError, RecapError
@@ -275,8 +276,8 @@ def test_fitted_once_and_then_read_from_the_cache(tmp_path: Path, monkeypatch: p
     assert EvidenceRanker.load(file, *city()).packed_weights == first.packed_weights
 
     keys = [(CONFIG, 0), (CONFIG, 1), (EvidenceRankerConfig(l2=1.0), 0)]
-    assert len({cache_file(city()[0], config, seed) for config, seed in keys}) == 3
-    assert cache_file(small_city(seed=1), CONFIG, 0) != file
+    assert len({cache_file(city()[0].hash, config, seed) for config, seed in keys}) == 3
+    assert cache_file(small_city(seed=1).hash, CONFIG, 0) != file
 
 
 def test_works_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.baselines.evidence import EvidenceRanker, EvidenceRankerConfig
+from recap.baselines.evidence import EvidenceRanker
+from recap.baselines.evidence_config import EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
 from recap.evidence.others import EdgeEdits, OtherUsers

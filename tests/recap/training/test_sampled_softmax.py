@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines.building import build_baseline
+from recap.checkpoint import CARD
 from recap.errors import ConfigError
 from recap.evaluation import scoring
 from recap.evaluation.evaluate import evaluate
@@ -17,6 +20,7 @@ from recap.model.sampled import SampledScores, sampled_scores
 from recap.storage.tensors import load_tensors
 from recap.training.losses import sampled_losses, training_losses
 from recap.training.negatives import NegativeSampler
+from recap.training.run import train
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import SampledSoftmax, TrainConfig
@@ -104,6 +108,20 @@ def trained(folder: Path, stop_after: int | None = None) -> dict[str, bytes]:
     trainer.run(stop=stop)
     state, _ = load_tensors(folder / STATE_FILE)
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
+
+
+def test_the_evidence_ranker_stands_beside_a_training_but_not_among_too_many_places(tmp_path: Path) -> None:
+    """With the whole softmax its test metrics are those of `recap evaluate`; a sampled one fits none."""
+    dataset, cpu = small_city(), torch.device("cpu")
+    graph = TransitionGraph.from_dataset(dataset)
+    for name, config in (("whole", small_training(epochs=3)), ("sampled", SAMPLED)):
+        checkpoint = train(dataset, config, tmp_path / name, device=cpu)
+        assert checkpoint is not None
+        beside = checkpoint.read_summary()["baselines"]
+        assert beside.keys() == ({EVIDENCE} if name == "whole" else set()) | set(COUNTING_BASELINES)
+        assert ("| evidence | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
+        for baseline in beside:
+            assert beside[baseline] == evaluate(build_baseline(baseline, dataset, graph), dataset, graph).metrics
 
 
 def test_it_learns_and_a_cut_changes_nothing(tmp_path: Path) -> None:
