@@ -60,6 +60,10 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Total = general pattern + habit + its change by the time{evidence}, rounded; at most {residual} is left over.",
         "Total = core + prior + correction{evidence}, rounded; largest residual {residual}.",
     ),
+    "identity_clues": (
+        "Total = the sum of these rows, rounded; at most {residual} is left over. Habit is among own visits.",
+        "Total = sum of the rows, rounded; largest residual {residual}. Prior and correction are among own visits.",
+    ),
     "identity_evidence": (" + other clues", " + evidence"),
     "clipped": ("Habit cut off at its limit: {names}.", "Clipped: {names}."),
     "not_clipped": ("Habit stays below its limit.", "Prior not clipped."),
@@ -69,6 +73,7 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "inactive_row": ("(not at work)", "(inactive)"),
     "terms_title": ("The other clues, one by one", "The evidence, feature by feature"),
+    "terms_title_rows": ("The clues, one by one", "The evidence, feature by feature"),
     "terms_column": ("Clue", "Evidence"),
     "paths_title": ("Two steps that reach it", "Two hops that reach it"),
     "no_path": ("No two steps of the training data lead to it.", "No two-hop path leads to it in training."),

@@ -1,4 +1,4 @@
-"""Where the marks of an explanation's figures go, in plain numbers: waterfall bars, path curves, timeline dots."""
+"""Where the marks of an explanation's figures go, in plain numbers: path curves, timeline dots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ import networkx as nx
 
 from analysis.explain.contrast import Contrast
 from analysis.explain.revisits import RevisitEvidence
-from analysis.explain.types import ScoreDecomposition
 from analysis.glossary import PART_NAMES
 from recap.config import Config
 
@@ -32,17 +31,6 @@ class Through(Protocol):
 
 
 Path = TypeVar("Path", bound=Through)
-
-
-class Bar(Config):
-    """One step of a waterfall: from ``start`` to ``end`` in score points."""
-
-    part: str
-    label: str
-    value: float
-    start: float
-    end: float
-    is_active: bool
 
 
 @dataclass(frozen=True)
@@ -72,26 +60,6 @@ def shown_parts(explanation: Compared) -> list[str]:
     if not any(side.evidence_terms for side in sides) and "evidence" not in explanation.inactive_terms:
         left_out.add("evidence")
     return [part for part in PART_NAMES if part not in left_out]
-
-
-def waterfall(entry: ScoreDecomposition, explanation: Compared) -> list[Bar]:
-    """Bars that lead from 0 to the total, in the order of the score parts."""
-    level, bars = 0.0, []
-    for part in shown_parts(explanation):
-        value = getattr(entry, part)
-        value = -value if part == "clip_loss" else value
-        bars.append(
-            Bar(
-                part=part,
-                label=PART_NAMES[part],
-                value=value,
-                start=level,
-                end=level + value,
-                is_active=part_is_active(part, explanation),
-            )
-        )
-        level += value
-    return bars
 
 
 def part_is_active(part: str, explanation: Compared) -> bool:

@@ -1,4 +1,4 @@
-"""The score parts of two places and their difference, one figure each: side by side where there is room, else stacked.
+"""The ledger of two places and their difference, one figure each: side by side where there is room, else stacked.
 
 Names stand above their bars, so that a panel needs no margin and reads alone; a point is equally long in all three.
 """
@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.types import ScoreDecomposition
-from analysis.figures.case_layout import part_is_active, shown_parts, waterfall
 from analysis.figures.charts import assembled
+from analysis.figures.ledger import LedgerRow, Step, ledger, steps
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.registers import Words
@@ -25,15 +25,18 @@ def score_panels(
 ) -> tuple[go.Figure, go.Figure, go.Figure]:
     """Target, rival, and their difference, with the same rows from top to bottom and the total below."""
     words, contrast = words or Words(), explanation.contrast
-    parts = shown_parts(explanation)
-    labels = [*(_row_label(part, explanation, words) for part in parts), "Total"]
+    rows = ledger(explanation)
+    labels = [*(row.name(words) + ("" if row.is_active else f" {words.say('inactive_row')}") for row in rows), "Total"]
     first, second = (palette.of_role(role) for role in explanation.roles)
-    ranges = _ranges(explanation)
+    ranges = _ranges(explanation, rows)
     first_panel, second_panel = (
-        _place_panel(entry, explanation, labels, hue, palette, span)
-        for entry, hue, span in ((contrast.a, first, ranges[0]), (contrast.b, second, ranges[1]))
+        _place_panel(entry, bars, labels, hue, palette, span)
+        for entry, bars, hue, span in (
+            (contrast.a, steps(rows, "a", contrast.a.total), first, ranges[0]),
+            (contrast.b, steps(rows, "b", contrast.b.total), second, ranges[1]),
+        )
     )
-    differences = [*(contrast.parts[part] for part in parts), contrast.margin]
+    differences = [*(row.difference for row in rows), contrast.margin]
     favour = [first.fill if value > 0 else second.fill for value in differences]
     colours = [*(translucent(colour, 0.35) for colour in favour[:-1]), favour[-1]]
     difference = _panel(
@@ -49,36 +52,40 @@ def score_panels(
 def describe_score_parts(explanation: FullExplanation, words: Words | None = None) -> tuple[str, str, str]:
     """The three panels in words, for those who cannot see them."""
     words, contrast = words or Words(), explanation.contrast
-    parts = shown_parts(explanation)
+    rows = ledger(explanation)
+    names = [row.name(words) for row in rows]
     told = []
-    for entry in (contrast.a, contrast.b):
-        bars = {bar.part: bar.value for bar in waterfall(entry, explanation)}
-        listed = ", ".join(f"{words.term(part)} {signed_points(bars[part])}" for part in parts)
-        told.append(f"{entry.name}: {listed}; total {points(entry.total)}")
-    listed = ", ".join(f"{words.term(part)} {signed_points(contrast.parts[part])}" for part in parts)
+    for entry, values in ((contrast.a, [row.a for row in rows]), (contrast.b, [row.b for row in rows])):
+        told.append(f"{entry.name}: {_listed(names, values)}; total {points(entry.total)}")
+    listed = _listed(names, [row.difference for row in rows])
     total = f"total difference {signed_points(contrast.margin)}"
     told.append(f"{contrast.a.name} against {contrast.b.name}: {listed}; {total}")
     first, second, third = (text.replace(MINUS, "minus ") for text in told)
     return first, second, third
 
 
+def _listed(names: list[str], values: list[float]) -> str:
+    return ", ".join(f"{name} {signed_points(value)}" for name, value in zip(names, values, strict=True))
+
+
 def _place_panel(
-    entry: ScoreDecomposition,
-    explanation: FullExplanation,
-    labels: list[str],
-    hue: Hue,
-    palette: Palette,
-    span: list[float],
+    entry: ScoreDecomposition, bars: list[Step], labels: list[str], hue: Hue, palette: Palette, span: list[float]
 ) -> go.Figure:
-    bars = waterfall(entry, explanation)
-    own = {"core": palette.baseline, "evidence": palette.quiet}
-    colours = [*(own.get(bar.part, palette.revisits.fill) for bar in bars), hue.fill]
-    hatched = [*("/" if bar.part in ("correction", "clip_loss") else "" for bar in bars), ""]
-    lengths, starts = [*(bar.value for bar in bars), entry.total], [*(bar.start for bar in bars), 0.0]
-    shown = [points(bar.value) if bar.part == "core" else signed_points(bar.value) for bar in bars]
+    own = dict.fromkeys(("evidence", "others_transitions", "popularity", "distance"), palette.quiet)
+    own |= {"core": palette.baseline, "two_hop_addends": palette.paths.fill, "total": hue.fill}
+    shown = [signed_points(bar.value) for bar in bars]
+    shown[-1] = points(entry.total)
+    if bars[0].key == "core":  # what the others are added to
+        shown[0] = points(bars[0].value)
     return _panel(
-        _titles(entry.name, hue.text, labels, palette) + _values([*shown, points(entry.total)], hue.text, palette),
-        _bars(lengths, starts, colours, hatched, palette),
+        _titles(entry.name, hue.text, labels, palette) + _values(shown, hue.text, palette),
+        _bars(
+            [bar.value for bar in bars],
+            [bar.start for bar in bars],
+            [own.get(bar.key, palette.revisits.fill) for bar in bars],
+            ["/" if bar.key in ("correction", "clip_loss") else "" for bar in bars],
+            palette,
+        ),
         span,
         palette,
     )
@@ -154,21 +161,15 @@ def _values(texts: list[str], total_colour: str, palette: Palette) -> list[dict[
     ]
 
 
-def _ranges(explanation: FullExplanation) -> list[list[float]]:
+def _ranges(explanation: FullExplanation, rows: list[LedgerRow]) -> list[list[float]]:
     """Ranges of one length, so that a point is equally long; both places' panels have the same."""
-    both = [0.0]
-    for entry in (explanation.contrast.a, explanation.contrast.b):
-        both += [end for bar in waterfall(entry, explanation) for end in (bar.start, bar.end)] + [entry.total]
-    parts = [explanation.contrast.parts[part] for part in shown_parts(explanation)]
-    difference = [0.0, *parts, explanation.contrast.margin]
+    contrast = explanation.contrast
+    bars = [*steps(rows, "a", contrast.a.total), *steps(rows, "b", contrast.b.total)]
+    both = [0.0, *(end for bar in bars for end in bar.ends)]
+    difference = [0.0, *(row.difference for row in rows), contrast.margin]
     ends = [(min(both), max(both))] * 2 + [(min(difference), max(difference))]
     span = 1.02 * max(max(high - low for low, high in ends), 1e-6)
     return [[(low + high - span) / 2, (low + high + span) / 2] if low < 0 else [low, low + span] for low, high in ends]
-
-
-def _row_label(part: str, explanation: FullExplanation, words: Words) -> str:
-    label = words.term(part)
-    return label if part_is_active(part, explanation) else f"{label} {words.say('inactive_row')}"
 
 
 def _harmless(text: str) -> str:

@@ -12,9 +12,10 @@ from markupsafe import Markup
 
 from analysis import formatting
 from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import part_is_active, place_paths, shown_parts, waterfall
+from analysis.figures.case_layout import place_paths
+from analysis.figures.ledger import kind_of_ledger, ledger, steps
 from analysis.figures.palette import DARK, LIGHT
-from analysis.glossary import PART_NAMES, SCORE_PARTS
+from analysis.registers import Words
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import share_case
 from analysis.sharing.places import ToldPlaces
@@ -75,28 +76,29 @@ def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> 
 def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
     """What the template needs beside the case: positions, rows, roles."""
     a, b = case.contrast.a, case.contrast.b
-    bars = {entry.poi: waterfall(entry, case) for entry in (a, b)}
-    ends = [0.0, a.total, b.total, *(end for steps in bars.values() for bar in steps for end in (bar.start, bar.end))]
+    rows, words = ledger(case), Words("researcher")
+    bars = {a.poi: steps(rows, "a", a.total), b.poi: steps(rows, "b", b.total)}
+    ends = [0.0, *(end for side in bars.values() for bar in side for end in bar.ends)]
     low, span = min(ends), max(max(ends) - min(ends), 1e-9)
     placed = place_paths(case.paths)
     sides = zip(case.roles, case.visits, strict=True)
     return {
         "roles": dict(zip(("target", "rival"), case.roles, strict=True)),
         "headline": case.headline.text,
-        "waterfall": lambda entry: bars[entry.poi],
+        "bars": lambda entry: bars[entry.poi],
         "at": lambda value: round(100 * (value - low) / span, 2),
         "wide": lambda value: round(100 * abs(value) / span, 2),
         "rows": [
             {
-                "label": PART_NAMES[part],
-                "a": _signed_part(a, part),
-                "b": _signed_part(b, part),
-                "difference": case.contrast.parts[part],
-                "active": part_is_active(part, case),
+                "label": row.name(words),
+                "a": row.a,
+                "b": row.b,
+                "difference": row.difference,
+                "active": row.is_active,
             }
-            for part in SCORE_PARTS
-            if part in shown_parts(case)
+            for row in rows
         ],
+        "tells_clues": kind_of_ledger(case) == "clues",
         "largest_residual": max(abs(entry.residual) for entry in (a, b)),
         "placed": placed,
         "height": 60 + 46 * max(len(placed), 1),
@@ -106,11 +108,6 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,
         "timelines": [{"side": side, "name": places[r.place].name, "dots": r.dots} for side, r in sides],
     }
-
-
-def _signed_part(entry: Any, part: str) -> float:
-    value = float(getattr(entry, part))
-    return -value if part == "clip_loss" else value
 
 
 def _shown(value: Any) -> Any:

@@ -15,6 +15,12 @@ _PARTS: Final = (
     "within_trajectory",
     "use_future_time",
 )
+_IN_WORDS: Final = {
+    ("use_graph", False): "without the graph branch",
+    ("use_history", False): "without the user's past",
+    ("core_scope", "nowhere"): "without a score of its own",
+    ("core_scope", "unvisited"): "with a score of its own for new places alone",
+}
 _PRIOR_PARTS: Final = ("use_count", "use_recency", "use_window")
 _SIZES: Final = (
     "poi_dim",
@@ -36,15 +42,21 @@ def variant_name(config: ModelConfig) -> str:
     >>> variant_name(ModelConfig(hidden_dim=128))
     "RECAP with the paper's parts, at other sizes"
     >>> variant_name(ModelConfig(use_graph=False))
-    'RECAP changed: use_graph is False'
+    'RECAP changed: without the graph branch'
     """
     paper = ModelConfig()
-    changed = [f"{name} is {getattr(config, name)}" for name in _PARTS if getattr(config, name) != getattr(paper, name)]
+    changed = [
+        _IN_WORDS.get((name, getattr(config, name)), f"{name} is {getattr(config, name)}")
+        for name in _PARTS
+        if getattr(config, name) != getattr(paper, name)
+    ]
     changed += [
         f"prior.{name} is {getattr(config.prior, name)}"
         for name in _PRIOR_PARTS
         if getattr(config.prior, name) != getattr(paper.prior, name)
     ]
+    if config.evidence is not None and config.evidence.weighing is not None:
+        return ", ".join(["RECAP whose network weighs the evidence", *changed])
     if changed:
         name = "RECAP with evidence terms, changed" if config.evidence is not None else "RECAP changed"
         return f"{name}: {', '.join(changed)}"

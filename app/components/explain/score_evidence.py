@@ -3,13 +3,15 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.explain.clues import clues, points_of
+from analysis.explain.clues import clues, evidence_label, points_of
 from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import plot_paths, plot_visits
+from analysis.figures.ledger import kind_of_ledger
 from analysis.formatting import MINUS, chance, ordinal, share, signed_points, time_of_day
+from analysis.records.score_rows import ROW_LABELS, row_of_term
 from analysis.registers import Words
 from app import state
 from app.cached import maps
@@ -35,8 +37,13 @@ def show_score_parts(shown: FullExplanation) -> None:
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
     clip = words.say("clipped", names=markdown_text(", ".join(clipped))) if clipped else words.say("not_clipped")
     more = words.say("identity_evidence") if "evidence" in shown_parts(shown) else ""
-    identity = words.say("identity", evidence=more, residual=f"{residual:.0e}".replace("-", MINUS))
-    quiet(f"{identity} {clip} {words.say('graph_in_core')}")
+    left = f"{residual:.0e}".replace("-", MINUS)
+    if kind_of_ledger(shown) == "clues":
+        identity = words.say("identity_clues", residual=left)
+    else:
+        identity = words.say("identity", evidence=more, residual=left)
+    inside = "" if "graph_token" in shown.inactive_terms else words.say("graph_in_core")
+    quiet(f"{identity} {clip} {inside}".strip())
     _evidence_terms(shown, words)
 
 
@@ -45,17 +52,20 @@ def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     a, b = shown.contrast.a.evidence_terms, shown.contrast.b.evidence_terms
     if not a and not b:
         return
-    both = [(label, points_of(a, clue), points_of(b, clue)) for label, clue in clues({**a, **b}).items()]
+    in_rows = kind_of_ledger(shown) == "clues"  # which the ledger adds up already: here every term stands alone
+    told = {name: (name,) for name in {**a, **b}} if in_rows else clues({**a, **b})
+    both = [(label, points_of(a, clue), points_of(b, clue)) for label, clue in told.items()]
     rows = [
         {
-            words.say("terms_column"): words.clue(label),
+            words.say("terms_column"): words.clue(evidence_label(label) if in_rows else label),
+            **({"Row": words.row(row_of_term(label), ROW_LABELS[row_of_term(label)])} if in_rows else {}),
             "A": signed_points(mine),
             "B": signed_points(theirs),
             "Difference": signed_points(mine - theirs),
         }
         for label, mine, theirs in sorted(both, key=lambda clue: -max(abs(clue[1]), abs(clue[2])))
     ]
-    with st.expander(words.say("terms_title"), icon=":material/table_rows:"):
+    with st.expander(words.say("terms_title_rows" if in_rows else "terms_title"), icon=":material/table_rows:"):
         first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
         quiet(f"A is {first}, B is {second}. The terms add up.")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")

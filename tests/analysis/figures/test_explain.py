@@ -7,10 +7,13 @@ from analysis.explain.explanation import explain_fully
 from analysis.figures.charts import FONT, assembled
 from analysis.figures.exact_share import plot_exact_share
 from analysis.figures.explain import plot_paths, plot_visits
+from analysis.figures.ledger import kind_of_ledger, ledger
 from analysis.figures.palette import LIGHT
 from analysis.figures.score_parts import describe_score_parts, score_panels
 from analysis.formatting import points
 from analysis.registers import Words
+from analysis.sharing.page import render_notebook
+from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
 from tests.analysis.planted import small_predictor
 
 
@@ -43,6 +46,28 @@ def test_rows_stand_in_the_same_order_and_numbers_are_the_parts() -> None:
         for panel in score_panels(told, LIGHT, Words("researcher"))
     ]
     assert len(describe_score_parts(told)) == 3
+
+
+def test_where_the_network_scores_neither_place_the_rows_are_the_clues() -> None:
+    """They add up to each total and to the margin, one bar begins where the one before ended, and none is empty."""
+    evidence = EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(), weighing=WeighingConfig())
+    told = explain_fully(small_predictor(evidence=evidence, core_scope="nowhere"), 3, counterfactuals=False)
+    rows, contrast = ledger(told), told.contrast
+    assert kind_of_ledger(told) == "clues" and {row.key for row in rows} > {"own_visits", "distance"}
+    assert sum(row.a for row in rows) + contrast.a.residual == pytest.approx(contrast.a.total)
+    assert sum(row.b for row in rows) + contrast.b.residual == pytest.approx(contrast.b.total)
+    assert sum(row.difference for row in rows) == pytest.approx(contrast.margin - contrast.residual)
+    assert all(row.a or row.b for row in rows)
+    first = score_panels(told, LIGHT)[0]
+    (bars,) = first.data
+    assert bars.base[-1] == 0.0 and bars.x[-1] == contrast.a.total
+    assert bars.base[1:-1] == pytest.approx([base + x for base, x in zip(bars.base, bars.x, strict=True)][:-2])
+    for words, name in ((Words("researcher"), "Two-hop paths"), (Words("student"), "Two-step trips")):
+        assert name in [note.text for note in score_panels(told, LIGHT, words)[0].layout.annotations]
+        assert f"{name} " in describe_score_parts(told, words)[0]
+    page, usual = render_notebook(told), explain_fully(small_predictor(evidence=evidence), 3, counterfactuals=False)
+    assert "Two-hop paths</td>" in page and "sum of the rows" in page and 'class="bar two_hop_addends"' in page
+    assert kind_of_ledger(usual) == "parts" and "Total = core + prior" in render_notebook(usual)
 
 
 def test_a_long_name_ends_in_an_ellipsis_and_is_whole_on_hover() -> None:

@@ -15,11 +15,15 @@ from recap.presets import train_preset
         (train_preset("quick").model, "RECAP with the paper's parts, at other sizes"),
         (train_preset("demo").model, "RECAP with evidence terms"),
         (ModelConfig(num_hops=3), "RECAP changed: num_hops is 3"),
-        (ModelConfig(use_history=False, state="graph"), "RECAP changed: use_history is False, state is graph"),
+        (ModelConfig(use_history=False, state="graph"), "RECAP changed: without the user's past, state is graph"),
         (ModelConfig(prior=PriorConfig(use_count=False)), "RECAP changed: prior.use_count is False"),
         (
             ModelConfig(evidence=EvidenceConfig(), use_graph=False),
-            "RECAP with evidence terms, changed: use_graph is False",
+            "RECAP with evidence terms, changed: without the graph branch",
+        ),
+        (
+            train_preset("recap_weighed").model,
+            "RECAP whose network weighs the evidence, without the graph branch, without a score of its own",
         ),
     ],
 )
