@@ -73,6 +73,11 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "inactive_row": ("(not at work)", "(inactive)"),
     "terms_title": ("The other clues, one by one", "The evidence, feature by feature"),
+    "terms_add_up": ("The terms add up.", "The terms add up."),
+    "terms_and_habit": (
+        "With habit's own points, which are among own visits, they add up to the total.",
+        "With prior and correction, which are among own visits, they add up to the total.",
+    ),
     "terms_title_rows": ("The clues, one by one", "The evidence, feature by feature"),
     "terms_column": ("Clue", "Evidence"),
     "paths_title": ("Two steps that reach it", "Two hops that reach it"),

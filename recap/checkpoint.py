@@ -56,7 +56,7 @@ class EpochResult(Config):
 
 
 class TrainingSummary(TypedDict):
-    """`summary.json`: test metrics beside the counting baselines', and what the training took, where there was one."""
+    """`summary.json`: test metrics beside the baselines', and what the training took, where there was one."""
 
     epochs: NotRequired[int]
     best_epoch: NotRequired[int]
@@ -312,7 +312,7 @@ class Checkpoint:
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
     def read_summary(self) -> TrainingSummary:
-        """Training time, memory, test metrics and the counting baselines beside them."""
+        """Training time, memory, test metrics and the baselines beside them."""
         path = self.folder / SUMMARY
         try:
             summary: TrainingSummary = read_json(path)

@@ -24,7 +24,7 @@ from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
-from recap.baselines.counting import counting_baselines
+from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
@@ -214,10 +214,12 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Abla
 
     base = records_of(full)
     baselines = {
-        baseline.name: comparison_rows(
-            compare_records(base, evaluate(baseline, dataset, graph).records, metrics=SHOWN_METRICS)
+        name: comparison_rows(
+            compare_records(
+                base, evaluate(build_baseline(name, dataset, graph), dataset, graph).records, metrics=SHOWN_METRICS
+            )
         )
-        for baseline in counting_baselines(dataset, graph)
+        for name in COUNTING_BASELINES
     }
     variants: dict[str, AblatedVariant] = {}
     for name, changes in ABLATIONS.items():

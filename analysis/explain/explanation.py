@@ -40,6 +40,9 @@ class FullExplanation(CaseExplanation):
     num_hops: int | None = Field(description="N of the graph token; None without a graph branch.")
     max_prior: float = Field(description="b_max, where the clip binds.")
     inactive_terms: list[str] = Field(description="`inactive`, and terms of an active prior that are switched off.")
+    weighs_evidence_alone: bool = Field(
+        False, description="Whether the network says how much each clue counts, and scores no place by itself."
+    )
     edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
     rival: int = Field(description="Whom the target is held against; together any two places.")
     revisits: list[RevisitEvidence] = Field(description="Of the target and of the rival.")
@@ -155,6 +158,7 @@ def explain_edited_case_fully(
         num_hops=None if graph_token is None else graph_token.num_hops,
         max_prior=edited_case.config.prior.max_prior,
         inactive_terms=edited_case.inactive,
+        weighs_evidence_alone=edited_case.config.weighs_evidence_alone,
         edits=write_edits(edited_case.edits),
         rival=rival,
         revisits=revisits,

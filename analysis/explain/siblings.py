@@ -136,7 +136,7 @@ def train_on_permuted_labels(checkpoint: Checkpoint, dataset: Dataset, device: t
     config = checkpoint.recap_training
     if not (folder / SUMS).is_file():
         log("Training on permuted labels")
-        train(permute_labels(dataset, config.seed), config, folder, device=device, resume=folder.exists())
+        train(permute_labels(dataset, config.seed), config, folder, device=device, resume=folder.exists(), baselines=())
     graph = TransitionGraph.from_dataset(dataset)
     model = Recap.for_dataset(config.model, dataset, graph, torch.float64)
     try:

@@ -22,6 +22,9 @@ class Compared(Protocol):
     @property
     def inactive_terms(self) -> list[str]: ...
 
+    @property
+    def weighs_evidence_alone(self) -> bool: ...
+
 
 class Through(Protocol):
     """A two-hop path, by its middle place."""

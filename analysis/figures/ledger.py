@@ -1,7 +1,7 @@
-"""The rows of a ledger: two places' score parts or, where the network scores neither of them, what the clues add up to.
+"""The rows of a ledger: two places' score parts or, for a model that only weighs evidence, what its clues add up to.
 
 Either way the rows of a place add up to its total: parts are those of the paper's model, and where they would leave
-nearly every point in one row (a model whose state weighs its evidence) the rows are those that sentences speak of.
+nearly every point in one row the rows are those that sentences speak of.
 """
 
 from typing import Literal, NamedTuple
@@ -44,16 +44,10 @@ class Step(NamedTuple):
         return self.start, self.start + self.value
 
 
-def kind_of_ledger(explanation: Compared) -> Kind:
-    """Rows of clues where both places have evidence and no core score."""
-    sides = (explanation.contrast.a, explanation.contrast.b)
-    return "clues" if all(side.evidence_terms and side.core == 0.0 for side in sides) else "parts"
-
-
 def ledger(explanation: Compared) -> list[LedgerRow]:
     """The rows from top to bottom; rows of clues that are 0 for both places are left out."""
     contrast = explanation.contrast
-    if kind_of_ledger(explanation) == "parts":
+    if not explanation.weighs_evidence_alone:
         return [
             LedgerRow(
                 "parts",

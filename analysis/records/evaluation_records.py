@@ -23,12 +23,15 @@ def records_key(dataset_hash: str, model_key: str) -> TableKey:
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 
-def models_beside(dataset_hash: str, bundle: Path | None = None) -> list[str]:
+def models_beside(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
     """The baselines that a model stands beside: `evidence` where its records are kept or it was fitted, then counts.
 
     Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.
+
+    Args:
+        may_rank: whether a fitted ranker may rank now; else its records must be there.
     """
-    is_ready = records_key(dataset_hash, EVIDENCE).is_kept(bundle) or is_fitted(dataset_hash)
+    is_ready = records_key(dataset_hash, EVIDENCE).is_kept(bundle) or (may_rank and is_fitted(dataset_hash))
     return [*([EVIDENCE] if is_ready else []), *reversed(COUNTING_BASELINES)]
 
 

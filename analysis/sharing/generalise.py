@@ -71,6 +71,7 @@ def share_case(explanation: FullExplanation, telling: Telling, number: int, note
         a2_source_target=e.a2_source_target,
         rank_without_two_hops=e.rank_without_two_hops,
         inactive_terms=e.inactive_terms,
+        weighs_evidence_alone=e.weighs_evidence_alone,
         edits=telling.edits(parse_edits(e.edits)),
         contrast=Contrast(
             a=_score(e.contrast.a, telling),

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from analysis import formatting
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import place_paths
-from analysis.figures.ledger import kind_of_ledger, ledger, steps
+from analysis.figures.ledger import ledger, steps
 from analysis.figures.palette import DARK, LIGHT
 from analysis.registers import Words
 from analysis.sharing.case_map import case_map
@@ -98,7 +98,6 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
             }
             for row in rows
         ],
-        "tells_clues": kind_of_ledger(case) == "clues",
         "largest_residual": max(abs(entry.residual) for entry in (a, b)),
         "placed": placed,
         "height": 60 + 46 * max(len(placed), 1),

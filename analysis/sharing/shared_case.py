@@ -137,6 +137,7 @@ class SharedCase(Config):
     a2_source_target: float
     rank_without_two_hops: float | None
     inactive_terms: list[str]
+    weighs_evidence_alone: bool
     edits: str
     contrast: Contrast = Field(description="A is the target, B the rival; without the edit that turns them round.")
     flip: str | None

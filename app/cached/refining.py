@@ -24,6 +24,7 @@ from app.cached.keys import BY_MODEL
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
+from recap.baselines import EVIDENCE
 from recap.errors import RecapError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 STAND_BACK_S: Final = 3.0
 """How long a turn is put off while pages are being made for visitors; then it is taken, or it would never come."""
 Report = Callable[[float, int], None]
-"""Told (cases done, cases in all); one that one of six models has ranked is a sixth of a case."""
+"""Told (cases done, cases in all); one that one of n models has ranked is 1/n of a case."""
 
 
 class Growing:
@@ -130,8 +131,18 @@ def is_refined(source: Source) -> bool:
 
 
 def model_keys(source: Source) -> list[str]:
-    """The models that Overview shows: the source's own first."""
-    return list(dict.fromkeys([datasets.model_key(source), *models_beside(source.dataset_hash, source.bundle)]))
+    """The models that Overview shows: the source's own first.
+
+    Where ranking takes long, or would be done again at every start, `evidence` joins them with its records alone.
+    """
+    may_rank = not (AppSettings.from_environment().read_only or is_large(source))
+    beside = models_beside(source.dataset_hash, source.bundle, may_rank=may_rank)
+    return list(dict.fromkeys([datasets.model_key(source), *beside]))
+
+
+def lacks_evidence(source: Source) -> bool:
+    """Whether `evidence` could stand beside the model after one command."""
+    return not AppSettings.from_environment().read_only and not is_large(source) and EVIDENCE not in model_keys(source)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)

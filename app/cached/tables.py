@@ -64,7 +64,7 @@ def by_evidence(source: Source, model: str | None, beside: str, metric: str, uni
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:
-    """The source's model beside the counting baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
+    """The source's model beside the baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
 
     Imported predictions stand among them where their lists are long enough for the metric.
     """

@@ -34,7 +34,7 @@ def overview(
     eta: EtaOption = 1,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a model beside the counting baselines and the nearest place, tail shares, and three cases worth opening."""
+    """Show a model beside the baselines, tail shares, and three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
     from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers

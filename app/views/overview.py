@@ -1,4 +1,4 @@
-"""Overview: the model beside counting baselines, the long tail in one picture, three cases worth opening."""
+"""Overview: the model beside baselines, the long tail in one picture, three cases worth opening."""
 
 from functools import partial
 
@@ -29,7 +29,6 @@ from app.components.toolbar import downloads, metric_control, register_control, 
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
-from recap.baselines import EVIDENCE
 from recap.printable import markdown_text
 
 BADGE_COLOURS = {"history": "violet", "hops": "green", "missed": "gray"}
@@ -102,9 +101,9 @@ def view() -> None:
                     alt=f"{label}: {finding}",
                 )
         quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
-        if EVIDENCE not in refining.model_keys(source):
+        if refining.lacks_evidence(source):
             quiet(
-                "The strongest ranker over counts, `evidence`, was not fitted on this dataset yet: "
+                "A stronger ranker over counts, `evidence`, was not fitted on this dataset yet: "
                 "`recap evaluate --baseline evidence --data DATA` puts it beside these."
             )
         chart_table({"Accuracy": groups}, "lollipops")

@@ -1,5 +1,7 @@
 """Any baseline by its name, fitted and ready to score."""
 
+from contextlib import suppress
+
 from recap.baselines import BASELINES
 from recap.baselines.counting import CountPlusMarkov, Markov, Nearest, Popularity, VisitCount
 from recap.baselines.evidence import EvidenceRanker
@@ -52,7 +54,8 @@ def cached_evidence_ranker(
         try:
             return EvidenceRanker.load(path, dataset, graph)
         except RecapError:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # of another user, or read-only: then it is fitted at every start
+                path.unlink(missing_ok=True)
     ranker = EvidenceRanker.fit(dataset, graph, config, seed=seed)
     if path is not None:
         try:

@@ -14,7 +14,7 @@ from recap.data.dataset import Dataset
 from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scorer, Scores, past_rows
+from recap.scores import CaseBatch, Scores, past_rows
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
@@ -97,17 +97,6 @@ class Nearest:
         )
         distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
         return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
-
-
-def counting_baselines(dataset: Dataset, graph: TransitionGraph) -> list[Scorer]:
-    """All five, in the order of every results table."""
-    counters: list[Scorer] = [
-        Popularity(dataset),
-        Markov(dataset, graph),
-        VisitCount(dataset),
-        CountPlusMarkov(dataset, graph),
-    ]
-    return [*counters, Nearest(dataset)]
 
 
 def popularity(dataset: Dataset) -> Tensor:

@@ -15,6 +15,9 @@ from recap.storage.user_folder import user_subfolder
 
 FORMAT_VERSION: Final = 3
 """Of the saved file; also part of the cache key, so it must grow when a feature changes its meaning."""
+MOST_PLACES: Final = 20_000
+"""Up to here the ranker is fitted unasked: a fit holds a number for each source and place, so memory grows with their
+product, 1.6 GB at most."""
 
 
 class EvidenceRankerConfig(Config):

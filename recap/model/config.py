@@ -63,6 +63,11 @@ class ModelConfig(Config):
         None, description="Beyond the paper: named evidence added to the score; none leaves it out."
     )
 
+    @property
+    def weighs_evidence_alone(self) -> bool:
+        """Whether the network says how much each clue counts, and scores no place by itself."""
+        return self.evidence is not None and self.evidence.weighing is not None and self.core_scope == "nowhere"
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.hidden_dim % self.num_heads:

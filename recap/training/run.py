@@ -1,8 +1,9 @@
 """A training from dataset to checkpoint: one folder, one lock, resumable at any step."""
 
 import json
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
@@ -12,6 +13,7 @@ from filelock import FileLock, Timeout
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.baselines.building import build_baseline
+from recap.baselines.evidence_config import MOST_PLACES
 from recap.checkpoint import (
     BEST_OVERALL_WEIGHTS,
     TRAINING_FOLDER,
@@ -27,6 +29,7 @@ from recap.checkpoint import (
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
 from recap.evaluation.evaluate import Evaluation, evaluate
+from recap.evaluation.metrics import MetricsByGroup
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
@@ -41,6 +44,7 @@ from recap.training_config import AnyTraining, TrainConfig
 CONFIG: Final = "config.json"
 """Of a training in progress: its data and its configuration."""
 _LOCK = ".lock"
+_log = logging.getLogger(__name__)
 
 
 class TrainingIdentity(TypedDict):
@@ -63,6 +67,7 @@ def train(
     after_test: Callable[[Evaluation], None] | None = None,
     journal_folder: Path | None = None,
     group: Group | None = None,
+    baselines: Sequence[str] | None = None,
 ) -> Checkpoint | None:
     """Train into ``out`` and write the checkpoint there.
 
@@ -74,6 +79,8 @@ def train(
         after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
         journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
+        baselines: whose test metrics stand beside the model's; counters, and `evidence` where a fit is no burden, if
+            not given.
 
     Returns:
         The checkpoint, or None when ``stop`` ended the training early.
@@ -110,7 +117,8 @@ def train(
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
-        _write_checkpoint(out, dataset, trainer, device, after_test)
+        beside = baselines_beside(config, dataset) if baselines is None else baselines
+        _write_checkpoint(out, dataset, trainer, device, after_test, beside)
         return Checkpoint.load(out)
     except OSError as error:
         raise RecapError(
@@ -197,7 +205,8 @@ def _write_checkpoint(
     dataset: Dataset,
     trainer: TrainingLoop,
     device: torch.device,
-    after_test: Callable[[Evaluation], None] | None = None,
+    after_test: Callable[[Evaluation], None] | None,
+    beside: Sequence[str],
 ) -> None:
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
@@ -213,10 +222,13 @@ def _write_checkpoint(
     evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins, most=most)
     if after_test is not None:
         after_test(evaluation)
-    baselines = {
-        name: evaluate(build_baseline(name, dataset, trainer.graph), dataset, trainer.graph, most=most).metrics
-        for name in _beside(trainer.config)
-    }
+    baselines: dict[str, MetricsByGroup] = {}
+    for name in beside:
+        try:
+            baseline = build_baseline(name, dataset, trainer.graph)
+            baselines[name] = evaluate(baseline, dataset, trainer.graph, most=most).metrics
+        except (RecapError, MemoryError) as error:  # what was trained is not lost for want of a comparison
+            _log.warning("%s cannot stand beside the model: %s", name, error)
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
     summary: TrainingSummary = {
@@ -240,10 +252,10 @@ def _write_checkpoint(
         (trainer.folder / name).unlink(missing_ok=True)
 
 
-def _beside(config: AnyTraining) -> tuple[str, ...]:
-    """The baselines whose accuracy stands beside a model's; among places too many for a softmax none is fitted."""
+def baselines_beside(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
+    """The baselines whose accuracy stands beside a model's; among very many places none is fitted for it."""
     is_sampled = isinstance(config, TrainConfig) and config.sampled_softmax is not None
-    return COUNTING_BASELINES if is_sampled else (EVIDENCE, *COUNTING_BASELINES)
+    return COUNTING_BASELINES if is_sampled or dataset.num_pois > MOST_PLACES else (EVIDENCE, *COUNTING_BASELINES)
 
 
 def _remove_empty(folder: Path) -> None:

@@ -18,7 +18,7 @@ from recap.baselines.counting import CountPlusMarkov
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
-from recap.presets import train_preset
+from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
 from recap.runs.execution.reference import write_reference
@@ -241,6 +241,23 @@ def test_a_duplicate_asks_for_the_same(
     again, first = store.get("2").read_spec(), run.read_spec()
     assert again.train_config() == first.train_config() and again.parent == run.id
     assert again.model_copy(update={"parent": None}) == first
+
+
+def test_the_form_begins_with_the_recommended_preset(
+    store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which has no graph branch, so that no hops are asked for; `quick` has."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
+    monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
+    monkeypatch.setattr(control, "ensure_runner", lambda _: False)
+    app = open_view("runs")
+    assert [slider.label for slider in app.slider] == ["Epochs"]
+    next(button for button in app.button if button.label == "Start the run").click().run()
+    check_calm(app)
+    assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])
+    app.session_state["run_preset"] = "quick"
+    app.run()
+    assert [slider.label for slider in app.slider] == ["Epochs", "Steps along the graph"]
 
 
 def test_before_the_first_run_the_other_half_says_how(

@@ -9,7 +9,6 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import plot_paths, plot_visits
-from analysis.figures.ledger import kind_of_ledger
 from analysis.formatting import MINUS, chance, ordinal, share, signed_points, time_of_day
 from analysis.records.score_rows import ROW_LABELS, row_of_term
 from analysis.registers import Words
@@ -29,7 +28,7 @@ MAP_HEIGHT = 330
 
 
 def show_score_parts(shown: FullExplanation) -> None:
-    """The waterfall, its residual, and whether the clip binds."""
+    """The ledger, its residual, and whether the clip binds."""
     words = state.words()
     section("Where the points come from")
     show_score_panels(shown, "ledger")
@@ -38,11 +37,12 @@ def show_score_parts(shown: FullExplanation) -> None:
     clip = words.say("clipped", names=markdown_text(", ".join(clipped))) if clipped else words.say("not_clipped")
     more = words.say("identity_evidence") if "evidence" in shown_parts(shown) else ""
     left = f"{residual:.0e}".replace("-", MINUS)
-    if kind_of_ledger(shown) == "clues":
+    if shown.weighs_evidence_alone:
         identity = words.say("identity_clues", residual=left)
     else:
         identity = words.say("identity", evidence=more, residual=left)
-    inside = "" if "graph_token" in shown.inactive_terms else words.say("graph_in_core")
+    acts_in_core = "graph_token" not in shown.inactive_terms and not shown.weighs_evidence_alone
+    inside = words.say("graph_in_core") if acts_in_core else ""
     quiet(f"{identity} {clip} {inside}".strip())
     _evidence_terms(shown, words)
 
@@ -52,7 +52,7 @@ def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     a, b = shown.contrast.a.evidence_terms, shown.contrast.b.evidence_terms
     if not a and not b:
         return
-    in_rows = kind_of_ledger(shown) == "clues"  # which the ledger adds up already: here every term stands alone
+    in_rows = shown.weighs_evidence_alone  # its ledger adds terms up already: here each stands alone
     told = {name: (name,) for name in {**a, **b}} if in_rows else clues({**a, **b})
     both = [(label, points_of(a, clue), points_of(b, clue)) for label, clue in told.items()]
     rows = [
@@ -67,7 +67,8 @@ def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     ]
     with st.expander(words.say("terms_title_rows" if in_rows else "terms_title"), icon=":material/table_rows:"):
         first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
-        quiet(f"A is {first}, B is {second}. The terms add up.")
+        added = words.say("terms_and_habit" if in_rows else "terms_add_up")
+        quiet(f"A is {first}, B is {second}. {added}")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
 
 

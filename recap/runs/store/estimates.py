@@ -91,7 +91,7 @@ def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
     """
     if not isinstance(config, TrainConfig):
         return float(cases * pois)
-    model = config.model
+    model, cases = config.model, round(cases * config.latest_share)
     width, tokens = model.hidden_dim, model.suffix_length + 2
     encoder = tokens * model.num_layers * (4 * width**2 + 2 * width * model.feedforward_dim + 2 * tokens * width)
     steps = cases / config.batch_size

@@ -1,13 +1,16 @@
 """The figures of score parts: what is drawn longer is more, and a long name is told whole on hover."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 import pytest
 
+from analysis.explain.edits import SwitchOff
 from analysis.explain.explanation import explain_fully
 from analysis.figures.charts import FONT, assembled
 from analysis.figures.exact_share import plot_exact_share
 from analysis.figures.explain import plot_paths, plot_visits
-from analysis.figures.ledger import kind_of_ledger, ledger
+from analysis.figures.ledger import ledger
 from analysis.figures.palette import LIGHT
 from analysis.figures.score_parts import describe_score_parts, score_panels
 from analysis.formatting import points
@@ -53,7 +56,7 @@ def test_where_the_network_scores_neither_place_the_rows_are_the_clues() -> None
     evidence = EvidenceConfig(sessions=True, surroundings=SurroundingsConfig(), weighing=WeighingConfig())
     told = explain_fully(small_predictor(evidence=evidence, core_scope="nowhere"), 3, counterfactuals=False)
     rows, contrast = ledger(told), told.contrast
-    assert kind_of_ledger(told) == "clues" and {row.key for row in rows} > {"own_visits", "distance"}
+    assert {row.kind for row in rows} == {"clues"} and {row.key for row in rows} > {"own_visits", "distance"}
     assert sum(row.a for row in rows) + contrast.a.residual == pytest.approx(contrast.a.total)
     assert sum(row.b for row in rows) + contrast.b.residual == pytest.approx(contrast.b.total)
     assert sum(row.difference for row in rows) == pytest.approx(contrast.margin - contrast.residual)
@@ -65,9 +68,30 @@ def test_where_the_network_scores_neither_place_the_rows_are_the_clues() -> None
     for words, name in ((Words("researcher"), "Two-hop paths"), (Words("student"), "Two-step trips")):
         assert name in [note.text for note in score_panels(told, LIGHT, words)[0].layout.annotations]
         assert f"{name} " in describe_score_parts(told, words)[0]
-    page, usual = render_notebook(told), explain_fully(small_predictor(evidence=evidence), 3, counterfactuals=False)
+    page = render_notebook(told)
     assert "Two-hop paths</td>" in page and "sum of the rows" in page and 'class="bar two_hop_addends"' in page
-    assert kind_of_ledger(usual) == "parts" and "Total = core + prior" in render_notebook(usual)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "clues"),
+        ({"core_scope": "unvisited"}, "parts"),
+        ({"core_scope": "everywhere"}, "parts"),
+        ({"evidence": EvidenceConfig(sessions=True)}, "parts"),
+    ],
+)
+def test_the_model_alone_decides_what_the_rows_are(changes: dict[str, Any], kind: str) -> None:
+    """Not the case: between two visited places a core that scores new ones only is 0 too; nor an edit."""
+    weighed = EvidenceConfig(sessions=True, weighing=WeighingConfig())
+    predictor = small_predictor(**{"evidence": weighed, "core_scope": "nowhere"} | changes)
+    for number in (0, 3, 9):
+        for edits in ((), (SwitchOff(component="evidence"),)):
+            told = explain_fully(predictor, number, edits=edits, counterfactuals=False)
+            assert {row.kind for row in ledger(told)} == {kind}
+            page = render_notebook(told)
+            assert ("sum of the rows" in page) == (kind == "clues")
+            assert ("The graph acts inside core" in page) == (kind == "parts")
 
 
 def test_a_long_name_ends_in_an_ellipsis_and_is_whole_on_hover() -> None:

@@ -9,7 +9,10 @@ import streamlit as st
 
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines.building import build_baseline
+from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
+from recap.graph import TransitionGraph
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
@@ -50,13 +53,15 @@ def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monk
 def test_evidence_stands_beside_once_it_was_fitted(
     tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before it the page says how; after `recap evaluate` command and page have its row."""
+    """Before it the page says how; once fitted, as `recap train` leaves it, command and page rank it. A server that may
+    not keep its records neither promises nor ranks it."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    point_app_at(monkeypatch, city_folder, None)
+    point_app_at(monkeypatch, city_folder, None, read_only=False)
     words = ("overview", "--data", city_folder, "--baseline", "markov")
     for is_fitted in (False, True):
         if is_fitted:
-            recap_json_here("evaluate", "--baseline", EVIDENCE, "--data", city_folder)
+            dataset = Dataset.load(city_folder)
+            build_baseline(EVIDENCE, dataset, TransitionGraph.from_dataset(dataset))
         st.cache_resource.clear()
         app = open_view("overview")
         check_calm(app)
@@ -65,3 +70,11 @@ def test_evidence_stands_beside_once_it_was_fitted(
         told = pd.DataFrame(recap_json_here(*words)["groups"])
         for table in (groups, told):
             assert ("Evidence" in set(table["model"])) == is_fitted
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "other"))
+    build_baseline(EVIDENCE, dataset, TransitionGraph.from_dataset(dataset))
+    point_app_at(monkeypatch, city_folder, None, read_only=True)
+    st.cache_resource.clear()
+    app = open_view("overview")
+    check_calm(app)
+    assert "--baseline evidence" not in texts(app)
+    assert all("Evidence" not in set(table.value["model"]) for table in app.dataframe if "model" in table.value)

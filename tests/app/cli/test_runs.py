@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from app.cli.main import run as run_command
+from recap.presets import DEFAULT_PRESET
+from recap.runs.execution import control
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
@@ -48,6 +50,17 @@ def from_json(answer: tuple[int, str, str]) -> Any:
     code, out, err = answer
     assert code == 0 and out.count("\n") == 1, err
     return json.loads(out)
+
+
+def test_without_a_preset_the_recommended_one_is_queued(
+    here: Command, store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a number of hops, which it does not follow, is refused instead of queueing the same training thrice."""
+    monkeypatch.setattr(control, "ensure_runner", lambda _: False)
+    assert from_json(here("submit", dataset_folder, "--json"))["id"] == "1"
+    assert store.get("1").read_spec().preset == DEFAULT_PRESET
+    code, out, err = here("submit", dataset_folder, "--grid", "model.num_hops=1,2,3")
+    assert (code, out) == (2, "") and "no graph branch" in err and len(store.runs()) == 1
 
 
 def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path) -> None:

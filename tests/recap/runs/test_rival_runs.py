@@ -6,6 +6,7 @@ import pytest
 
 from analysis.training_progress import curve_table, stage_spans
 from recap.errors import ConfigError
+from recap.presets import train_preset
 from recap.rivals.configs import ReplayConfig
 from recap.runs.store.estimates import work_per_epoch
 from recap.runs.store.spec import RunSpec
@@ -24,6 +25,9 @@ def test_a_run_of_a_rival(dataset_folder: Path) -> None:
     with pytest.raises(ConfigError, match="score parts, which REPLAY does not have"):
         RunSpec.parse(spec.model_dump() | {"snapshots": True}).train_config()
     assert work_per_epoch(config, 100, 10) == 1000
+    weighed = train_preset("recap_weighed")  # trains on the latest quarter of the cases
+    whole = weighed.override(["latest_share=1"])
+    assert work_per_epoch(weighed, 100, 10) == work_per_epoch(whole, 25, 10) == work_per_epoch(whole, 100, 10) / 4
     (span,) = stage_spans(config)
     assert (span.name, span.first, span.last) == ("REPLAY", 1, 50)
     line: EpochLine = {

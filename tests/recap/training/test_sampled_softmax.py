@@ -10,14 +10,17 @@ import torch
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.baselines.building import build_baseline
 from recap.checkpoint import CARD
-from recap.errors import ConfigError
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError, DataError
 from recap.evaluation import scoring
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import RecapScorer
 from recap.model.sampled import SampledScores, sampled_scores
+from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
+from recap.training import run
 from recap.training.losses import sampled_losses, training_losses
 from recap.training.negatives import NegativeSampler
 from recap.training.run import train
@@ -122,6 +125,25 @@ def test_the_evidence_ranker_stands_beside_a_training_but_not_among_too_many_pla
         assert ("| evidence | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
         for baseline in beside:
             assert beside[baseline] == evaluate(build_baseline(baseline, dataset, graph), dataset, graph).metrics
+
+
+def test_a_baseline_that_fails_costs_no_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nor do too many places for a fit: the others stand beside the model, and the log says which does not."""
+
+    def failing(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
+        if name == EVIDENCE:
+            raise DataError("the training split has no case to fit on")
+        return build_baseline(name, dataset, graph)
+
+    monkeypatch.setattr(run, "build_baseline", failing)
+    checkpoint = train(small_city(), small_training(epochs=3), tmp_path / "out", device=torch.device("cpu"))
+    assert checkpoint is not None and checkpoint.read_summary()["baselines"].keys() == set(COUNTING_BASELINES)
+    assert "evidence cannot stand beside the model: the training split has no case" in caplog.text
+    assert EVIDENCE in run.baselines_beside(small_training(), small_city())
+    monkeypatch.setattr(run, "MOST_PLACES", small_city().num_pois - 1)
+    assert run.baselines_beside(small_training(), small_city()) == COUNTING_BASELINES
 
 
 def test_it_learns_and_a_cut_changes_nothing(tmp_path: Path) -> None:
