@@ -5,8 +5,8 @@
 Prints one JSON object; with a card and New York in about ten minutes. Every configuration trains for some seconds from
 its last epoch's stage on, where every part acts; an epoch is extrapolated from its steps and says so. Equality: scores
 of test cases in float32 without TF32 within 1e-5 max(1, |score|) of the processor's, ranks in float64 equal. Then `nyc`
-(130 epochs) and `recap_evidence` are trained whole; `--cpu-run` names the same training from a processor, whose
-test metrics then stand beside. `--full` trains every other one too. Without a DATASET a synthetic city is made;
+(130 epochs) and the default, `recap_weighed`, are trained whole; `--cpu-run` names the same training from a processor,
+whose test metrics then stand beside. `--full` trains every other one too. Without a DATASET a synthetic city is made;
 without a card all of it runs small on the processor (five steps of each, whole trainings cut to four epochs, scores
 compared with themselves), and what needs a card says "not measured".
 """
@@ -31,7 +31,7 @@ from recap.device import choose_device
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
-from recap.presets import training_preset
+from recap.presets import DEFAULT_PRESET, training_preset
 from recap.rivals.configs import RIVALS
 from recap.scores import CaseBatch
 from recap.training.loop import TrainingLoop
@@ -40,7 +40,7 @@ from recap.training.timing import time_steps
 from recap.training_config import AnyTraining, TrainConfig
 
 PRESETS: Final = ("nyc", "tky", "ca", "nyc_tuned", "quick", "recap_evidence", "recap_weighed", "demo", "tiny")
-WHOLE: Final = ("nyc", "recap_evidence")
+WHOLE: Final = ("nyc", DEFAULT_PRESET)
 NOT_MEASURED: Final = "not measured"
 TOLERANCE: Final = 1e-5
 WARM_UP_STEPS: Final = 3
