@@ -83,6 +83,7 @@ def page(browser: Browser) -> Iterator[Page]:
 def launch(page: Page, *, seed: str, epochs: int) -> None:
     """Fill the form and press the button; tiny, at this length and with this seed."""
     page.locator(".st-key-run_preset").get_by_text("tiny", exact=True).click()
+    expect(page.get_by_role("slider", name="Steps along the graph")).to_be_visible()  # the preset before has no graph
     wait_until_idle(page)
     slider = page.get_by_role("slider", name="Epochs")
     while (now := int(slider.input_value())) != epochs:
