@@ -7,10 +7,8 @@ cases, one of NDCG and MRR from the spread of our own cases, as if the paper's c
 from math import sqrt
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from analysis.experiments.references import PAPER_CASES
-from analysis.experiments.results import ExperimentResult, value_at
+from analysis.experiments.results import ExperimentResult, mean_at, value_at
 from analysis.experiments.spreads import SPREAD_METRICS
 from analysis.records.accuracy import METRIC_LABELS
 
@@ -35,7 +33,7 @@ def twelve_columns(result: ExperimentResult) -> list[Beside]:
             for metric in SPREAD_METRICS:
                 key = f"trajectory_last.{group}.{metric}"
                 value, low, high, deviation = (
-                    _mean([value_at(run.values, path) for run in runs])
+                    mean_at(runs, path)
                     for path in (
                         key,
                         f"spread.{group}.{metric}.low",
@@ -67,8 +65,3 @@ def _paper(value: float | None, metric: str, deviation: float, cases: int) -> st
 
 def _told(value: float, low: float, high: float) -> str:
     return f"{value:.4f} [{low:.4f}, {high:.4f}]".replace("0.", ".")
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known and len(known) == len(values) else None

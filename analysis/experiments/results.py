@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 from pydantic import Field
 
@@ -211,3 +212,12 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
             return None
         level = level[part]
     return float(level) if isinstance(level, int | float) else None
+
+
+def mean_at(runs: Sequence[ArmResult], key: str) -> float | None:
+    """A number's mean over runs; None where one of them does not have it.
+
+    Of the ends of intervals it is an interval of the mean over seeds that is a little too wide.
+    """
+    known = [value for run in runs if (value := value_at(run.values, key)) is not None]
+    return float(np.mean(known)) if known and len(known) == len(runs) else None

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.experiments.beside_paper import twelve_columns
 from analysis.experiments.references import differences, paper_columns, paper_sentence
-from analysis.experiments.results import ArmComparison, ArmResult, ExperimentResult, value_at
+from analysis.experiments.results import ArmComparison, ArmResult, ExperimentResult, mean_at, value_at
 from analysis.experiments.reweighting import PAPER_HEAD_SHARE
 from analysis.experiments.spec import Column
 from analysis.experiments.templating import fill_template
@@ -135,24 +135,19 @@ def _beside_paper(result: ExperimentResult) -> Cells:
 
 
 def _reweighted(result: ExperimentResult, arm: str, column: Column) -> str:
-    """An accuracy over all cases at the paper's head share, with its interval where the run measured one."""
+    """An accuracy over all cases at the paper's head share, with its interval where every seed measured one."""
     protocol, group, metric = column.key.split(".")
     if group != "all":
         return _MISSING
-    runs = [run for run in result.arms if run.arm == arm]
-    means = [
-        (value_at(run.values, f"{protocol}.head.{metric}"), value_at(run.values, f"{protocol}.tail.{metric}"))
-        for run in runs
-    ]
-    known = [PAPER_HEAD_SHARE * head + (1 - PAPER_HEAD_SHARE) * tail for head, tail in means if head and tail]
-    if not known:
+    runs = result.runs_of(arm)
+    head, tail = (mean_at(runs, f"{protocol}.{cases}.{metric}") for cases in ("head", "tail"))
+    if head is None or tail is None:
         return _MISSING
-    ends = [value_at(run.values, f"reweighted.{metric}.{end}") for end in ("low", "high") for run in runs]
-    text = _number(float(np.mean(known)), column.digits)
-    if len(runs) > 1 or None in ends:
+    text = _number(PAPER_HEAD_SHARE * head + (1 - PAPER_HEAD_SHARE) * tail, column.digits)
+    low, high = (mean_at(runs, f"reweighted.{metric}.{end}") for end in ("low", "high"))
+    if low is None or high is None:
         return text
-    low, high = (_number(end, column.digits) for end in ends if end is not None)
-    return f"{text} [{low}, {high}]"
+    return f"{text} [{_number(low, column.digits)}, {_number(high, column.digits)}]"
 
 
 def _ranks(result: ExperimentResult, *, beside: bool) -> list[str]:

@@ -293,7 +293,7 @@ def by_hand(
 ) -> ArmResult:
     values: dict[str, Any] = {"every_step": {"all": {"n": 10, "hr1": hr1}, "tail": {"n": 4, "mrr": mrr}}}
     last = {"all": {"n": 5, "hr1": hr1 / 2}, "head": {"n": 2, "hr1": hr1}, "tail": {"n": 3, "hr1": hr1 / 4}}
-    values |= {"trajectory_last": last, "reweighted": {"hr1": {"value": 0.0, "low": 0.01, "high": 0.25}}}
+    values |= {"trajectory_last": last, "reweighted": {"hr1": {"value": 0.0, "low": hr1 / 10, "high": hr1 * 2.5}}}
     return ArmResult(
         arm=arm, label=arm.upper(), seed=seed, digest="d", values=values, paper=paper or {}, epochs=3, preset="tiny"
     )
@@ -343,8 +343,19 @@ def test_the_paper_stands_beside_the_same_kind_of_cases() -> None:
     own, _, beside = text.partition("Beside the paper")
     assert "paper" not in own
     assert "| A | .1500 ± .0707 | .3000 |" in beside
-    assert "| A, at the paper's head share .3267 | .1485 |  |" in beside
+    assert "| A, at the paper's head share .3267 | .1485 [.0300, .7500] |  |" in beside, "the mean of two seeds' ends"
     assert "| B, at the paper's head share .3267 | .0495 [.0100, .2500] |  |" in beside
+
+
+def test_the_papers_head_share_where_seeds_are_missing() -> None:
+    """A seed that was not run leaves the others' interval; one that measured none takes it from all."""
+    hand = table_by_hand()
+    first, second, _ = hand.arms
+    not_run = second.model_copy(update={"values": {}, "note": "not run, about 3 min"})
+    older = second.model_copy(update={"values": {k: v for k, v in second.values.items() if k != "reweighted"}})
+    for other, told in ((not_run, ".0990 [.0200, .5000]"), (older, ".1485")):
+        text = markdown(hand.model_copy(update={"arms": (first, other)}))
+        assert f", at the paper's head share .3267 | {told} |  |" in text
 
 
 def test_how_far_from_the_paper_and_from_the_public_code() -> None:
