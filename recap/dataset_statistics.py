@@ -68,9 +68,10 @@ class DatasetStatistics(TailShares, EvidenceShares):
 
 
 def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[HopStatistics]:
-    """Coverage, candidates and SNR of the N-hop candidate sets (App. C.2, Table of graph hops).
+    """Coverage, candidates and SNR of the N-hop candidate sets (after App. C.2), over the pairs of all test steps.
 
-    Coverage is over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
+    The paper's own numbers, over pairs of trajectory_last cases, are `recap.fingerprint.unseen_reach`'s. Coverage is
+    over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
     with multiplicity; the ``_all_pois`` forms run once over every POI. Graphs too large for a walk from every POI are
     sampled, see `sample_sizes`.
 

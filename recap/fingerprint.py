@@ -4,6 +4,8 @@ Accuracies of two papers can be compared only over the same cases. These numbers
 (gaps, merging, what is shared out, what is removed and when), and a paper's tables give most of them away.
 """
 
+from typing import TypedDict
+
 import numpy as np
 
 from recap import columns as c
@@ -14,11 +16,60 @@ from recap.visits import Visits
 SAMPLE_SEED = 0
 
 
+class UnseenReach(TypedDict):
+    """How far N hops reach from the sources of unseen pairs, see `unseen_reach`."""
+
+    pairs: int
+    sources: int
+    candidates: float
+    coverage: float
+    snr_x1000: float
+
+
+def unseen_reach(
+    dataset: Dataset, graph: TransitionGraph, max_hops: int, max_sources: int | None = None
+) -> list[UnseenReach]:
+    """The N-hop candidate sets as the paper counts them (App. C.2): pairs of trajectory_last cases, M_N over sources.
+
+    `recap.dataset_statistics.hop_statistics` has the pairs of all steps and sums the candidates over pairs instead.
+
+    Args:
+        max_sources: at most so many sources, drawn with a fixed seed, are walked from; for graphs too large for all.
+
+    Returns:
+        One entry for each N = 1..max_hops: unseen ``pairs``, each once, their distinct ``sources``, mean ``candidates``
+        |C_N(s)| of a source, ``coverage`` of the pairs and ``snr_x1000``.
+    """
+    poi = dataset.checkins[c.POI].to_numpy(np.int64)
+    source, target = _distinct(poi, dataset.cases(c.TEST, "trajectory_last"), dataset.num_pois)
+    unseen = graph.count(source, target) == 0
+    source, target = source[unseen], target[unseen]
+    sources = np.unique(source)
+    walked = sources
+    if max_sources is not None and len(sources) > max_sources:
+        walked = np.sort(np.random.default_rng(SAMPLE_SEED).choice(sources, max_sources, replace=False))
+    reached = np.isin(source, walked)
+    hops, sizes = graph.explore(walked, source[reached], target[reached], max_hops)
+    rows: list[UnseenReach] = []
+    for n in range(1, max_hops + 1):
+        covered = (hops > 0) & (hops <= n)
+        signal, candidates = int(covered.sum()), int(sizes[n - 1].sum())
+        rows.append(
+            {
+                "pairs": len(source),
+                "sources": len(sources),
+                "candidates": _mean(sizes[n - 1]),
+                "coverage": _mean(covered),
+                "snr_x1000": 1000 * signal / (candidates - signal) if candidates > signal else 0.0,
+            }
+        )
+    return rows
+
+
 def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
     """What identifies a split: its test cases and what lies around those that training never saw.
 
-    The graph's numbers are on the paper's definition (App. C.2): unseen pairs are those of the trajectory_last cases,
-    each once, and M_N sums the N-hop candidates over their distinct *sources*, not over the pairs.
+    The graph's numbers are on the paper's definition, see `unseen_reach`.
 
     Args:
         max_sources: at most so many sources, drawn with a fixed seed, are walked from; for graphs too large for all.
@@ -35,16 +86,7 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
     source, target = _distinct(poi, every, dataset.num_pois)
     unique_counts = graph.count(source, target)
     tail = graph.count(poi[last], poi[last + 1]) <= TAIL_MAX_COUNT
-    source, target = _distinct(poi, last, dataset.num_pois)
-    unseen = graph.count(source, target) == 0
-    source, target = source[unseen], target[unseen]
-    sources = np.unique(source)
-    walked = sources
-    if max_sources is not None and len(sources) > max_sources:
-        walked = np.sort(np.random.default_rng(SAMPLE_SEED).choice(sources, max_sources, replace=False))
-    reached = np.isin(source, walked)
-    hops, sizes = graph.explore(walked, source[reached], target[reached], 2)
-    signal, candidates = int((hops == 2).sum()), int(sizes[1].sum())
+    one_hop, two_hops = unseen_reach(dataset, graph, 2, max_sources)
     report = dataset.manifest.report
     return {
         "cases": len(last),
@@ -53,12 +95,12 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
         "steps": len(every),
         "checkins": report.checkins,
         "merged_checkins": report.kept - report.dropped.get("merged", 0),
-        "unseen_pairs": len(source),
-        "unseen_sources": len(sources),
-        "mean_degree": _mean(sizes[0]),
-        "two_hop_candidates": _mean(sizes[1]),
-        "two_hop_coverage": _mean(hops == 2),
-        "two_hop_snr_x1000": 1000 * signal / (candidates - signal) if candidates > signal else 0.0,
+        "unseen_pairs": two_hops["pairs"],
+        "unseen_sources": two_hops["sources"],
+        "mean_degree": one_hop["candidates"],
+        "two_hop_candidates": two_hops["candidates"],
+        "two_hop_coverage": two_hops["coverage"],
+        "two_hop_snr_x1000": two_hops["snr_x1000"],
         "unique_tail_share": _mean(unique_counts <= TAIL_MAX_COUNT),
         "tail_in_history": _mean(Visits.of(dataset).target_in_history(last)[tail]),
     }

@@ -18,10 +18,10 @@ from analysis.records.accuracy import is_known, metric_values
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, group_masks, metrics_by_group, metrics_of
+from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
 from recap.scores import Scorer
 from recap.storage.atomic import replace_text
@@ -195,10 +195,10 @@ def _kept(metrics: Metrics, known: Sequence[str]) -> Metrics:
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:
-    """Candidates, coverage and 1000 x SNR of an N-hop graph (App. B.4)."""
-    row = hop_statistics(dataset, graph, num_hops)[num_hops - 1]
+    """Candidates, coverage in % and 1000 x SNR of an N-hop graph over the paper's kind of pairs, see `unseen_reach`."""
+    row = unseen_reach(dataset, graph, num_hops)[num_hops - 1]
     return {
-        "candidates": row["avg_candidates"],
+        "candidates": row["candidates"],
         "coverage": 100.0 * row["coverage"],
         "snr": row["snr_x1000"],
     }

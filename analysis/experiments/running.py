@@ -208,6 +208,9 @@ def _measure_training(
         "changes": arm.changes,
         **_beside(arm),
     }
+    walked = {}
+    if isinstance(train_config, TrainConfig) and train_config.model.use_graph:
+        walked = {"reach": reach(dataset, graph, train_config.model.num_hops)}
     if (working / _MEASURED).is_file() and (working / _RECORDS).is_file():
         known = ArmResult.model_validate_json((working / _MEASURED).read_text())
         records = read_records(working / _RECORDS)[0]
@@ -215,14 +218,12 @@ def _measure_training(
         if "deviation" not in values or "spread" not in values:  # measured by an earlier version
             last = at_trajectory_ends(records, dataset)
             values = values | {"deviation": deviations(last), "spread": spreads(last)}
-        return _Measured(ArmResult.parse(known.model_dump() | described | {"values": values}), records)
+        return _Measured(ArmResult.parse(known.model_dump() | described | {"values": values | walked}), records)
     values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
     values["cost"] = _cost(checkpoint)
     values["val"] = checkpoint.manifest.best.val
-    if isinstance(train_config, TrainConfig) and train_config.model.use_graph:
-        values["reach"] = reach(dataset, graph, train_config.model.num_hops)
     points = pd.read_csv(working / _POINTS).to_dict(orient="records") if (working / _POINTS).is_file() else []
-    result = ArmResult.parse(described | {"values": values, "test_points": points})
+    result = ArmResult.parse(described | {"values": values | walked, "test_points": points})
     write_records(records, working / _RECORDS, {"dataset_hash": dataset.hash, "model": digest})
     replace_text(working / _MEASURED, result.model_dump_json(indent=1) + "\n")
     return _Measured(result, records)

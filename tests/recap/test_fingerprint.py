@@ -4,7 +4,7 @@ import pytest
 
 from recap import columns as c
 from recap.data.preparation import prepare_dataset
-from recap.fingerprint import fingerprint
+from recap.fingerprint import fingerprint, unseen_reach
 from recap.graph import TransitionGraph
 from recap.presets import data_preset
 from tests.checkins import split_dataset
@@ -42,6 +42,15 @@ def test_by_hand() -> None:
     # Tail targets: user 0 was at 2 and at 4; user 1 was nowhere before 0, and never at 3.
     assert found["tail_in_history"] == pytest.approx(2 / 4)
     assert found["checkins"] == found["merged_checkins"] == len(dataset.checkins)
+
+
+def test_reach_by_hand() -> None:
+    """By hop: nothing unseen at one, 0->2 at two; 0->4 and 1->0 stay out of reach, and the sets no longer grow."""
+    dataset = split_dataset(WALKS, 5)
+    one, two, three = unseen_reach(dataset, TransitionGraph.from_dataset(dataset), 3)
+    assert one == {"pairs": 3, "sources": 2, "candidates": 1.5, "coverage": 0.0, "snr_x1000": 0.0}
+    assert two == pytest.approx({"pairs": 3, "sources": 2, "candidates": 2.5, "coverage": 1 / 3, "snr_x1000": 250.0})
+    assert three == two
 
 
 def test_large_graphs_are_sampled() -> None:

@@ -23,6 +23,7 @@ from recap import presets
 from recap.baselines.building import build_baseline
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
+from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
 from recap.training_config import TrainConfig
 from tests.cli_runner import recap_here, recap_json_here
@@ -138,6 +139,22 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert again.finished
     assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[2:4]]
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+
+
+def test_reach_is_counted_as_the_paper_counts(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
+    """Over pairs of trajectory_last cases and their distinct sources, also where an earlier version measured others."""
+    result, folder = done
+    dataset = small_city()
+    row = unseen_reach(dataset, TransitionGraph.from_dataset(dataset), 2)[1]
+    expected = {"candidates": row["candidates"], "coverage": 100 * row["coverage"], "snr": row["snr_x1000"]}
+    assert result.arms[0].values["reach"] == expected
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    for kept in copy.glob("trainings/*/training/measured.json"):
+        values = json.loads(kept.read_text())
+        if "reach" in values["values"]:
+            values["values"]["reach"]["candidates"] = -1.0
+        kept.write_text(json.dumps(values))
+    assert run(check_spec(SPEC), copy, trains=False).arms[0].values["reach"] == expected
 
 
 def test_differences_of_the_groups_that_are_asked_for(done: tuple[ExperimentResult, Path]) -> None:
