@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from recap import columns as c
 from recap.config import Config
+from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
 from recap.evaluation.metrics import MetricsByGroup
@@ -55,6 +56,18 @@ class EpochResult(Config):
     val: dict[str, float]
 
 
+class Rebalanced(Config):
+    """What `recap.training.rebalancing` fitted after training, on validation cases."""
+
+    protocol: Protocol = Field(description="Whose validation cases it was fitted on.")
+    cases: int = Field(description="How many of them.")
+    core_factor: float = Field(description="The core's scores are this many times what they were.")
+    prior_before: dict[str, float] = Field(description="The prior's weights times its scale, and its time scale.")
+    prior_after: dict[str, float]
+    loss_before: float = Field(description="Mean cross-entropy of those cases.")
+    loss_after: float
+
+
 class TrainingSummary(TypedDict):
     """`summary.json`: test metrics beside the baselines', and what the training took, where there was one."""
 
@@ -87,6 +100,7 @@ class CheckpointManifest(Config):
         description="Best MRR over the validation cases of train.select_on among epochs with every enabled part active."
     )
     best_overall: EpochResult = Field(description="The same among all epochs.")
+    rebalanced: Rebalanced | None = Field(None, description="Core against prior, fitted anew on validation cases.")
     versions: dict[str, str]
 
     @model_validator(mode="after")
@@ -338,7 +352,8 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
     """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
-    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    left_out = {"rebalanced"} if manifest.rebalanced is None else None
+    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2, exclude=left_out) + "\n")
     names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
     return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 

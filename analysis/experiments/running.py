@@ -44,11 +44,13 @@ from recap.storage.atomic import replace_text, replacing
 from recap.storage.tensors import load_tensors
 from recap.training.loop import EpochWatcher, TrainingLoop
 from recap.training.metrics_file import METRICS, read_metrics
+from recap.training.rebalancing import rebalance
 from recap.training.run import StopRequest, train
 from recap.training_config import AnyTraining, TrainConfig
 
 RESULT: Final = "result.json"
 _TRAININGS: Final = "trainings"
+_REBALANCED: Final = "-rebalanced"
 _MEASURED: Final = "measured.json"
 _RECORDS: Final = "records.parquet"
 _POINTS: Final = "test_points.csv"
@@ -111,13 +113,17 @@ def run_experiment(
         else:
             config = spec.train_config(arm, seed)
             digest = training_digest(dataset, config, spec.test_points)
-            at, row = out / _TRAININGS / digest, known.row(digest)
+            at = out / _TRAININGS / digest
+            digest += _REBALANCED if arm.rebalanced else ""
+            row = known.row(digest)
             if row is not None and not (at / SUMS).is_file():
                 done.append(_as_known(arm, row))
             elif trains or (at / SUMS).is_file():
                 trained = _train(config, dataset, at, spec.test_points, device, log, stop, arm.label)
                 if trained is None:
                     return result
+                if arm.rebalanced:
+                    trained = _rebalance(trained, dataset, at.with_name(digest))
                 done.append(_measure_training(arm, trained, digest, dataset, graph))
             else:
                 note = known.note(arm.name, seed) or f"not run, {estimated_time(at.parent, config)}"
@@ -154,6 +160,14 @@ def _train(
         return train(dataset, config, folder, device=device, resume=resume, stop=stop, after_epoch=after_epoch)
     finally:
         _keep_peak(folder / TRAINING_FOLDER)
+
+
+def _rebalance(checkpoint: Checkpoint, dataset: Dataset, folder: Path) -> Checkpoint:
+    """The training with core and prior weighed anew, made where it is not there yet."""
+    if not (folder / SUMS).is_file():
+        rebalance(checkpoint, dataset, folder)
+        (folder / TRAINING_FOLDER).mkdir(exist_ok=True)
+    return Checkpoint.load(folder)
 
 
 def _keep_peak(working: Path) -> None:

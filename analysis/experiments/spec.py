@@ -35,6 +35,7 @@ class Arm(Config):
     preset: str | None = Field(None, description="The experiment's preset where not given.")
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
+    rebalanced: bool = Field(False, description="Core and prior of the training weighed anew, see `rebalance`.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
     imported: str | None = Field(None, description="Imported predictions of this name instead of a training.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
@@ -47,10 +48,10 @@ class Arm(Config):
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
-        given = self.preset or self.epochs or self.changes or self.seeds or self.not_run
+        given = self.preset or self.epochs or self.changes or self.seeds or self.not_run or self.rebalanced
         if not self.trains and (given or (self.baseline and self.imported)):
             raise ValueError(
-                "a baseline has no preset, epochs, changes, seeds or not_run; imported predictions neither"
+                "a baseline has no preset, epochs, changes, seeds, not_run or rebalanced; imported predictions neither"
             )
         return self
 

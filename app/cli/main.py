@@ -17,6 +17,7 @@ from app.cli.experiment import commands as experiment_commands
 from app.cli.explain import commands as explain_commands
 from app.cli.import_predictions import commands as import_commands
 from app.cli.machine import commands as machine_commands
+from app.cli.rebalance import commands as rebalance_commands
 from app.cli.runs import commands as runs_commands
 from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
@@ -31,6 +32,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries it
 
 app.add_typer(data_commands)
 app.add_typer(train_commands)
+app.add_typer(rebalance_commands)
 app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)

@@ -1,0 +1,49 @@
+"""`recap rebalance`: a trained RECAP's core and revisit prior, weighed anew on validation cases."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import JsonFlag, console, print_json
+from app.cli.evaluate import metrics_table
+
+commands = typer.Typer()
+
+
+@commands.command()
+def rebalance(
+    checkpoint: Annotated[Path, typer.Argument(help="A checkpoint of RECAP without evidence.")],
+    data: Annotated[Path, typer.Option("--data", help="The dataset folder it was trained on.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint; the old one stays.")],
+    protocol: Annotated[
+        str | None,
+        typer.Option(help="Validation cases: every_step, trajectory_last or user_last; those that chose the epoch."),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fit one factor on the core and the prior's weights and time scale on validation cases; no other weight moves."""
+    from recap.checkpoint import Checkpoint
+    from recap.data.dataset import Dataset
+    from recap.training.rebalancing import rebalance as fit
+
+    before = Checkpoint.load(checkpoint)
+    after = fit(before, Dataset.load(data), out, protocol=protocol)  # type: ignore[arg-type]  # checked by build_cases
+    fitted = after.manifest.rebalanced
+    assert fitted is not None
+    old, new = before.read_summary(), after.read_summary()
+    names = ("hr1", "hr20", "ndcg20", "mrr")
+    line = {
+        "checkpoint": str(out),
+        **fitted.model_dump(),
+        "val_before": {name: before.manifest.best.val[name] for name in names},
+        "val": {name: after.manifest.best.val[name] for name in names},
+    }
+    if not as_json:
+        rows = {"before": old["test"], "rebalanced": new["test"], **new["baselines"]}
+        console.print(metrics_table(f"Test, protocol {new['protocol']}", rows))
+        console.print(
+            f"The core counts {fitted.core_factor:.2f} times as much; mean loss of {fitted.cases:,} validation "
+            f"cases ({fitted.protocol}) {fitted.loss_before:.3f} before, {fitted.loss_after:.3f} now."
+        )
+    print_json(line)
