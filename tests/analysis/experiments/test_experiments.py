@@ -21,6 +21,7 @@ from analysis.experiments.spreads import SPREAD_METRICS
 from analysis.experiments.tables import markdown, page, result_table
 from recap import presets
 from recap.baselines.building import build_baseline
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.fingerprint import unseen_reach
@@ -139,6 +140,26 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert again.finished
     assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[2:4]]
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+
+
+def test_a_rebalanced_arm_stands_beside_its_training(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
+    """The same training with core and prior weighed anew: made once, measured apart, and never trained for itself."""
+    copy = shutil.copytree(done[1], tmp_path / "copy")
+    plain = SPEC["arms"][0]
+    spec = SPEC | {"compare": [["new", "plain"]], "arms": [plain, plain | {"name": "new", "rebalanced": True}]}
+    found = run(check_spec(spec), copy, trains=False)
+    rows = {(arm.arm, arm.seed): arm for arm in found.arms}
+    for seed in (1, 2):
+        old, new = rows["plain", seed], rows["new", seed]
+        assert new.digest == f"{old.digest}-rebalanced" and new.paper == old.paper and new.preset == old.preset
+        assert new.values["every_step"] != old.values["every_step"] and new.values["reach"] == old.values["reach"]
+        manifest = Checkpoint.load(copy / "trainings" / new.digest).manifest
+        assert manifest.rebalanced is not None and new.values["val"] == manifest.best.val
+    assert {row.arm for row in found.comparisons} == {"new"}
+    again = run(check_spec(spec), copy, trains=False)
+    assert numbers(again) == numbers(found)
+    with pytest.raises(ConfigError, match="rebalanced"):
+        check_spec(SPEC | {"arms": [SPEC["arms"][2] | {"rebalanced": True}]})
 
 
 def test_reach_is_counted_as_the_paper_counts(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
