@@ -24,11 +24,12 @@ class Difference(NamedTuple):
 def paper_columns(result: ExperimentResult) -> list[Column]:
     """The columns in which other numbers stand beside ours: over trajectory_last cases, as the paper's are."""
     printed = set().union(*(arm.paper for arm in result.arms))
-    columns = [
-        column.model_copy(update={"key": column.key.replace("every_step.", "trajectory_last.", 1)})
-        for column in result.columns
-    ]
-    return [column for column in columns if column.key in printed and column.key.startswith("trajectory_last.")]
+    columns: dict[str, Column] = {}
+    for column in result.columns:
+        key = column.key.replace("every_step.", "trajectory_last.", 1)
+        if key not in columns or column.key == key:  # the experiment's own column says best what it is
+            columns[key] = column.model_copy(update={"key": key})
+    return [column for key, column in columns.items() if key in printed and key.startswith("trajectory_last.")]
 
 
 def paper_sentence(result: ExperimentResult) -> str:

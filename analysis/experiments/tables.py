@@ -67,6 +67,7 @@ def markdown(result: ExperimentResult) -> str:
         paper_cases=paper_sentence(result),
         twelve=twelve_columns(result),
         references=_references(result),
+        has_public=any(arm.public for arm in result.arms),
         points=_points(result),
         compared=_compared(result),
         costs=_costs(result),

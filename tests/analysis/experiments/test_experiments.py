@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from analysis.compare.paired import compare_means, compare_records
-from analysis.experiments.references import PAPER_CASES
+from analysis.experiments.references import PAPER_CASES, paper_columns
 from analysis.experiments.results import ArmResult, ExperimentResult, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
@@ -411,6 +411,17 @@ def test_how_far_from_the_paper_and_from_the_public_code() -> None:
     arms[0] = arms[0].model_copy(update={"reason": "half its width"})
     assert "| **-3.0** | half its width |" in markdown(hand.model_copy(update={"arms": tuple(arms)}))
     assert "standard errors" not in markdown(hand), "results of an earlier version have no deviations"
+    assert "public code was run" in text
+    alone = [arm.model_copy(update={"public": {}}) for arm in arms]
+    assert "public code was run" not in markdown(hand.model_copy(update={"arms": tuple(alone)}))
+
+
+def test_a_column_of_the_papers_kind_stands_once() -> None:
+    """Where an experiment shows both protocols, the paper stands beside its own kind of cases under that label."""
+    hand = table_by_hand()
+    own = hand.columns[0].model_copy(update={"key": "trajectory_last.all.hr1", "label": "Last HR@1"})
+    (column,) = paper_columns(hand.model_copy(update={"columns": (*hand.columns, own)}))
+    assert (column.key, column.label) == ("trajectory_last.all.hr1", "Last HR@1")
 
 
 def test_a_page_joins_results_and_texts(tmp_path: Path) -> None:
