@@ -110,6 +110,14 @@ def test_its_numbers_are_the_new_models(pair: tuple[Checkpoint, Checkpoint]) -> 
     assert "weighed anew on" in card and "weighed anew on" not in (before.folder / "MODEL_CARD.md").read_text()
 
 
+def test_the_app_says_so(pair: tuple[Checkpoint, Checkpoint]) -> None:
+    """The model card's facts name it; a checkpoint as trained has no such line."""
+    from app.components.card import _parts
+
+    before, after = (_parts(checkpoint) for checkpoint in pair)
+    assert after.pop("Core and prior").startswith("weighed anew on") and after == before
+
+
 def test_what_cannot_be_rebalanced(pair: tuple[Checkpoint, Checkpoint], tmp_path: Path) -> None:
     """Each with its reason, and nothing written."""
     before, after = pair
