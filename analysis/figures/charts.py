@@ -17,6 +17,15 @@ PLOT_CONFIG: Final[dict[str, Any]] = {
 """Configuration for every chart: the one tool is the picture's download."""
 
 
+def escape_tags(text: object) -> str:
+    """Text from data as plotly shows it as it is: of the tags and entities that it reads in texts none is left.
+
+    >>> escape_tags('<a href="https://x.y">Fish & Chips</a>')
+    '&lt;a href="https://x.y"&gt;Fish &amp; Chips&lt;/a&gt;'
+    """
+    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def assembled(
     data: Iterable[Mapping[str, Any]],
     layout: Mapping[str, Any],

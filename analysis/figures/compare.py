@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import styled
+from analysis.figures.charts import escape_tags, styled
 from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
 from analysis.figures.palette import Palette, ink_on, mix
 from analysis.formatting import signed
@@ -45,8 +45,16 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
         layer="below",
     )
     _note(figure, -0.42, top, "<b>tail</b>", palette.quiet, yanchor="top")
-    _note(figure, len(bins) - 0.55, top, f"↑ {b} is better", palette.quiet, xanchor="right", yanchor="top")
-    _note(figure, len(bins) - 0.55, -top, f"↓ {a} is better", palette.quiet, xanchor="right", yanchor="bottom")
+    _note(figure, len(bins) - 0.55, top, f"↑ {escape_tags(b)} is better", palette.quiet, xanchor="right", yanchor="top")
+    _note(
+        figure,
+        len(bins) - 0.55,
+        -top,
+        f"↓ {escape_tags(a)} is better",
+        palette.quiet,
+        xanchor="right",
+        yanchor="bottom",
+    )
     figure.add_hline(y=0, line={"color": palette.quiet, "width": 1})
     for position, row in enumerate(bins.to_dict(orient="records")):
         _note(
@@ -62,7 +70,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
                 x=[position, position], y=[row["low"], row["high"]], mode="lines", line=line, hoverinfo="skip"
             )
         words = (
-            f"{METRIC_LABELS[metric]}: {a} {row['a']:.3f}, {b} {row['b']:.3f}<br>"
+            f"{METRIC_LABELS[metric]}: {escape_tags(a)} {row['a']:.3f}, {escape_tags(b)} {row['b']:.3f}<br>"
             f"{signed(row['difference'])} ({signed(row['low'])} to {signed(row['high'])})<br>n = {row['n']:,}"
         )
         figure.add_scatter(
@@ -129,7 +137,7 @@ def plot_hits(rows: pd.DataFrame, *, a: str, b: str, chosen: str, palette: Palet
             mode="markers",
             marker={"symbol": "square", "size": 110, "color": ground, "opacity": 0},
             customdata=[[cell]],
-            hovertext=f"{words[cell]}: {int(row[cell]):,} cases",
+            hovertext=f"{escape_tags(words[cell])}: {int(row[cell]):,} cases",
             hoverinfo="text",
         )
         _note(figure, x, y + 0.1, f"<b>{int(row[cell]):,}</b>", ink, size=24, xanchor="center")
@@ -262,4 +270,5 @@ def _note(
 
 
 def _short(text: str, length: int = 22) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+    """A name that fits, made harmless."""
+    return escape_tags(text if len(text) <= length else f"{text[: length - 1]}…")

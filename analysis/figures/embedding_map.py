@@ -5,7 +5,7 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import styled
+from analysis.figures.charts import escape_tags, styled
 from analysis.figures.palette import Palette
 from recap import columns as c
 
@@ -33,9 +33,9 @@ def plot_embedding(table: pd.DataFrame, palette: Palette) -> go.Figure:
             x=rows["x"],
             y=rows["y"],
             mode="markers",
-            name=name,
+            name=escape_tags(name),
             customdata=[[int(poi)] for poi in rows[c.POI]],  # lists: an array is sent packed, and clicks lose it
-            text=rows["name"] + "<br>" + rows[c.CATEGORY].astype(str),
+            text=rows["name"].map(escape_tags) + "<br>" + rows[c.CATEGORY].astype(str).map(escape_tags),
             hoverinfo="text",
             marker={
                 "size": 5 if other else 7,

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import place_paths, place_visits
-from analysis.figures.charts import assembled, vertical_line
+from analysis.figures.charts import assembled, escape_tags, vertical_line
 from analysis.figures.palette import Palette, translucent
 
 _LONGEST_NAME = 24
@@ -135,6 +135,5 @@ def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
 
 
 def _short(name: str) -> str:
-    """A name that fits, made harmless: plotly reads a few tags in texts."""
-    text = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """A name that fits, made harmless."""
+    return escape_tags(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.figures.charts import add_notes, styled
+from analysis.figures.charts import add_notes, escape_tags, styled
 from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
 from analysis.figures.palette import Palette, mix, translucent
 from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
@@ -95,7 +95,7 @@ def _add_bars(
 ) -> None:
     is_tail = [tail_up_to is None or 0 <= high <= tail_up_to for high in table["high"]]
     faint = mix(palette.model.fill, palette.page, 0.42)
-    label = METRIC_LABELS[metric]
+    label, name = METRIC_LABELS[metric], escape_tags(reference)
     known = table["value"].notna()
     figure.add_bar(
         x=table["bin"],
@@ -111,9 +111,7 @@ def _add_bars(
         },
         customdata=[[by, int(low), int(high)] for low, high in zip(table["low"], table["high"], strict=True)],
         hovertext=[
-            f"{label} {value:.3f} ({lower:.3f} to {upper:.3f})<br>{reference} {other:.3f}<br>n = {n:,}"
-            if n
-            else "n = 0"
+            f"{label} {value:.3f} ({lower:.3f} to {upper:.3f})<br>{name} {other:.3f}<br>n = {n:,}" if n else "n = 0"
             for value, lower, upper, other, n in zip(
                 table["value"], table["lower"], table["upper"], table["reference"], table["n"], strict=True
             )
@@ -166,7 +164,7 @@ def plot_cohorts(
 
     def lines(row: Row) -> list[Line]:
         value = f"<b>{row['value']:.2f}</b>" if row["n"] else "–"
-        beside = f"{reference} {row['reference']:.2f}   " if row["n"] else ""
+        beside = f"{escape_tags(reference)} {row['reference']:.2f}   " if row["n"] else ""
         return [Line(0.12, value, 25), Line(-0.2, f"{beside}n = {row['n']:,}", 13)]
 
     def hover(row: Row) -> str:

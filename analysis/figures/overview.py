@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import styled
+from analysis.figures.charts import escape_tags, styled
 from analysis.figures.palette import Palette, mix
 from analysis.formatting import percent, signed
 from recap import columns as c
@@ -31,19 +31,19 @@ def plot_lollipops(table: pd.DataFrame, palette: Palette, *, group: str) -> go.F
         mine, y = row["model"] == names[0], order[row["model"]]
         known = not math.isnan(row["value"])
         colour = palette.model.fill if mine else palette.baseline
-        value = row["value"] if known else 0.0
+        value, name = row["value"] if known else 0.0, escape_tags(row["model"])
         figure.add_scatter(
             x=[0, value],
             y=[y - 0.18, y - 0.18],
             mode="lines+markers",
             line={"color": mix(colour, palette.page, 0.45), "width": 3},
             marker={"color": colour, "size": [0, 15 if mine else 11], "opacity": 1},
-            hovertext=f"{row['model']}: {value:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if known else "n = 0",
+            hovertext=f"{name}: {value:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if known else "n = 0",
             hoverinfo="text",
         )
         number = f"{value:.3f}" if known else "–"
         ink = palette.model.text if mine else palette.ink
-        for text, x, anchor in ((row["model"], 0, "left"), (number, 1, "right")):
+        for text, x, anchor in ((name, 0, "left"), (number, 1, "right")):
             figure.add_annotation(
                 x=x,
                 xref="paper",
@@ -166,7 +166,7 @@ def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> 
     figure = go.Figure()
     figure.add_bar(
         x=table["drop"],
-        y=table["name"],
+        y=table["name"].map(escape_tags),
         orientation="h",
         marker={"color": palette.model.fill},
         error_x={

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import FONT, styled
+from analysis.figures.charts import FONT, escape_tags, styled
 from analysis.figures.palette import Palette
 from analysis.formatting import share
 from recap.runs.store.types import RunComparison
@@ -36,6 +36,7 @@ def plot_overlay(curves: Mapping[str, pd.DataFrame], *, label: str, palette: Pal
         first = name == next(iter(curves))
         colour = palette.model if first else None
         ink = colour.text if colour else palette.ink
+        shown = escape_tags(name)
         figure.add_scatter(
             x=table["epoch"],
             y=table["value"],
@@ -45,14 +46,14 @@ def plot_overlay(curves: Mapping[str, pd.DataFrame], *, label: str, palette: Pal
                 "width": 2.8 if first else 2,
                 "dash": _DASHES[position % len(_DASHES)],
             },
-            name=name,
-            hovertemplate=f"{name}, epoch %{{x}}: %{{y:.4g}}<extra></extra>",
+            name=shown,
+            hovertemplate="%{fullData.name}, epoch %{x}: %{y:.4g}<extra></extra>",
         )
         figure.add_annotation(
             x=1.0,
             xref="paper",
             y=heights[name],
-            text=f"<b>{name} {share(ends[name])}</b>" if first else f"{name} {share(ends[name])}",
+            text=f"<b>{shown} {share(ends[name])}</b>" if first else f"{shown} {share(ends[name])}",
             showarrow=False,
             xanchor="left",
             xshift=6,
@@ -117,12 +118,12 @@ def plot_sweep(table: pd.DataFrame, *, palette: Palette, option_words: Callable[
 
 
 def _axis(name: str, values: pd.Series) -> dict[str, Any]:
-    """An option's axis: its values evenly spaced and named, numbers in order."""
+    """An option's axis: its values evenly spaced and named, numbers in order; plotly reads no tags in these names."""
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     levels = sorted(set(values)) if numeric else sorted({str(value) for value in values})
     place = {level: at for at, level in enumerate(levels)}
     return {
-        "label": name.rpartition(".")[2].replace("_", " ").replace(" ", "<br>", 1),
+        "label": escape_tags(name.rpartition(".")[2].replace("_", " ")).replace(" ", "<br>", 1),
         "values": np.array([place[value if numeric else str(value)] for value in values]),
         "tickvals": list(range(len(levels))),
         "ticktext": [str(level) for level in levels],

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.types import ScoreDecomposition
-from analysis.figures.charts import assembled
+from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.ledger import LedgerRow, Step, ledger, steps
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
@@ -118,8 +118,8 @@ def _titles(title: str, colour: str, labels: list[str], palette: Palette) -> lis
             "x": 0,
             "xref": "paper",
             "y": y,
-            "text": _harmless(text),
-            "hovertext": _harmless(whole) if whole != text else "",
+            "text": escape_tags(text),
+            "hovertext": escape_tags(whole) if whole != text else "",
             "xanchor": "left",
             "font": {"color": ink, "size": size, "weight": weight},
         }
@@ -170,8 +170,3 @@ def _ranges(explanation: FullExplanation, rows: list[LedgerRow]) -> list[list[fl
     ends = [(min(both), max(both))] * 2 + [(min(difference), max(difference))]
     span = 1.02 * max(max(high - low for low, high in ends), 1e-6)
     return [[(low + high - span) / 2, (low + high + span) / 2] if low < 0 else [low, low + span] for low, high in ends]
-
-
-def _harmless(text: str) -> str:
-    """Plotly reads a few tags in texts."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,11 +1,10 @@
 """A lesson's chart as a plotly figure."""
 
-import html
 import math
 
 import plotly.graph_objects as go
 
-from analysis.figures.charts import styled
+from analysis.figures.charts import escape_tags, styled
 from analysis.figures.palette import Palette, mix, translucent
 from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, PlaceMap
 
@@ -208,7 +207,7 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
             y=chart.latitude[list(dots.places)].tolist(),
             mode="markers",
             customdata=list(dots.places),
-            text=[chart.names.get(place, "") for place in dots.places],
+            text=[escape_tags(chart.names.get(place, "")) for place in dots.places],
             hovertemplate="%{text}<extra></extra>" if chart.clickable else None,
             hoverinfo=None if chart.clickable else "skip",
             marker=_marker(dots, palette),
@@ -218,7 +217,7 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
         figure.add_annotation(
             x=float(chart.longitude[place]),
             y=float(chart.latitude[place]),
-            text=html.escape(name),
+            text=escape_tags(name),
             showarrow=False,
             yshift=16,
             bgcolor=translucent(palette.page, 0.75),
