@@ -11,6 +11,7 @@ import shapely
 
 from recap.errors import DataError
 from recap.storage.atomic import new_file
+from recap.storage.json_text import read_json
 
 OPENSTREETMAP: Final = "© OpenStreetMap contributors"
 LAYERS: Final = ("density", "park", "street", "water", "shore", "rail", "road")
@@ -88,7 +89,7 @@ def read_basemap(path: Path) -> Basemap:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise DataError(f"{path} has {size / 1e6:.0f} MB, a basemap at most {MAX_BYTES / 1e6:.0f} MB")
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path)
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read as a basemap ({error}); make one with `recap basemap`") from error
     problem = _problem(document)
@@ -99,11 +100,13 @@ def read_basemap(path: Path) -> Basemap:
 
 def _problem(document: Any) -> str | None:
     """What keeps a document from being drawn, or None."""
-    if not isinstance(document, dict) or not isinstance(document.get("layers"), dict):
+    layers = document.get("layers") if isinstance(document, dict) else None
+    if not isinstance(layers, dict):
         return "it should be one JSON object with `layers`"
-    if not isinstance(document.get("order"), list) or set(document["order"]) != set(document["layers"]):
+    order = document.get("order")
+    if not isinstance(order, list) or not all(isinstance(name, str) for name in order) or set(order) != set(layers):
         return "`order` should name its layers"
-    for name, collection in document["layers"].items():
+    for name, collection in layers.items():
         features = collection.get("features") if isinstance(collection, dict) else None
         if not isinstance(features, list):
             return f"layer {name} should be a GeoJSON FeatureCollection"
@@ -111,7 +114,9 @@ def _problem(document: Any) -> str | None:
             if not isinstance(feature, dict) or not isinstance(feature.get("properties"), dict):
                 return f"a feature of layer {name} has no properties"
             geometry = feature.get("geometry")
-            if not isinstance(geometry, dict) or not _finite(geometry.get("coordinates")):
+            if not isinstance(geometry, dict) or not isinstance(geometry.get("type"), str):
+                return f"a feature of layer {name} has no kind of geometry"
+            if not _finite(geometry.get("coordinates")):
                 return f"a feature of layer {name} has no coordinates"
     return None
 

@@ -10,6 +10,7 @@ from analysis.cases.library import LARGEST_FILE, Library, LibraryConflictError, 
 from analysis.cases.saved_case import Collection, SavedCase
 from recap.config import describe_validation
 from recap.errors import ConfigError
+from recap.storage.json_text import parse_json
 
 KIND: Final = "recap-cases"
 _MOST: Final = 5000
@@ -64,8 +65,8 @@ def import_text(library: Library, text: str) -> Imported:
     if len(text) > 20 * LARGEST_FILE:
         raise ConfigError(f"a file of saved cases has at most {20 * LARGEST_FILE:,} characters")
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        values = parse_json(text)
+    except ValueError as error:
         raise ConfigError(f"this is no file of saved cases: it is no JSON ({str(error)[:120]})") from error
     if isinstance(values, dict) and "link" in values:
         values = {"kind": KIND, "cases": [values]}

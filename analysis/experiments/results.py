@@ -25,6 +25,7 @@ from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
 from recap.scores import Scorer
 from recap.storage.atomic import replace_text
+from recap.storage.json_text import read_json
 from recap.training_config import AnyTraining
 
 FORMAT_VERSION: Final = 1
@@ -112,7 +113,7 @@ class ExperimentResult(Config):
             FormatVersionError: written by a newer version.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path)
             version = int(content["format_version"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is no experiment result ({error}); run the experiment again") from error

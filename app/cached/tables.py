@@ -1,6 +1,5 @@
 """The analysis tables a view asks for, computed once for each choice and shared: nobody changes them."""
 
-import json
 from collections.abc import Callable
 from typing import Final, cast
 
@@ -28,6 +27,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
+from recap.storage.json_text import read_json
 
 BY_DRAW: Final[HashFuncs] = {DrawnRecords: lambda draw: (draw.num_drawn, draw.num_cases)}
 """A source's draw of so many cases is always the same one."""
@@ -157,7 +157,7 @@ def ablations(source: Source, metric: str, group: str = "all") -> pd.DataFrame |
 def _ablations(source: Source, metric: str, group: str, changed: int) -> pd.DataFrame | None:
     assert source.bundle is not None
     try:
-        content = json.loads((source.bundle / "ablations.json").read_text(encoding="utf-8"))
+        content = read_json(source.bundle / "ablations.json")
         if content["checkpoint_hash"] != source.checkpoint_hash:
             return None
         table = ablation_table(content, metric, group)

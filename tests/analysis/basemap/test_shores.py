@@ -1,6 +1,7 @@
 """The shores in the package: near the true ones, small, cut to a city, and absent where there is no real city."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,8 +137,20 @@ def test_own_basemap_comes_first() -> None:
     write_basemap(own, path)
     found = find_basemap("a" * 64, None, latitude, longitude, synthetic=False)
     assert found is not None and found["attribution"] == "me" and "road" in found["layers"]
-    path.write_text('{"order": ["road"], "layers": {"road": {"features": [{"properties": {}, "geometry": {}}]}}}')
-    with pytest.raises(DataError, match="a feature of layer road has no coordinates"):
-        read_basemap(path)
-    found = find_basemap("a" * 64, None, latitude, longitude, synthetic=False)
-    assert found is not None and found["attribution"] == OPENSTREETMAP
+    for damaged, problem in (
+        (_road({"type": "LineString"}), "a feature of layer road has no coordinates"),
+        (_road({"coordinates": [[0, 0], [1, 1]]}), "a feature of layer road has no kind of geometry"),
+        ('{"order": [[1]], "layers": {}}', "`order` should name its layers"),
+        ("[" * 100_000, "levels deep"),
+        ('{"a":' * 900 + "0" + "}" * 900, "levels deep"),
+    ):
+        path.write_text(damaged)
+        with pytest.raises(DataError, match=problem):
+            read_basemap(path)
+        found = find_basemap("a" * 64, None, latitude, longitude, synthetic=False)
+        assert found is not None and found["attribution"] == OPENSTREETMAP
+
+
+def _road(geometry: dict[str, Any]) -> str:
+    """A basemap of one road."""
+    return json.dumps({"order": ["road"], "layers": {"road": {"features": [{"properties": {}, "geometry": geometry}]}}})

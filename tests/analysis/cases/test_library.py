@@ -214,7 +214,7 @@ def test_export_and_import(library: Library, tmp_path: Path) -> None:
     assert import_text(Library(tmp_path / "third"), FIXTURE.read_text()).added
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"kind": "else"}', "{" * 5000])
+@pytest.mark.parametrize("text", ["", "[]", '{"kind": "else"}', "{" * 5000, '{"link": ' + "[" * 900 + "]" * 900 + "}"])
 def test_other_files_are_refused(library: Library, text: str) -> None:
     """One line, and nothing is made."""
     with pytest.raises(ConfigError, match="no file of saved cases"):

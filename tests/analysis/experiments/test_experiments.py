@@ -268,11 +268,12 @@ def test_result_files_are_checked(done: tuple[ExperimentResult, Path], tmp_path:
     content = json.loads((done[1] / "two-arms" / RESULT).read_text())
     newer, broken = tmp_path / "newer.json", tmp_path / "broken.json"
     newer.write_text(json.dumps(content | {"format_version": 99}))
-    broken.write_text("{")
     with pytest.raises(FormatVersionError, match="99"):
         ExperimentResult.load(newer)
-    with pytest.raises(DataError, match="no experiment result"):
-        ExperimentResult.load(broken)
+    for text in ("{", "[" * 100_000):
+        broken.write_text(text)
+        with pytest.raises(DataError, match="no experiment result"):
+            ExperimentResult.load(broken)
 
 
 @pytest.mark.parametrize(
