@@ -258,14 +258,14 @@ def _nothing(findings: CaseFindings, tried: int, marks: Marks) -> Screen:
     return Screen(join("Nothing small changes it: ", truth, f" {stays}."), numbers, detail, marks)
 
 
-def tell_limits(hit_rate: float, num_cases: int, *, invented: bool) -> Screen:
+def tell_limits(found: float, num_cases: int, *, invented: bool) -> Screen:
     """The last screen: what these pictures cannot show.
 
     Args:
-        hit_rate: share of test cases whose true place is on the list.
+        found: share of test cases whose true place is on the list.
     """
     numbers = (
-        Number("True place on the list", percent(hit_rate)),
+        Number("True place on the list", percent(found)),
         Number("Cases tested", f"{num_cases:,}"),
         Number("Places on the list", f"{MISSED_ABOVE}"),
     )

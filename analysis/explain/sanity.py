@@ -21,11 +21,13 @@ from analysis.explain.placebo import NUM_PLACEBOS
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.stamps import STAMPED_ROWS, RowStamp, exact_share, stamp_rows
 from analysis.formatting import percent
+from analysis.records.accuracy import metric_values
 from analysis.records.reliability import NUM_BINS, Reliability, measure_reliability
-from analysis.records.removals import describe_removals
+from analysis.records.removals import CASES_PER_BATCH, describe_removals
 from analysis.records.score_rows import OPAQUE_ROWS, ROW_LABELS
-from recap import columns as c
 from recap.config import Config
+from recap.device import one_thread
+from recap.evaluation.scoring import rank_cases
 from recap.model.recap import Recap
 from recap.predictor import Predictor
 
@@ -98,7 +100,7 @@ def sanity_report(
         if progress is not None:
             progress(done, size)
     cases = predictor.cases.iloc[numbers]
-    base = describe_removals(predictor, cases)
+    base, hr20 = describe_removals(predictor, cases), _hr20(predictor, cases)
     others = {
         "weights of the core": permute_weights(predictor, ["core"], seed),
         "weights of the graph token": permute_weights(predictor, ["graph_token"], seed),
@@ -111,7 +113,10 @@ def sanity_report(
         placebos=placebos,
         seeds=1 + len(seeds or {}),
         rows=summarise_stamps(stamps),
-        permuted=[_compare(what, base, describe_removals(other, cases)) for what, other in others.items()],
+        permuted=[
+            _compare(what, base, describe_removals(other, cases), hr20, _hr20(other, cases))
+            for what, other in others.items()
+        ],
         exact_share=float(np.median(shares)),
         reliability=measure_reliability(predictor, seed=seed),
         dataset_hash=predictor.dataset.hash,
@@ -185,12 +190,18 @@ def describe_reliability(reliability: Reliability) -> str:
     )
 
 
-def _compare(what: str, base: pd.DataFrame, other: pd.DataFrame) -> Permuted:
+def _hr20(predictor: Predictor, cases: pd.DataFrame) -> float:
+    with one_thread():
+        ranked = rank_cases(predictor.scorer, cases, predictor.checkins, batch_size=CASES_PER_BATCH)
+    return float(metric_values(ranked, "hr20").mean())
+
+
+def _compare(what: str, base: pd.DataFrame, other: pd.DataFrame, hr20: float, hr20_permuted: float) -> Permuted:
     rows = [row for row in STAMPED_ROWS if base[f"points_{row}"].notna().any()]
     return Permuted(
         what=what,
-        hr20=float((base[c.RANK] <= 20).mean()),
-        hr20_permuted=float((other[c.RANK] <= 20).mean()),
+        hr20=hr20,
+        hr20_permuted=hr20_permuted,
         agreement={row: _correlation(base[f"points_{row}"], other[f"points_{row}"]) for row in rows},
     )
 

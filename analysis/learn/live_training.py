@@ -11,6 +11,7 @@ import torch
 
 from analysis.compare.paired import compare_records
 from analysis.learn.toy_town import ToyTown
+from analysis.records.accuracy import metric_values
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
@@ -122,7 +123,7 @@ def train_in_town(town: ToyTown, config: TrainConfig, told: Callable[[LiveEpoch]
             ranked = rank_cases(scorer, cases, trainer.checkins)
             trainer.model.train()
             if told is not None:
-                told(LiveEpoch(epoch, config.epochs, float((ranked[c.RANK] <= 1).mean())))
+                told(LiveEpoch(epoch, config.epochs, float(metric_values(ranked, "hr1").mean())))
 
         trainer.run(after_epoch=end_epoch)
     return ranked

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.long_tail.accuracy_tables import COHORTS
+from analysis.records.accuracy import is_hit
 from analysis.records.causes import causes_of
 from analysis.registers import Words
 from recap import columns as c
@@ -54,7 +55,7 @@ def causes_by_evidence(
     if len(cases) != len(removals):
         raise ConfigError(f"{len(cases)} cases and {len(removals)} rows of removals do not belong together")
     causes = causes_of(removals, k)
-    found = (removals[c.RANK] <= k).to_numpy()
+    found = is_hit(removals, k)
     is_tail = cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta
     history, near = cases[c.IN_HISTORY].to_numpy(bool), cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
     sources = [source for source in TOLD_SOURCES if removals[f"without_{source}"].notna().any()]

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.glossary import TERMS
+from analysis.records.accuracy import is_hit
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import obstacles_of
 from recap import columns as c
@@ -124,13 +125,13 @@ def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
     ranks["outvoted_by_own_revisits"] = ranks["outvoted_by_own_revisits"].where(broad)
     best = ranks.min(axis=1)
     applies = {
-        HIT: described[c.RANK] <= k,
+        HIT: is_hit(described, k),
         **{label: ranks[label].notna() & (ranks[label] == best) for label in ranks},
         "no_evidence": ~described["has_evidence"].astype(bool),
         "near_miss": described["first_distance_m"] <= NEAR_METRES,
         "same_category": described["first_same_category"].astype(bool),
     }
-    masks, names = [mask.to_numpy(dtype=bool) for mask in applies.values()], [str(name) for name in applies]
+    masks, names = [np.asarray(mask, dtype=bool) for mask in applies.values()], [str(name) for name in applies]
     labels = np.select(masks, names, default="other")
     return pd.Series(
         pd.Categorical(labels, categories=[HIT, *MISSES]), index=described.index, name="miss", dtype="category"

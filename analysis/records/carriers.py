@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from analysis.formatting import percent
+from analysis.records.accuracy import is_hit
 from analysis.records.causes import causes_of
 from analysis.records.score_rows import EXACT_ROWS, ROWS, SOURCE_LABELS
 from analysis.registers import Words
-from recap import columns as c
 
 _WEIGHED: Final = (
     "own_revisits",
@@ -54,7 +54,7 @@ def find_carriers(removals: pd.DataFrame, k: int = 20) -> Carriers:
     exact = sum((size[row] for row in EXACT_ROWS), start=pd.Series(0.0, index=removals.index))
     share = (exact / whole.where(whole > 0)).median()
     by_loss = dict(sorted(lost.items(), key=lambda entry: -entry[1]))
-    return Carriers(k, int((removals[c.RANK] <= k).sum()), by_loss, float(share))
+    return Carriers(k, int(is_hit(removals, k).sum()), by_loss, float(share))
 
 
 def describe_carriers(carriers: Carriers, words: Words | None = None) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
+from analysis.records.accuracy import is_hit
 from analysis.records.score_rows import SOURCES
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
 from recap import columns as c
@@ -126,4 +127,4 @@ def _at(table: pd.DataFrame, k: int) -> tuple[pd.Series, pd.DataFrame]:
     if k < 1:
         raise ConfigError(f"K must be at least 1, got {k}")
     without = table[[f"without_{source}" for source in SOURCES]].set_axis(list(SOURCES), axis=1)
-    return table[c.RANK] <= k, without
+    return pd.Series(is_hit(table, k), index=table.index), without

@@ -13,6 +13,7 @@ from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_o
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
 from analysis.cases.story import Story, tell_case
 from analysis.figures.palette import Theme, palette_of
+from analysis.records.accuracy import is_hit
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets, maps
@@ -158,6 +159,6 @@ def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Th
     return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=maps.read_basemap(source))
 
 
-def hit_rate(source: Source, k: int) -> float:
-    """Share of test cases whose truth ranks within K."""
-    return float((read_records(source)[c.RANK] <= k).mean())
+def share_found(source: Source, k: int) -> float:
+    """Share of test cases whose truth ranks within K, see `is_hit`."""
+    return float(is_hit(read_records(source), k).mean())

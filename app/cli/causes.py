@@ -41,6 +41,7 @@ def causes(
     as_json: JsonFlag = False,
 ) -> None:
     """Show what finds cases: found at K with a source of evidence, lost without it. Made once, resumable."""
+    from analysis.records.accuracy import is_hit
     from analysis.records.causes import count_causes, recovered_by
     from analysis.records.score_rows import SOURCE_LABELS, SOURCES
     from recap.errors import RecapError
@@ -77,7 +78,7 @@ def causes(
         return
     counts = count_causes(table, k)
     if as_json:
-        found_at_k = int((table[c.RANK] <= k).sum())
+        found_at_k = int(is_hit(table, k).sum())
         print_json({"k": k, "n": len(table), "found": found_at_k, "sources": counts.to_dict(orient="records")})
         return
     shown = Table(title=f"{len(table):,} test cases at K = {k}; sources overlap", title_justify="left")

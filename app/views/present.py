@@ -51,8 +51,8 @@ def view() -> None:
         _leave()
         return
     if step == LIMITS:
-        rate = cached.hit_rate(source, MISSED_ABOVE)
-        _show_limits(tell_limits(rate, len(opened.cases), invented=source.synthetic))
+        found = cached.share_found(source, MISSED_ABOVE)
+        _show_limits(tell_limits(found, len(opened.cases), invented=source.synthetic))
     else:
         _show(source, story.screens[step], story.places)  # type: ignore[index]  # one of STEPS
     _controls(deck, position)

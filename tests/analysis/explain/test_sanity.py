@@ -210,6 +210,15 @@ def test_the_report_tells_low_results_plainly() -> None:
     assert NO_PLACEBO == "no better than placebo" and not summarise_stamps([])
 
 
+def test_tied_places_count_by_chance() -> None:
+    """A model that cannot tell any two places apart has the truth among its first 20 as often as chance does."""
+    predictor = predictor_with(
+        two_hop_city(signal=False), lambda model: with_weight(model, 0.0), evidence=EvidenceConfig()
+    )
+    (permuted, *_) = sanity_report(predictor, sample=2, placebos=2).permuted
+    assert permuted.hr20 == permuted.hr20_permuted == pytest.approx(20 / predictor.dataset.num_pois)
+
+
 def test_permuted_labels_keep_how_often_places_are_visited() -> None:
     """Training check-ins draw each other's places; validation and test stay, and so does every count of a place."""
     dataset = small_city()

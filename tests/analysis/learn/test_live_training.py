@@ -9,6 +9,7 @@ import pytest
 from analysis.learn.live_training import LiveEpoch, Part, toy_config, train_in_town, worth_of_part
 from analysis.learn.toy_town import MAX_SHARE, build_toy_town
 from recap import columns as c
+from recap.evaluation.metrics import metrics_of
 
 T_OF_FIVE = 2.776
 """Student's t for 95 % and four degrees of freedom."""
@@ -62,7 +63,7 @@ def test_each_epoch_is_told() -> None:
     town, told = build_toy_town(0.25, 0.25), list[LiveEpoch]()
     ranked = train_in_town(town, toy_config(epochs=2), told.append)
     assert [(line.epoch, line.epochs) for line in told] == [(1, 2), (2, 2)]
-    assert told[-1].hr1 == (ranked[c.RANK] <= 1).mean()
+    assert told[-1].hr1 == metrics_of(ranked)["hr1"]
     assert len(ranked) == len(town.kinds)
 
 
