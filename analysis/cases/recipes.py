@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.cases.diversity import diverse_order
+from analysis.records.accuracy import is_hit
 from analysis.records.causes import causes_of, obstacles_of
+from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
 
 RecipeName = Literal["popular", "own_visits", "two_hops", "both", "wrong", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
-POPULAR_SHARE: Final = 0.1
-"""Popular: among this share of places with the most check-ins in training."""
 CONFIDENT_SHARE: Final = 0.5
 """Confident: of the shares of all listed places the first one holds at least this much."""
 
@@ -156,10 +156,9 @@ def _has_path(records: pd.DataFrame) -> np.ndarray:
 
 def _popular(tables: RecipeTables) -> Search:
     records, visits = tables.records, np.asarray(tables.train_checkins)
-    bar = np.quantile(visits, 1 - POPULAR_SHARE) if len(visits) else 0.0
     there = visits[records[c.TARGET].to_numpy(np.int64)]
-    mask = (there >= max(bar, 1)) & (records[c.TRANSITION_COUNT] == 0).to_numpy() & _moves(records)
-    meaning = "The place is in the most visited tenth, and nobody came there from here in training."
+    mask = (there >= popular_bar(visits)) & (records[c.TRANSITION_COUNT] == 0).to_numpy() & _moves(records)
+    meaning = "The place is in the most visited tenth of all, and nobody came there from here in training."
     return mask, -there.astype(float), meaning, ""
 
 
@@ -200,7 +199,7 @@ def _both(tables: RecipeTables) -> Search:
 def _coincides(tables: RecipeTables, *, history: bool, hops: bool) -> Search:
     records = tables.records
     visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    mask = (records[c.RANK] <= tables.k).to_numpy() & (visited == history) & (near == hops) & _moves(records)
+    mask = is_hit(records, tables.k) & (visited == history) & (near == hops) & _moves(records)
     meaning = (
         f"Found at {tables.k}, {'visited before' if history else 'never visited'}, "
         f"{'within' if hops else 'beyond'} two hops; nothing was removed, so what found it is not known."
@@ -231,7 +230,7 @@ def _wrong(tables: RecipeTables) -> Search:
         nothing = np.zeros(len(records))
         return nothing.astype(bool), nothing, meaning, "A counter gives no shares, so it cannot be confidently wrong."
     share = listed_share(records)
-    mask = (records[c.RANK] > tables.k).to_numpy() & (share >= CONFIDENT_SHARE)
+    mask = ~is_hit(records, tables.k) & (share >= CONFIDENT_SHARE)
     return mask, -share, meaning, ""
 
 
@@ -248,10 +247,10 @@ def _flipped(tables: RecipeTables) -> Search:
 
 def _nothing(tables: RecipeTables) -> Search:
     records = tables.records
-    mask = (records[c.RANK] > tables.k).to_numpy() & _moves(records)
+    mask = ~is_hit(records, tables.k) & _moves(records)
     mask &= ~records[c.IN_HISTORY].to_numpy(bool) & ~records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     for other in tables.others.values():
-        mask &= (other[c.RANK] > tables.k).to_numpy()
+        mask &= ~is_hit(other, tables.k)
     removed = ""
     if tables.removals is not None:
         mask &= ~obstacles_of(tables.removals, tables.k).any(axis=1).to_numpy()

@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare.side import Side
+from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
 
 CELLS: Final = ("both", "only_a", "only_b", "neither")
 FIGURE_1: Final = "figure_1"
 """Not of the 2x2: the paper's Figure 1, a popular destination by a step never seen, which A misses."""
-POPULAR_SHARE: Final = 0.1
-"""The most visited tenth of places is popular."""
 CASE_LISTS: Final = (*CELLS, FIGURE_1)
 _SCORER: Final = r"[a-z0-9_.\-]{1,400}"
 _FORM: Final = re.compile(rf"hits:({_SCORER}):({_SCORER}):(\d{{1,4}}):({'|'.join(CASE_LISTS)})")
@@ -62,8 +61,11 @@ def cell_label(cell: str, a: str, b: str) -> str:
     }[cell]
 
 
-def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
+def cell_mask(a: Side, b: Side, k: int, cell: str, train_checkins: np.ndarray) -> np.ndarray:
     """Which cases belong to a list.
+
+    Args:
+        train_checkins: of every place, from the POI table.
 
     Raises:
         ConfigError: no such list.
@@ -79,22 +81,15 @@ def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
         case "neither":
             return ~in_a & ~in_b
         case "figure_1":
-            return ~in_a & popular_by_unseen_step(a.cases)
+            return ~in_a & popular_by_unseen_step(a.cases, train_checkins)
         case _:
             raise ConfigError(f"unknown list {cell!r}; choose one of {', '.join(CASE_LISTS)}")
 
 
-def popular_by_unseen_step(cases: pd.DataFrame) -> np.ndarray:
-    """Whether the step never occurred in training while the place is popular (Fig. 1).
-
-    Popular: among the most visited tenth of the places that test cases lead to, by training check-ins.
-    """
+def popular_by_unseen_step(cases: pd.DataFrame, train_checkins: np.ndarray) -> np.ndarray:
+    """Whether the step never occurred in training while the place is popular (Fig. 1), see `popular_bar`."""
     visits = cases[c.DESTINATION_COUNT].to_numpy(np.int64)
-    if len(visits) == 0:
-        return np.zeros(0, dtype=bool)
-    over_places = cases.drop_duplicates(c.TARGET)[c.DESTINATION_COUNT].to_numpy(np.int64)
-    at_least = np.quantile(over_places, 1 - POPULAR_SHARE, method="higher")
-    return (visits >= max(at_least, 1)) & (cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
+    return (visits >= popular_bar(train_checkins)) & (cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
 
 
 def listed_cases(a: Side, b: Side, mask: np.ndarray) -> pd.DataFrame:

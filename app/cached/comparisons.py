@@ -19,6 +19,7 @@ from app.cached.keys import BY_DATASET, HashFuncs
 from app.cached.records import read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
@@ -152,7 +153,7 @@ def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.Da
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_OPTION)
 def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
     side_a, side_b = _side(source, a), _side(source, b)
-    return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
+    return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell, _train_checkins(source)))
 
 
 @st.cache_data(max_entries=16, show_spinner="Ranking every case with the parts exchanged", hash_funcs=BY_OPTION)
@@ -178,7 +179,11 @@ def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
         ConfigError: a side is not here.
     """
     a, b = _sides_of(source, selection)
-    return cell_mask(read_side(source, a), read_side(source, b), selection.k, selection.cell)
+    return cell_mask(read_side(source, a), read_side(source, b), selection.k, selection.cell, _train_checkins(source))
+
+
+def _train_checkins(source: Source) -> np.ndarray:
+    return datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy()
 
 
 def hit_label(source: Source, selection: HitSelection) -> str:

@@ -63,7 +63,8 @@ def compare(
         paired = PairedCases(opened.cases)
         found = compare_sides(paired, side_a, side_b, metric, k)
         k = k or found_within(metric)
-        listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
+        visits = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+        listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell, visits))
         swapped = swap_table(paired, opened, scorers[0], scorers[1], metric) if swap else None
     words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
     if as_json:

@@ -11,6 +11,7 @@ from analysis.learn.lesson import Card, Deeper, Handle, Lesson, LessonUnavailabl
 from analysis.learn.measure import choose, share_of, share_question, verdicts
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
+from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -38,8 +39,7 @@ _CLOSE: Final = 0.05
 def is_popular(world: World, top: float) -> np.ndarray:
     """Which places are popular: at least as many training visits as the last of the top share has; (places,)."""
     visits = world.opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
-    number = max(1, round(top * len(visits)))
-    return np.asarray(visits >= max(1, np.sort(visits)[::-1][number - 1]))
+    return np.asarray(visits >= popular_bar(visits, top))
 
 
 def places_named(world: World) -> int:

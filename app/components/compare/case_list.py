@@ -49,7 +49,8 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         format_func=lambda name: f"{words[name]} {counts[name]:,}",
         label_visibility="collapsed",
         on_change=state.unless_late(lambda: st.session_state.update(cell=st.session_state["cell_control"]), "cell"),
-        help="Figure 1 of the paper: a popular place (the most visited tenth) by a step never seen, which A misses.",
+        help="Figure 1 of the paper: a popular place (the most visited tenth of all places, by training check-ins) by "
+        "a step never seen, which A misses.",
     )
     table = comparisons.cell_cases(source, a, b, found.k, cell)
     label = cell_label(cell, *found.names)
