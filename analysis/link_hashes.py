@@ -18,12 +18,10 @@ class Difference(NamedTuple):
 
     Attributes:
         differing: the fields whose hashes differ, of `HASH_FIELDS`.
-        unknown: the fields that the link does not name, although such a file is open.
-        sentence: both in words, for a page or a refusal; empty where everything is known and equal.
+        sentence: that, or what the link does not name, in words; empty where everything is known and equal.
     """
 
     differing: tuple[str, ...]
-    unknown: tuple[str, ...]
     sentence: str
 
 
@@ -44,7 +42,7 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
         link: its fields; ``dataset`` and ``checkpoint`` are beginnings of hashes, missing or empty ones are unknown.
 
     >>> compare_hashes({"dataset": "0123456789ab"}, "0123456789abcdef", None)
-    Difference(differing=(), unknown=(), sentence='')
+    Difference(differing=(), sentence='')
     >>> compare_hashes({"dataset": "ffff456789ab"}, "0123456789abcdef", None).sentence
     'this link was made with dataset ffff456789ab, but 0123456789ab is open'
     """
@@ -59,7 +57,7 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
     sentence = f"this link was made with {', and with '.join(told)}" if told else ""
     if unknown and not differing:
         sentence = f"this link does not say which {' and '.join(unknown)} it was made with"
-    return Difference(differing, unknown, sentence)
+    return Difference(differing, sentence)
 
 
 def _fits(beginning: str, whole: str) -> bool:

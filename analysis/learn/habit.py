@@ -49,14 +49,13 @@ class Habits:
     Attributes:
         case_N: number of each case; users_N: its walker.
         case_V: position of each pair's case among N, never falling.
-        poi_V, count_V, since_V: the place, its visits, and check-ins since the last of them.
+        count_V, since_V: the place's visits, and check-ins since the last of them.
         truth_N: pair of the true place.
     """
 
     case_N: np.ndarray
     users_N: np.ndarray
     case_V: np.ndarray
-    poi_V: np.ndarray
     count_V: np.ndarray
     since_V: np.ndarray
     truth_N: np.ndarray
@@ -73,7 +72,6 @@ class Habits:
             cases[c.CASE].to_numpy(),
             cases[c.USER].to_numpy(),
             candidates.case_C.numpy(),
-            candidates.poi_C.numpy(),
             candidates.count_C.numpy().astype(np.float64),
             candidates.recency_steps_C.numpy().astype(np.float64),
             torch.nonzero(candidates.poi_C == target_N[candidates.case_C]).squeeze(1).numpy(),

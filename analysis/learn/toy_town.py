@@ -64,14 +64,10 @@ class ToyTown:
     Attributes:
         dataset: prepared check-ins with the town's own split.
         kinds: kind of every test case, in case order.
-        two_hop_share, return_share: what was asked for, 0 to `MAX_SHARE`.
     """
 
     dataset: Dataset
     kinds: tuple[Kind, ...]
-    two_hop_share: float
-    return_share: float
-    seed: int
 
     def measured_share(self, kind: Kind) -> float:
         """Share of the test cases that are of a kind."""
@@ -90,15 +86,6 @@ def stop_of(house: int) -> int:
 def square_of(house: int) -> int:
     """The square that a house's path leads to; an open and a closed house share one."""
     return 2 * HOUSES + house % SQUARES
-
-
-def is_open(house: int) -> bool:
-    """Whether people went straight from this house to its square in training already.
-
-    >>> sum(is_open(house) for house in range(HOUSES))
-    6
-    """
-    return house < SQUARES
 
 
 def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, layout: int = 0) -> ToyTown:
@@ -126,7 +113,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, lay
         synthetic=True,
     )
     rows = dataset.checkins[c.SOURCE_ROW].to_numpy()[dataset.cases(c.TEST)]
-    return ToyTown(dataset, tuple(kinds[row] for row in rows), two_hop_share, return_share, seed)
+    return ToyTown(dataset, tuple(kinds[row] for row in rows))
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,6 @@ class World:
         return self.opened.dataset.manifest.name
 
     @property
-    def has_model(self) -> bool:
-        """Whether a trained model is open."""
-        return self.find_predictor is not None
-
-    @property
     def predictor(self) -> "Predictor":
         """The model, ready for single cases.
 

@@ -1,6 +1,5 @@
 """Opened models and their predictions, shared by all visitors and kept by content hash."""
 
-import pandas as pd
 import streamlit as st
 
 from analysis.records.named_scorer import NamedScorer
@@ -12,7 +11,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import RecapError
-from recap.evaluation.scoring import rank_cases, score_cases
+from recap.evaluation.scoring import rank_cases
 
 
 def open_model(source: Source, baseline: str | None = None) -> NamedScorer:
@@ -51,12 +50,6 @@ def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
     if source.imported is not None:
         return recorded_prediction(opened, read_records(source), case, top=top, paths_per_place=2)
     return predict_case(opened, open_model(source), case, top=top)
-
-
-def best_places(source: Source, cases: list[int]) -> pd.Series:
-    """The best places of each case, as in the records, without ranking any other case."""
-    opened = datasets.open_dataset(source)
-    return score_cases(open_model(source).scorer, opened.cases.iloc[cases], opened.checkins)[c.TOP_POIS]
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)

@@ -79,12 +79,6 @@ def change_filter(key: str, *, in_link: bool = False, **fields: Any) -> None:
     _keep(key, CaseFilter.parse(chosen.model_dump() | fields), in_link=in_link)
 
 
-def passing_cases(table: pd.DataFrame, key: str, *, show_truth: bool = True) -> pd.DataFrame:
-    """The rows that the component of this key lets pass, for what stands beside it."""
-    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
-    return table[(chosen if show_truth else chosen.without_truth()).mask(table)]
-
-
 def _keep(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
     st.session_state[f"{key}_filter"] = chosen.text
     if in_link:

@@ -90,10 +90,6 @@ class EvidenceTerms(nn.Module):
         """Features in the order of their weights, see `evidence_names`."""
         return evidence_names(self._features.config)
 
-    def weights(self) -> dict[str, float]:
-        """Weight by feature name."""
-        return dict(zip(self.names, self.weight_F.detach().tolist(), strict=True))
-
     def start_from(self, weights: dict[str, float]) -> None:
         """Set weights by feature name; others stay."""
         with torch.no_grad():

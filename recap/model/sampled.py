@@ -23,7 +23,7 @@ class SampledScores:
     """Scores that a sampled softmax is made from.
 
     Attributes:
-        case_I, poi_I: scored pairs, sorted, each once: targets and revisit candidates.
+        case_I: the case of each scored pair with a place, sorted, each pair once: targets and revisit candidates.
         target_B: the target's place among I.
         core_I, rest_I: core scores, and prior with correction (zero where the place is no candidate).
         core_BU: core scores of the places drawn.
@@ -31,7 +31,6 @@ class SampledScores:
     """
 
     case_I: Tensor
-    poi_I: Tensor
     target_B: Tensor
     core_I: Tensor
     rest_I: Tensor
@@ -73,4 +72,4 @@ def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) 
         at_I = torch.searchsorted(poi_U, poi_I).clamp_max_(len(poi_U) - 1)
         is_drawn_I = poi_U[at_I] == poi_I
         is_scored_BU[case_I[is_drawn_I], at_I[is_drawn_I]] = True
-    return SampledScores(case_I, poi_I, place[:size], core_I, rest_I, core_BU, is_scored_BU)
+    return SampledScores(case_I, place[:size], core_I, rest_I, core_BU, is_scored_BU)

@@ -27,7 +27,6 @@ OUTLINE: Final = Outline(
     ),
     ("in_token", "signal"),
 )
-MOST_HOPS: Final = 5
 _ALIKE: Final = 0.1
 """Growths closer than this, relatively, count as alike."""
 

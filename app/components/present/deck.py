@@ -16,7 +16,6 @@ from recap.errors import CaseError
 
 _RECIPE_CASES: Final = 5
 LIMITS: Final = "limits"
-POSITIONS: Final = (*STEPS, LIMITS)
 _WHICH: Final = ("collection", "saved", "recipe", "all", "case")
 
 

@@ -29,7 +29,6 @@ _FORMATS: Final = (
 )
 _ORDER: Final = {"%d": "day first", "%m": "month first"}
 _MOST_COLUMNS: Final = 4
-_USUAL: Final = "%Y-%m-%d %H:%M:%S"
 
 
 _SHAPES: Final = 50

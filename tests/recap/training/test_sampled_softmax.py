@@ -67,7 +67,6 @@ def test_the_loss_by_hand() -> None:
     """
     scores = SampledScores(
         case_I=torch.tensor([0, 0]),
-        poi_I=torch.tensor([1, 2]),
         target_B=torch.tensor([0]),
         core_I=torch.tensor([2.0, 0.0]),
         rest_I=torch.tensor([0.0, 1.0]),
