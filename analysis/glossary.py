@@ -94,8 +94,9 @@ _TERMS: Final = (
         "signal",
         "Signal for the noise",
         "SNR",
-        "How many true places are reached for all places that are.",
-        "Coverage of unseen test pairs over the mean size of C_N(s), times 1,000.",
+        "How many true places are reached for each other place that is.",
+        "Unseen pairs of all test steps that are reached, over the other places of their C_N(s), times 1,000; the "
+        "paper counts pairs of trajectories' last cases, and each source once.",
     ),
     Term(
         "interval",
@@ -115,8 +116,9 @@ _TERMS: Final = (
         "placebo",
         "Placebo",
         "",
-        "The same row where it cannot mean anything: in cases of other people.",
-        "The row's points in cases or for users drawn at random, 200 by default.",
+        "The same row where it cannot mean anything: with this walker at another place and time.",
+        "The row's points with a source and a time drawn at random, 200 by default; popularity is held against that of "
+        "other places, own visits against those of other users.",
     ),
     Term(
         "popularity",
@@ -226,7 +228,7 @@ _TERMS: Final = (
         "in_token",
         "2 hops",
         "two-hop",
-        "Exactly two training steps away, so read by the network.",
+        "Exactly two training steps away; models with a graph token read these places.",
         "(A²)_sd > 0.",
         everyday="2 steps",
     ),

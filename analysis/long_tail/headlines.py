@@ -165,18 +165,15 @@ def lift_finding(lift: pd.DataFrame) -> str:
         return "There are too few cases to compare two hops with chance."
     found = (
         f"Two hops hold {raw['lift']:.1f} times as often for the truth as for any rival; "
-        f"given the walker's own visits, {own['lift']:.2f} times: {_beyond(own, 'habit explains', 'habit would give')}."
+        f"given the walker's own visits, {own['lift']:.2f} times: {_beyond(own, 'habit')}."
     )
     if math.isnan(new["lift"]):
         return f"{found} There are too few cases whose place is new to the walker."
-    explained = _beyond(new, "popularity and distance explain", "popularity and distance would give")
-    return (
-        f"{found} Among places new to the walker, given popularity and distance, {new['lift']:.2f} times: {explained}."
-    )
+    beside = _beyond(new, "popularity (in check-ins) and distance")
+    return f"{found} Among places new to the walker, given popularity and distance, {new['lift']:.2f} times: {beside}."
 
 
-def _beyond(row: dict, explains: str, would_give: str) -> str:
-    """Where a lift's interval lies beside 1."""
-    if row["lower"] > 1:
-        return f"more than {explains}"
-    return f"less than {would_give}" if row["upper"] < 1 else f"too close to tell from what {explains}"
+def _beyond(row: dict, control: str) -> str:
+    """Where a lift's interval lies beside 1: rivals were drawn by the control, which explains nothing by that."""
+    how = "more than" if row["lower"] > 1 else "less than" if row["upper"] < 1 else "too close to tell from what"
+    return f"{how} {control} would give"

@@ -122,4 +122,4 @@ def _reason(opened: LoadedDataset, kind: str, case: int, rank_without: float | N
         link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"
         told = f"{whose} {opened.labels[paths['middle'].tolist()[0]]} {link} the two."
         return f"{told} {lost}" if lost else told
-    return "No earlier visit and no two-hop path: nothing to rebuild it from."
+    return "No earlier visit and no two-hop path."

@@ -124,14 +124,15 @@ def build(world: World, say: Say) -> Lesson:
         handles=(Handle("ahead", say("{hops} ahead").capitalize(), names, 0),),
         scene=scene,
         lesson_learned=say(
-            "More is not always better. What is gained in reach can be lost in noise. So RECAP looks a fixed "
-            "number of {hops} ahead and no more."
+            "More is not always better. What is gained in reach can be lost in noise. RECAP looks a fixed "
+            "number of {hops} ahead. With two to five it does about as well."
         ),
         aside={
             "student": "Ask your friends and you hear something. Ask all their friends too and you hear all sorts.",
             "stakeholder": "A wider net catches more of everything. That is not the same as knowing more.",
-            "researcher": "Coverage of unique unseen test pairs by C_N(s); SNR is coverage over the mean |C_N|, times "
-            "1,000 (App. C.2). Trained models with N from 1 to 5 are in the ablations.",
+            "researcher": "Coverage of unique unseen pairs of all test steps by C_N(s); SNR is pairs reached over "
+            "the other places of their C_N(s), times 1,000. The paper (App. C.2) takes pairs of trajectories' last "
+            "cases, and each source once. Trained models with N from 1 to 5 are in the ablations.",
         },
         check=_check(say, places, coverage, best),
         deeper=Deeper("long_tail", "See it in Long tail"),

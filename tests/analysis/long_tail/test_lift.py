@@ -189,22 +189,28 @@ def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
         (
             (1.06, 1.02, 1.11),
             (0.99, 0.86, 1.14),
-            ["more than habit explains", "too close to tell from what popularity and distance"],
+            [
+                "more than habit would give",
+                "too close to tell from what popularity (in check-ins) and distance would give",
+            ],
         ),
         (
             (1.02, 0.98, 1.08),
             (1.18, 1.04, 1.35),
-            ["too close to tell from what habit", "more than popularity and distance explain"],
+            [
+                "too close to tell from what habit would give",
+                "more than popularity (in check-ins) and distance would give",
+            ],
         ),
         (
             (0.95, 0.91, 0.99),
             (0.8, 0.7, 0.9),
-            ["less than habit would give", "less than popularity and distance would"],
+            ["less than habit would give", "less than popularity (in check-ins) and distance would give"],
         ),
         (
             (1.06, 1.02, 1.11),
             (np.nan, np.nan, np.nan),
-            ["more than habit explains", "too few cases whose place is new"],
+            ["more than habit would give", "too few cases whose place is new"],
         ),
     ],
 )
