@@ -5,6 +5,7 @@ from typing import Any, Final, Self, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recap.errors import ConfigError
+from recap.printable import shortened
 
 MOST_PROBLEMS: Final = 5
 LONGEST_VALUE: Final = 200
@@ -99,4 +100,4 @@ def _short(value: Any) -> str:
         text = repr(value)
     except ValueError:  # a whole number of thousands of digits
         text = "a very long number"
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return shortened(text, LONGEST_VALUE)

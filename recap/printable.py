@@ -27,6 +27,15 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def shortened(text: str, limit: int) -> str:
+    """The text in at most ``limit`` characters; one that was cut ends in an ellipsis.
+
+    >>> shortened("Washington Square Park", 12), shortened("City College", 12)
+    ('Washington …', 'City College')
+    """
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def markdown_text(text: str) -> str:
     """One line, escaped so that Markdown shows it as it is: no link, image, formula, emoji, badge, tag or control."""
     return _MARKUP.sub(r"\\\1", _REPLACED.sub(_JOINER, one_line(text)))

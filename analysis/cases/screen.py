@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from analysis.cases.picture import Marks
+from recap.printable import shortened
 
 PieceKind = Literal["plain", "source", "truth", "model", "path"]
 LONGEST_NAME: Final = 30
@@ -62,4 +63,4 @@ def name(text: str, kind: PieceKind) -> Piece:
     >>> name("A very long name of a place that nobody can read aloud", "truth").text
     'A very long name of a place t…'
     """
-    return Piece(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…", kind)
+    return Piece(shortened(text, LONGEST_NAME), kind)

@@ -19,6 +19,7 @@ from analysis.records.case_filters import MISSED_ABOVE
 from recap.device import one_thread
 from recap.evaluation.ranks import rank_of
 from recap.history import SECONDS_PER_DAY, local_weekday
+from recap.printable import shortened
 
 Kind = Literal["removal", "clock", "visit"]
 _ORDER: Final[dict[str, int]] = {"removal": 0, "clock": 1, "visit": 2}
@@ -166,5 +167,4 @@ def _clause(edited_case: EditedCase, edit: Edit) -> str:
 
 def _name(edited_case: EditedCase, poi: int) -> str:
     """Of a place, cut so that a title with three of them still fits a screen."""
-    label = edited_case.predictor.dataset.poi_labels[poi]
-    return label if len(label) <= LONGEST_NAME else label[: LONGEST_NAME - 1] + "…"
+    return shortened(edited_case.predictor.dataset.poi_labels[poi], LONGEST_NAME)

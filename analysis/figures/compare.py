@@ -16,6 +16,7 @@ from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
+from recap.printable import shortened
 
 _HEIGHT: Final = 380
 _ROWS: Final = (("never", "Never seen"), ("once", "Seen once"), ("head", "Seen twice or more"), ("all", "All cases"))
@@ -271,4 +272,4 @@ def _note(
 
 def _short(text: str, length: int = 22) -> str:
     """A name that fits, made harmless."""
-    return escape_tags(text if len(text) <= length else f"{text[: length - 1]}…")
+    return escape_tags(shortened(text, length))

@@ -8,6 +8,7 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import place_paths, place_visits
 from analysis.figures.charts import assembled, escape_tags, vertical_line
 from analysis.figures.palette import Palette, translucent
+from recap.printable import shortened
 
 _LONGEST_NAME = 24
 
@@ -136,4 +137,4 @@ def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
 
 def _short(name: str) -> str:
     """A name that fits, made harmless."""
-    return escape_tags(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
+    return escape_tags(shortened(name, _LONGEST_NAME))

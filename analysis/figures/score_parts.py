@@ -14,6 +14,7 @@ from analysis.figures.ledger import LedgerRow, Step, ledger, steps
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.registers import Words
+from recap.printable import shortened
 
 ROW_PX: Final = 34
 _BAR: Final = 0.34
@@ -110,8 +111,7 @@ def _panel(notes: list[dict[str, Any]], bars: dict[str, Any], span: list[float],
 def _titles(title: str, colour: str, labels: list[str], palette: Palette) -> list[dict[str, Any]]:
     """A panel's title and the names of its rows; a name that is too long ends in an ellipsis and is told whole on
     hover."""
-    short = title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
-    notes = [(short, -0.75, colour, 15, 600, title)]
+    notes = [(shortened(title, _LONGEST_NAME), -0.75, colour, 15, 600, title)]
     notes += [(label, row - 0.22, palette.ink, 13, 400, "") for row, label in enumerate(labels)]
     return [
         {

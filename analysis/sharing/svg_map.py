@@ -9,6 +9,7 @@ from analysis.figures.labels import place_labels
 from analysis.sharing.case_map import CaseMap
 from analysis.sharing.ground import Frame, Ground, Point
 from recap.config import Config
+from recap.printable import shortened
 
 WIDTH_PX: Final = 760.0
 """Marks and letters have the size they have on a picture so wide."""
@@ -108,7 +109,7 @@ def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
     for label in placed:
         mark = marks[label.index]
         at = mark.at[0] + label.shift_x * unit, mark.at[1] + label.shift_y * unit
-        text = mark.name if len(mark.name) <= _LONGEST else f"{mark.name[: _LONGEST - 1]}…"
+        text = shortened(mark.name, _LONGEST)
         wide = (7.4 * len(text) + 8) * unit
         left = at[0] - {"start": 4 * unit, "middle": wide / 2, "end": wide - 4 * unit}[label.anchor]
         plate = (round(left, 2), round(at[1] - 10 * unit, 2), round(wide, 2), round(20 * unit, 2))

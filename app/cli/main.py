@@ -23,7 +23,7 @@ from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
 from app.cli.walk import commands as walk_commands
 from recap.errors import RecapError
-from recap.printable import one_line
+from recap.printable import one_line, shortened
 
 app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
 LONGEST_LINE: Final = 1500
@@ -91,6 +91,5 @@ def run() -> None:
 
 def refuse(message: str) -> None:
     """Print one line on stderr and leave with exit code 2."""
-    line = one_line(message)
-    print("recap: " + (line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"), file=sys.stderr)
+    print("recap: " + shortened(one_line(message), LONGEST_LINE), file=sys.stderr)
     sys.exit(2)

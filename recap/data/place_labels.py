@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from recap import columns as c
-from recap.printable import one_line
+from recap.printable import one_line, shortened
 
 LONGEST = 80
 """Characters of a label at most."""
@@ -27,13 +27,9 @@ def label_places(pois: pd.DataFrame) -> list[str]:
         nameless.index, nameless[c.CATEGORY], kinds.cumcount() + 1, kinds.transform("size"), strict=True
     ):
         if size > 1:
-            label[poi] = f"{_shortened(kind, LONGEST - len(f' {number}'))} {number}"
+            label[poi] = f"{shortened(kind, LONGEST - len(f' {number}'))} {number}"
     return label.tolist()
 
 
 def _one_line(texts: pd.Series, limit: int) -> np.ndarray:
-    return np.array([_shortened(one_line(str(text)), limit) for text in texts], dtype=object)
-
-
-def _shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return np.array([shortened(one_line(str(text)), limit) for text in texts], dtype=object)

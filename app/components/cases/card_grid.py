@@ -17,7 +17,7 @@ from app.cached import cases as cached
 from app.cached import datasets
 from app.components.text import quiet
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.printable import markdown_text, shortened
 
 PAGE: Final = 6
 _CHOSEN: Final = "chosen_card"
@@ -126,7 +126,7 @@ def _card(
     st.markdown(f"**{markdown_text(card.source)} → {markdown_text(card.target)}**")
     note = "" if entry.saved is None else entry.saved.value.note.splitlines()[0] if entry.saved.value.note else ""
     told = words.sentence(card.sentence) or note or (entry.saved.value.title if entry.saved else "")
-    st.markdown(markdown_text(told if len(told) <= 110 else told[:109] + "…"))
+    st.markdown(markdown_text(shortened(told, 110)))
     ranks = " · ".join(f"{markdown_text(name)} {rank}" for name, rank in card.ranks[:-1])
     name, rank = card.ranks[-1]
     with st.container(gap=None):

@@ -18,7 +18,7 @@ from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.printable import markdown_text, shortened
 
 _SAID = "cases_said"
 
@@ -180,10 +180,7 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
     with st.container(gap=None):
         for at, stored in enumerate(there):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                title = markdown_text(
-                    stored.value.title if len(stored.value.title) <= 44 else stored.value.title[:43] + "…"
-                )
-                st.markdown(f"{at + 1} {title}")
+                st.markdown(f"{at + 1} {markdown_text(shortened(stored.value.title, 44))}")
                 if read_only:
                     continue
                 name = stored.name

@@ -5,6 +5,7 @@ from typing import Final
 
 from recap.data.parsing.options import FIELDS, REQUIRED_FIELDS
 from recap.errors import DataError
+from recap.printable import shortened
 
 # Names as compared: lower case, only letters and digits. The first match in this order wins.
 _NAMES: Final = {
@@ -85,5 +86,4 @@ def complete_mapping(given: dict[str, str], columns: list[str], name: str) -> di
 
 
 def _list(columns: list[str]) -> str:
-    text = ", ".join(columns)
-    return text if len(text) <= 200 else text[:199] + "…"
+    return shortened(", ".join(columns), 200)

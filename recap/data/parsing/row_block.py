@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.data.parsing.text_table import TextTable
+from recap.printable import shortened
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
 _INTEGER = r"^[+-]?\d{1,18}$"
@@ -17,8 +18,7 @@ _INTEGER = r"^[+-]?\d{1,18}$"
 
 def shorten(value: pa.Scalar, limit: int = 40) -> str:
     """Quote a value for a message, cut to ``limit`` characters."""
-    text = plain(value)
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+    return repr(shortened(plain(value), limit))
 
 
 def plain(value: pa.Scalar) -> str:
