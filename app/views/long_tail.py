@@ -34,6 +34,7 @@ from app.components.long_tail.place_map import show_place_map
 from app.components.misses import CASES, MISS_K, show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
+from app.components.walk.open_cases import open_cases
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
@@ -324,15 +325,6 @@ def open_selected(source: Source, event: dict, eta: int = 1) -> None:
     open_cases(
         source, CaseSelection.of_bin(*data) if len(data) == 3 else CaseSelection.of_cohort(data[0], data[1], eta)
     )
-
-
-def open_cases(source: Source, chosen: CaseSelection) -> None:
-    """Go to Walk with the cases of a selection."""
-    opened = datasets.open_dataset(source)
-    cases = opened.cases[c.CASE].to_numpy()[chosen.mask(opened.cases)]
-    if len(cases):
-        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(cases[0])))
-    st.toast("There is no case in this bin.")
 
 
 view()

@@ -11,12 +11,11 @@ from analysis.figures.compare import plot_cohort_differences, plot_differences, 
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.case_selection import CaseSelection
 from app import state
-from app.cached import datasets
 from app.cached.figures import drawn
 from app.components.chart_table import chart_table
 from app.components.text import quiet, section
 from app.components.toolbar import legend
-from app.pages import WALK
+from app.components.walk.open_cases import open_cases
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -54,13 +53,13 @@ def show_differences(source: Source, found: Comparison) -> None:
     )
     chosen = _clicked(event)
     if chosen is not None:
-        _open_bin(found.bins, next(i for i, low in enumerate(found.bins["low_count"]) if low == chosen[1]))
+        _open_bin(source, found.bins, next(i for i, low in enumerate(found.bins["low_count"]) if low == chosen[1]))
     legend(
         ":blue[●] :gray[interval excludes 0]",
         ":gray[○ interval holds 0]",
         ":gray[Paired by case; lines are 95 % intervals over walkers. One in twenty excludes 0 by chance.]",
     )
-    chart_table({"Bins": found.bins}, "differences", lambda _, row: _open_bin(found.bins, row))
+    chart_table({"Bins": found.bins}, "differences", lambda _, row: _open_bin(source, found.bins, row))
 
 
 def _cohorts(source: Source, found: Comparison) -> None:
@@ -83,7 +82,7 @@ def _cohorts(source: Source, found: Comparison) -> None:
     )
     chosen = _clicked(event)
     if chosen is not None:
-        _open(CaseSelection.of_cohort(chosen[0], chosen[1], 1))
+        open_cases(source, CaseSelection.of_cohort(chosen[0], chosen[1], 1))
     quiet(
         f"Tail cases: {markdown_text(found.names[0])} → {markdown_text(found.names[1])}. Cells say where the true "
         "place lies, not what found it. Filled: clear by interval and tests. Click a cell, or tick its row in the "
@@ -92,7 +91,7 @@ def _cohorts(source: Source, found: Comparison) -> None:
 
     def open_cohort(_: str, row: int) -> None:
         picked = found.cohorts.iloc[row]
-        _open(CaseSelection.of_cohort(bool(picked[c.IN_HISTORY]), bool(picked[c.WITHIN_TWO_HOPS]), 1))
+        open_cases(source, CaseSelection.of_cohort(bool(picked[c.IN_HISTORY]), bool(picked[c.WITHIN_TWO_HOPS]), 1))
 
     chart_table({"Cohorts": found.cohorts}, "cohort-differences", open_cohort)
 
@@ -133,17 +132,6 @@ def _clicked(event: dict) -> list | None:
     return next((point["customdata"] for point in points if point.get("customdata")), None)
 
 
-def _open_bin(bins: pd.DataFrame, row: int) -> None:
+def _open_bin(source: Source, bins: pd.DataFrame, row: int) -> None:
     chosen = bins.iloc[row]
-    _open(CaseSelection.of_bin(c.TRANSITION_COUNT, int(chosen["low_count"]), int(chosen["high_count"])))
-
-
-def _open(chosen: CaseSelection) -> None:
-    """Go to Walk with the cases of a bin or cohort."""
-    source = state.current_source()
-    assert source is not None
-    cases = datasets.open_dataset(source).cases
-    numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
-    if len(numbers):
-        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))
-    st.toast("There is no case in this bin.")
+    open_cases(source, CaseSelection.of_bin(c.TRANSITION_COUNT, int(chosen["low_count"]), int(chosen["high_count"])))

@@ -9,12 +9,11 @@ from analysis.figures.embedding_map import plot_embedding
 from analysis.formatting import percent
 from analysis.long_tail.place_embedding import MAX_PLACES, NEIGHBOURS, Projection
 from analysis.records.case_selection import CaseSelection
-from app import state
 from app.cached import datasets, place_maps
 from app.cached.figures import drawn
 from app.components.chart_table import chart_table
 from app.components.text import quiet, section
-from app.pages import WALK
+from app.components.walk.open_cases import open_cases
 from app.sources import Source
 from recap import columns as c
 
@@ -66,9 +65,4 @@ def show_place_map(source: Source) -> None:
 
 
 def _open_place(source: Source, poi: int) -> None:
-    chosen = CaseSelection.of_poi(poi)
-    opened = datasets.open_dataset(source)
-    cases = opened.cases[c.CASE].to_numpy()[chosen.mask(opened.cases)]
-    if len(cases):
-        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(cases[0])))
-    st.toast("No test case starts or ends at this place.")
+    open_cases(source, CaseSelection.of_poi(poi), none="No test case starts or ends at this place.")
