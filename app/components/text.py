@@ -1,6 +1,10 @@
 """Sections and small print, readable for everyone: h2 under the finding, grey at no less than 4.5:1."""
 
+from collections.abc import Iterable
+
 import streamlit as st
+
+from recap.printable import markdown_text
 
 
 def section(title: str, *, help: str | None = None) -> None:
@@ -14,3 +18,19 @@ def quiet(text: str, *, width: str = "stretch") -> None:
     ``st.caption`` fades its text below the contrast that small print needs.
     """
     st.markdown(f":small[:gray[{text}]]", width="content" if width == "content" else "stretch")
+
+
+def coloured(pieces: Iterable[tuple[str, str | None]]) -> str:
+    """Markdown of one sentence from (text, colour) pieces; a piece without a colour stays as the text around it.
+
+    Blanks at a piece's ends stand outside its colour.
+
+    >>> coloured([("From", None), (" Pier 9 ", "orange"), ("on.", None)])
+    'From :orange[Pier 9] on\\\\.'
+    """
+    written = []
+    for text, colour in pieces:
+        lead, tail = (" " if text[:1] == " " else ""), (" " if text[-1:] == " " else "")
+        shown = markdown_text(text)
+        written.append(f"{lead}:{colour}[{shown}]{tail}" if colour else f"{lead}{shown}{tail}")
+    return "".join(written)

@@ -29,7 +29,7 @@ from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
-from app.components.text import quiet
+from app.components.text import coloured, quiet
 from app.components.toolbar import downloads, register_control, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
@@ -138,13 +138,8 @@ def _answer(shown: FullExplanation, words: Words) -> None:
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:
-    pieces = []
-    for piece in sentence.pieces:
-        text = markdown_text(piece.text)
-        lead, tail = (" " if piece.text[:1] == " " else ""), (" " if piece.text[-1:] == " " else "")
-        colour = {"target": target, "rival": rival}.get(piece.kind)
-        pieces.append(f"{lead}:{colour}[{text}]{tail}" if colour else f"{lead}{text}{tail}")
-    return "".join(pieces)
+    colours = {"target": target, "rival": rival}
+    return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)
 
 
 view()

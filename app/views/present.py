@@ -11,6 +11,7 @@ from app.cached import datasets
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.present.deck import LIMITS, Deck, current_deck
+from app.components.text import coloured
 from app.pages import CASES
 from app.sources import Source
 from recap.errors import RecapError
@@ -101,12 +102,7 @@ def _show_limits(screen: Screen) -> None:
 
 
 def _title(screen: Screen) -> None:
-    pieces = []
-    for piece in screen.title:
-        text, colour = markdown_text(piece.text), _COLOURS.get(piece.kind)
-        lead, tail = (" " if piece.text[:1] == " " else ""), (" " if piece.text[-1:] == " " else "")
-        pieces.append(f":{colour}[{text}]" if colour else f"{lead}{text}{tail}")
-    st.title("".join(pieces), anchor=False)
+    st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in screen.title), anchor=False)
 
 
 def _controls(deck: Deck, position: int) -> None:

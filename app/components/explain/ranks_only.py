@@ -1,6 +1,7 @@
 """Explain for a model without parts: ranks, edits of the history ranked again, and visits left out one at a time."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import pandas as pd
@@ -13,7 +14,7 @@ from app import state
 from app.cached import datasets, explanations
 from app.components.explain.candidate_pair import find_place
 from app.components.explain.case_input import case_input
-from app.components.explain.what_if import EDITED, WEEKDAY_NAMES, change_edits, current_edits
+from app.components.explain.what_if import EDITED, WEEKDAY_NAMES, add_edit, current_edits, show_refused, way_back
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, source_picker, truth_toggle
 from app.sources import Source
@@ -104,9 +105,7 @@ def _left_out(shown: RanksOnly) -> pd.DataFrame:
 
 
 def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequence: EditSequence) -> None:
-    def add(edit: Edit) -> None:
-        change_edits(source, case, lambda now: now.add(edit))
-
+    add = partial(add_edit, source, case)
     section("What if")
     if shown.what_if is not None:
         change = shown.what_if.target
@@ -115,15 +114,8 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
             f"all {shown.what_if.num_places:,} places ranked again"
         )
     with st.container(horizontal=True):
-        for label, possible, step in (
-            ("Undo", sequence.done, EditSequence.undo),
-            ("Redo", sequence.undone, EditSequence.redo),
-            ("Reset", sequence.done, EditSequence.reset),
-        ):
-            st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
-    refused = st.session_state.pop("edit_refused", None)
-    if refused:
-        st.warning(markdown_text(refused))
+        way_back(source, case, sequence)
+    show_refused()
     if sequence.done:
         quiet(f"Edits: {markdown_text(write_edits(sequence.done))}")
     local = explanations.local_now(source, case, write_edits(sequence.done))
@@ -141,7 +133,7 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
         range(7),
         key="ranks_weekday",
         format_func=lambda day: WEEKDAY_NAMES[day][:2],
-        on_change=state.unless_late(lambda: _weekday(source, case), *EDITED),
+        on_change=state.unless_late(lambda: _weekday(add), *EDITED),
     )
     visits = {entry.visit: f"{entry.name}, {entry.when}" for entry in before.left_out}
     gone = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
@@ -172,7 +164,7 @@ def _start_at(source: Source, case: int, before: RanksOnly, add: Callable[[Edit]
     st.session_state["ranks_source"] = ""
 
 
-def _weekday(source: Source, case: int) -> None:
+def _weekday(add: Callable[[Edit], None]) -> None:
     chosen = st.session_state["ranks_weekday"]
     if chosen is not None:
-        change_edits(source, case, lambda now: now.add(SetWeekday(weekday=int(chosen))))
+        add(SetWeekday(weekday=int(chosen)))

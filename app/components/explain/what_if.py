@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 import streamlit as st
 
@@ -69,6 +70,28 @@ def change_edits(source: Source, case: int, transform: Callable[[EditSequence], 
     _keep((source.token, case), changed)
 
 
+def add_edit(source: Source, case: int, edit: Edit) -> None:
+    """One more edit, unless the result does not fit the case."""
+    change_edits(source, case, lambda now: now.add(edit))
+
+
+def way_back(source: Source, case: int, sequence: EditSequence) -> None:
+    """The buttons Undo, Redo and Reset, into the row at hand."""
+    for label, possible, step in (
+        ("Undo", sequence.done, EditSequence.undo),
+        ("Redo", sequence.undone, EditSequence.redo),
+        ("Reset", sequence.done, EditSequence.reset),
+    ):
+        st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
+
+
+def show_refused() -> None:
+    """Why the last edit was refused, once."""
+    refused = st.session_state.pop("edit_refused", None)
+    if refused:
+        st.warning(markdown_text(refused))
+
+
 def _keep(owner: tuple[str, int], sequence: EditSequence) -> None:
     st.session_state[_KEY] = (owner, sequence)
     state.write_param("edits", write_edits(sequence.done) or None)
@@ -78,10 +101,7 @@ def show_what_if(
     source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence
 ) -> None:
     """Controls, and what they did."""
-
-    def add(edit: Edit) -> None:
-        change_edits(source, case, lambda now: now.add(edit))
-
+    add = partial(add_edit, source, case)
     words = state.words()
     section("What if")
     _result(source, case, before, shown, sequence)
@@ -123,22 +143,14 @@ def _result(source: Source, case: int, before: FullExplanation, shown: FullExpla
     """What the edits did, with the way back, on top of the tray."""
     _effect(before, shown)
     with st.container(horizontal=True, vertical_alignment="center"):
-        undo, redo = sequence.done, sequence.undone
-        for label, possible, step in (
-            ("Undo", undo, EditSequence.undo),
-            ("Redo", redo, EditSequence.redo),
-            ("Reset", undo, EditSequence.reset),
-        ):
-            st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
-        number = f"{len(undo)} edit" + ("" if len(undo) == 1 else "s")
+        way_back(source, case, sequence)
+        number = f"{len(sequence.done)} edit" + ("" if len(sequence.done) == 1 else "s")
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
-    if undo:
+    if sequence.done:
         labels = datasets.open_dataset(source).labels
-        told = "; ".join(describe_edit(edit, labels, before, state.words()) for edit in undo)
+        told = "; ".join(describe_edit(edit, labels, before, state.words()) for edit in sequence.done)
         quiet(f"Edits: {markdown_text(told)}.")
-    refused = st.session_state.pop("edit_refused", None)
-    if refused:
-        st.warning(markdown_text(refused))
+    show_refused()
 
 
 def _set_weekday(add: Callable[[Edit], None]) -> None:
@@ -193,7 +205,7 @@ def _switch(source: Source, case: int, on: list[str]) -> None:
 
 def cut_edge(source: Source, case: int, start: int, end: int) -> None:
     """Cut a path by removing its first edge (recounted)."""
-    change_edits(source, case, lambda now: now.add(SetEdge(source=start, destination=end, count=0)))
+    add_edit(source, case, SetEdge(source=start, destination=end, count=0))
 
 
 def _effect(before: FullExplanation, shown: FullExplanation) -> None:
