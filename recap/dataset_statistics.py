@@ -6,13 +6,12 @@ import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.fingerprint import fingerprint
+from recap.fingerprint import SAMPLE_SEED, distinct_pairs, fingerprint, mean
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.visits import Visits
 
 MAX_EDGE_VISITS: Final = 4_000_000_000
 """Up to this product of POIs and transitions every walk is taken (a minute at most); the paper's cities are below."""
-SAMPLE_SEED: Final = 0
 
 
 class HopStatistics(TypedDict):
@@ -78,7 +77,7 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     Returns:
         One entry for each N = 1..max_hops.
     """
-    source, destination = unique_test_pairs(dataset)
+    source, destination = distinct_pairs(dataset, dataset.cases(c.TEST))
     unseen = graph.count(source, destination) == 0
     source, destination = source[unseen], destination[unseen]
     num_unseen = len(source)
@@ -123,28 +122,20 @@ def sample_sizes(graph: TransitionGraph) -> HopSample | None:
     return {"pairs": affordable, "sources": min(graph.num_pois, affordable)}
 
 
-def unique_test_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct (source, destination) pairs of the test cases, sorted."""
-    rows = dataset.cases(c.TEST)
-    poi = dataset.checkins[c.POI].to_numpy()
-    keys = np.unique(poi[rows] * np.int64(dataset.num_pois) + poi[rows + 1])
-    return keys // dataset.num_pois, keys % dataset.num_pois
-
-
 def tail_shares(dataset: Dataset, graph: TransitionGraph) -> TailShares:
     """The shares of a dataset."""
-    source, destination = unique_test_pairs(dataset)
-    unique_counts = graph.count(source, destination)
     rows = dataset.cases(c.TEST)
+    source, destination = distinct_pairs(dataset, rows)
+    unique_counts = graph.count(source, destination)
     poi = dataset.checkins[c.POI].to_numpy()
     case_counts = graph.count(poi[rows], poi[rows + 1])
     return {
         "transitions": graph.num_transitions,
         "unique_test_pairs": len(source),
         "unseen_unique_test_pairs": int((unique_counts == 0).sum()),
-        "unique_tail_share": _share(unique_counts <= TAIL_MAX_COUNT),
-        "case_tail_share": _share(case_counts <= TAIL_MAX_COUNT),
-        "case_unseen_share": _share(case_counts == 0),
+        "unique_tail_share": mean(unique_counts <= TAIL_MAX_COUNT),
+        "case_tail_share": mean(case_counts <= TAIL_MAX_COUNT),
+        "case_unseen_share": mean(case_counts == 0),
     }
 
 
@@ -158,12 +149,12 @@ def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> EvidenceShares:
     within = graph.hops_of(source, target, 2) > 0
     walk = graph.two_step_probability(source, target) > 0
     return {
-        "in_history_share": _share(in_history),
-        "tail_in_history": _share(in_history[tail]),
-        "tail_within_two_hops": _share(within[tail]),
-        "tail_within_both": _share((within & in_history)[tail]),
-        "tail_two_step_walk": _share(walk[tail]),
-        "tail_two_step_both": _share((walk & in_history)[tail]),
+        "in_history_share": mean(in_history),
+        "tail_in_history": mean(in_history[tail]),
+        "tail_within_two_hops": mean(within[tail]),
+        "tail_within_both": mean((within & in_history)[tail]),
+        "tail_two_step_walk": mean(walk[tail]),
+        "tail_two_step_both": mean((walk & in_history)[tail]),
     }
 
 
@@ -185,7 +176,3 @@ def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> DatasetStatistics
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
-
-
-def _share(mask: np.ndarray) -> float:
-    return float(mask.mean()) if len(mask) else 0.0

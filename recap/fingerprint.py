@@ -4,7 +4,7 @@ Accuracies of two papers can be compared only over the same cases. These numbers
 (gaps, merging, what is shared out, what is removed and when), and a paper's tables give most of them away.
 """
 
-from typing import TypedDict
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from recap.data.dataset import Dataset
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.visits import Visits
 
-SAMPLE_SEED = 0
+SAMPLE_SEED: Final = 0
 
 
 class UnseenReach(TypedDict):
@@ -40,8 +40,7 @@ def unseen_reach(
         One entry for each N = 1..max_hops: unseen ``pairs``, each once, their distinct ``sources``, mean ``candidates``
         |C_N(s)| of a source, ``coverage`` of the pairs and ``snr_x1000``.
     """
-    poi = dataset.checkins[c.POI].to_numpy(np.int64)
-    source, target = _distinct(poi, dataset.cases(c.TEST, "trajectory_last"), dataset.num_pois)
+    source, target = distinct_pairs(dataset, dataset.cases(c.TEST, "trajectory_last"))
     unseen = graph.count(source, target) == 0
     source, target = source[unseen], target[unseen]
     sources = np.unique(source)
@@ -58,8 +57,8 @@ def unseen_reach(
             {
                 "pairs": len(source),
                 "sources": len(sources),
-                "candidates": _mean(sizes[n - 1]),
-                "coverage": _mean(covered),
+                "candidates": mean(sizes[n - 1]),
+                "coverage": mean(covered),
                 "snr_x1000": 1000 * signal / (candidates - signal) if candidates > signal else 0.0,
             }
         )
@@ -83,8 +82,6 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
     """
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     every, last = dataset.cases(c.TEST), dataset.cases(c.TEST, "trajectory_last")
-    source, target = _distinct(poi, every, dataset.num_pois)
-    unique_counts = graph.count(source, target)
     tail = graph.count(poi[last], poi[last + 1]) <= TAIL_MAX_COUNT
     one_hop, two_hops = unseen_reach(dataset, graph, 2, max_sources)
     report = dataset.manifest.report
@@ -101,15 +98,22 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
         "two_hop_candidates": two_hops["candidates"],
         "two_hop_coverage": two_hops["coverage"],
         "two_hop_snr_x1000": two_hops["snr_x1000"],
-        "unique_tail_share": _mean(unique_counts <= TAIL_MAX_COUNT),
-        "tail_in_history": _mean(Visits.of(dataset).target_in_history(last)[tail]),
+        "unique_tail_share": mean(graph.count(*distinct_pairs(dataset, every)) <= TAIL_MAX_COUNT),
+        "tail_in_history": mean(Visits.of(dataset).target_in_history(last)[tail]),
     }
 
 
-def _distinct(poi: np.ndarray, rows: np.ndarray, num_pois: int) -> tuple[np.ndarray, np.ndarray]:
-    keys = np.unique(poi[rows] * num_pois + poi[rows + 1])
-    return keys // num_pois, keys % num_pois
+def distinct_pairs(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct (source, target) pairs of the cases at the given rows, sorted."""
+    poi = dataset.checkins[c.POI].to_numpy(np.int64)
+    keys = np.unique(poi[rows] * dataset.num_pois + poi[rows + 1])
+    return keys // dataset.num_pois, keys % dataset.num_pois
 
 
-def _mean(values: np.ndarray) -> float:
+def mean(values: np.ndarray) -> float:
+    """The mean, 0 over nothing.
+
+    >>> mean(np.array([True, False])), mean(np.array([]))
+    (0.5, 0.0)
+    """
     return float(values.mean()) if len(values) else 0.0
