@@ -9,7 +9,7 @@ from markupsafe import Markup
 from recap.printable import markdown_text, visible
 
 
-def _shown(value: Any) -> Any:
+def finalize(value: Any) -> Any:
     """Control characters of data as text; what was escaped already is ours."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -20,7 +20,7 @@ def _environment() -> Environment:
         loader=PackageLoader("recap"),
         autoescape=select_autoescape(enabled_extensions=("html.j2",), default=False),
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=finalize,
     )
     environment.filters |= {"thousands": "{:,}".format, "markdown_text": markdown_text}
     return environment

@@ -13,20 +13,20 @@ import numpy as np
 
 from analysis.cases.screen import LONGEST_NAME
 from analysis.explain.edited_case import EditedCase, apply_edit
-from analysis.explain.edits import WEEKDAYS, AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
+from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
 from analysis.explain.paths import two_hop_paths
 from analysis.records.case_filters import MISSED_ABOVE
 from recap.device import one_thread
 from recap.evaluation.ranks import rank_of
 from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.printable import shortened
+from recap.privacy import WEEKDAYS
 
 Kind = Literal["removal", "clock", "visit"]
 _ORDER: Final[dict[str, int]] = {"removal": 0, "clock": 1, "visit": 2}
 _VISITS: Final = 6
 _PATHS: Final = 4
 _HOURS: Final = (-3, -2, -1, 1, 2, 3)
-_WEEKDAY_WORDS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _HOUR_WORDS: Final = {1: "an hour", 2: "two hours", 3: "three hours"}
 
 
@@ -157,7 +157,7 @@ def _clause(edited_case: EditedCase, edit: Edit) -> str:
         case SetHour():
             return "At another hour of the day"
         case SetWeekday(weekday=weekday):
-            return f"On a {_WEEKDAY_WORDS[weekday]}"
+            return f"On a {WEEKDAYS[weekday]}"
         case SwitchOff():
             return "With one part of the model switched off"
         case AddVisit(poi=poi):

@@ -10,8 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.compare.side import Side
-
-LEVEL = 0.95
+from analysis.records.bootstrap import LEVEL
 
 
 def seed_table(a: Side, b: Side, metric: str, groups: Mapping[str, np.ndarray]) -> pd.DataFrame | None:

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from analysis.experiments.references import PAPER_CASES
 from analysis.experiments.results import ExperimentResult, mean_at, value_at
-from analysis.experiments.spreads import SPREAD_METRICS
 from analysis.records.accuracy import METRIC_LABELS
+from recap.evaluation.metrics import SHOWN_METRICS
 
 _Z: Final = 1.959964
 
@@ -30,7 +30,7 @@ def twelve_columns(result: ExperimentResult) -> list[Beside]:
     for name in dict.fromkeys(arm.arm for arm in result.arms if arm.paper):
         runs = result.runs_of(name)
         for group, cases in PAPER_CASES.items():
-            for metric in SPREAD_METRICS:
+            for metric in SHOWN_METRICS:
                 key = f"trajectory_last.{group}.{metric}"
                 value, low, high, deviation = (
                     mean_at(runs, path)

@@ -32,7 +32,7 @@ from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
 from recap.dataset_statistics import HopStatistics, dataset_statistics
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.metrics import MetricsByGroup
+from recap.evaluation.metrics import SHOWN_METRICS, MetricsByGroup
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.model.variant import variant_name
@@ -46,7 +46,6 @@ CITY: Final = "Saltmere"
 PAPER: Final = "w/o evidence"
 """The ablation with the paper's parts; the bundle holds its checkpoint too."""
 
-SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 SANITY_SEEDS: Final = 5
 Log = Callable[[str], None]
 
@@ -142,8 +141,7 @@ def ship_sanity(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: i
     report = sanity_report(Predictor(trained, dataset), seeds=tables, permuted_labels=permuted)
     key = reliability_key(dataset.hash, trained.hash)
     keep_reliability(report.reliability, key.shipped_in(bundle), key)
-    head = "## Do the explanations hold?"
-    return sanity_markdown(report).replace(head, f"{head} {variant_name(trained.recap_training.model)}", 1)
+    return sanity_markdown(report, variant_name(trained.recap_training.model))
 
 
 def ship_tables(bundle: Path) -> None:

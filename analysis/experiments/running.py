@@ -34,7 +34,7 @@ from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.metrics import metrics_by_group
+from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
@@ -350,7 +350,7 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured], known: EarlierRows
         if any(records.empty for side in sides for records in side):
             rows += known.comparisons(one, other, results)
             continue
-        table = compare_means(*sides, metrics=("hr1", "hr20", "ndcg20", "mrr"), groups=spec.compare_groups)
+        table = compare_means(*sides, metrics=SHOWN_METRICS, groups=spec.compare_groups)
         rows += [
             ArmComparison(
                 arm=one,

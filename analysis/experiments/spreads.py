@@ -8,10 +8,9 @@ import pandas as pd
 from analysis.records.accuracy import is_known, metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
-from recap.evaluation.metrics import group_masks
+from recap.evaluation.metrics import SHOWN_METRICS, group_masks
 
 SPREAD_GROUPS: Final = ("all", "head", "tail")
-SPREAD_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 
 
 class Spread(TypedDict):
@@ -29,7 +28,7 @@ def spreads(records: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, Spread]
     for group in SPREAD_GROUPS:
         mask_N = masks[group].to_numpy()
         found[group] = {}
-        for metric in (metric for metric in SPREAD_METRICS if is_known(records, metric)):
+        for metric in (metric for metric in SHOWN_METRICS if is_known(records, metric)):
             value_N = metric_values(records, metric)
             low, high = interval(bootstrap.means(value_N, np.where(mask_N, 0, -1), 1))
             some = bool(mask_N.any())

@@ -25,9 +25,13 @@ def table_rows(report: SanityReport) -> list[tuple[str, ...]]:
     ]
 
 
-def sanity_markdown(report: SanityReport) -> str:
-    """A section of a model card."""
-    lines = ["## Do the explanations hold?", ""]
+def sanity_markdown(report: SanityReport, model: str = "") -> str:
+    """A section of a model card.
+
+    Args:
+        model: ends the heading, where a card has such sections of several models.
+    """
+    lines = [f"## Do the explanations hold? {model}".rstrip(), ""]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---|" + "---:|" * (len(COLUMNS) - 1)]
     lines += ["| " + " | ".join(cells) + " |" for cells in table_rows(report)]
     return "\n".join([*lines, "", "\n\n".join(describe_sanity(report)), "", *_reliability_lines(report), ""])

@@ -18,7 +18,8 @@ from analysis.records.loaded_dataset import LoadedDataset
 SIZE: Final = (760, 540)
 SCALE: Final = 2
 _FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
-_LINES: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
+LINE_WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
+"""Of the ground's lines, in pixels of the picture that is shown."""
 
 Pixel = tuple[float, float]
 
@@ -105,9 +106,9 @@ def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], ca
             if kind == "polygon" and name in _FILLS:
                 colour = palette.density(feature["properties"]["level"]) if name == "density" else colours[name]
                 _fill(image, [_project(camera, line) for line in lines], colour)
-            elif kind == "line" and name in _LINES:
+            elif kind == "line" and name in LINE_WIDTHS:
                 for line in lines:
-                    draw.line(_project(camera, line), fill=colours[name], width=_LINES[name] * SCALE)
+                    draw.line(_project(camera, line), fill=colours[name], width=LINE_WIDTHS[name] * SCALE)
 
 
 def _fill(image: Image.Image, rings: list[list[Pixel]], colour: str) -> None:

@@ -23,7 +23,7 @@ from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
 from analysis.sharing.svg_map import SvgMap, ground_paths, svg_map
 from analysis.sharing.telling import Telling, places_by_name
-from recap.printable import visible
+from recap.rendering import finalize
 from recap.storage.atomic import write_text
 
 
@@ -109,11 +109,6 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> Any:
-    """Control characters of names as text; what was escaped already is ours."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 def template(name: str) -> Template:
     """One of our templates; what it is given is escaped."""
     return _environment().get_template(name)
@@ -126,7 +121,7 @@ def _environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
-        finalize=_shown,
+        finalize=finalize,
     )
     environment.filters |= {
         "ordinal": formatting.ordinal,

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from analysis.figures.labels import place_labels
-from analysis.figures.map_ground import ground_colours
+from analysis.figures.map_ground import LINE_WIDTHS, ground_colours
 from analysis.figures.palette import Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark
 from analysis.sharing.ground import Ground, Point
@@ -14,7 +14,6 @@ from analysis.sharing.letters import Letters
 
 _TWICE: Final = 2
 """Drawn at twice the size and halved, so that lines are smooth."""
-_WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
 _LETTERS_PX: Final = 26
 _LETTER: Final = _TWICE * _LETTERS_PX / 13
 """Pixels here for one where `place_labels` reckons with letters of 13 pixels."""
@@ -53,7 +52,7 @@ def draw_slide_map(
         for part in layer.parts:
             lines = [[at(point) for point in ring] for ring in part]
             if layer.kind == "line":
-                draw.line(lines[0], fill=colour, width=_WIDTHS[layer.name] * _TWICE)
+                draw.line(lines[0], fill=colour, width=LINE_WIDTHS[layer.name] * _TWICE)
                 continue
             draw.polygon(lines[0], fill=colour)
             for hole in lines[1:]:

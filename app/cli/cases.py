@@ -180,7 +180,7 @@ def save(
 ) -> None:
     """Save one case with a note; the same view saved before is refused, so that no note is lost."""
     from analysis.cases.library import Library
-    from analysis.cases.saved_case import Collection, SavedCase
+    from analysis.cases.saved_case import MAX_TITLE, Collection, SavedCase
     from analysis.explain.edited_case import build_edited_case
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
@@ -194,7 +194,7 @@ def save(
     value = SavedCase.parse(
         {
             "link": link.model_dump() | full,
-            "title": title or f"{labels[edited.source]} → {labels[edited.case.target]}"[:300],
+            "title": title or f"{labels[edited.source]} → {labels[edited.case.target]}"[:MAX_TITLE],
             "note": note,
             "tags": tuple(tag or ()),
             "audience": audience,

@@ -25,6 +25,7 @@ def rebalance(
     """Fit one factor on the core and the prior's weights and time scale on validation cases; no other weight moves."""
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
+    from recap.evaluation.metrics import SHOWN_METRICS
     from recap.training.rebalancing import rebalance as fit
 
     before = Checkpoint.load(checkpoint)
@@ -32,12 +33,11 @@ def rebalance(
     fitted = after.manifest.rebalanced
     assert fitted is not None
     old, new = before.read_summary(), after.read_summary()
-    names = ("hr1", "hr20", "ndcg20", "mrr")
     line = {
         "checkpoint": str(out),
         **fitted.model_dump(),
-        "val_before": {name: before.manifest.best.val[name] for name in names},
-        "val": {name: after.manifest.best.val[name] for name in names},
+        "val_before": {name: before.manifest.best.val[name] for name in SHOWN_METRICS},
+        "val": {name: after.manifest.best.val[name] for name in SHOWN_METRICS},
     }
     if not as_json:
         rows = {"before": old["test"], "rebalanced": new["test"], **new["baselines"]}

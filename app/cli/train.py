@@ -37,6 +37,7 @@ def train(
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
+    from recap.evaluation.metrics import SHOWN_METRICS
     from recap.presets import DEFAULT_PRESET, training_preset
     from recap.rivals.configs import rival_config
     from recap.training import run
@@ -83,7 +84,7 @@ def train(
         "options": checkpoint.options,
         "epochs": summary["epochs"],
         "best_epoch": summary["best_epoch"],
-        "val": {name: summary["val"][name] for name in ("hr1", "hr20", "ndcg20", "mrr")},
+        "val": {name: summary["val"][name] for name in SHOWN_METRICS},
         "seconds": summary["seconds"],
         "reserved_gpu_bytes": summary["reserved_gpu_bytes"],
     }

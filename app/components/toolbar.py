@@ -14,8 +14,7 @@ from app.cached import datasets
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources
-
-SHOWN_METRICS = ("hr1", "hr20", "ndcg20", "mrr")
+from recap.evaluation.metrics import SHOWN_METRICS
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:

@@ -15,6 +15,8 @@ from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
+SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
+"""Those that tables and selectors show, where not all fit."""
 GROUPS: Final = ("all", "head", "tail", "unseen")
 
 Metrics = dict[str, float | int | None]

@@ -22,11 +22,10 @@ from recap.rivals.city import City
 from recap.rivals.configs import DprlConfig
 from recap.rivals.decay import average_past, degrees_apart, time_weights
 from recap.rivals.lengths import by_length
-from recap.rivals.rival import SequenceRival, slot_of_week
+from recap.rivals.rival import SLOTS_OF_WEEK, SequenceRival, slot_of_week
 from recap.rivals.rotation import rotate
 from recap.rivals.windows import Windows
 
-SLOTS: Final = 168
 _FOCAL_ALPHA: Final = 0.25
 _FOCAL_GAMMA: Final = 2
 _REGION_DROPOUT: Final = 0.2
@@ -46,7 +45,7 @@ class Dprl(SequenceRival):
         self.window = config.window
         dim, users, regions = config.dim, city.num_users, min(config.regions, city.num_pois)
         self.poi_embedding, self.region_embedding = nn.Embedding(city.num_pois, dim), nn.Embedding(regions, dim)
-        self.slot_embedding = nn.Embedding(SLOTS, dim // 2)
+        self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, dim // 2)
         self.user_embedding = nn.Embedding(users, dim)
         self.likes_places, self.likes_regions = nn.Embedding(users, dim), nn.Embedding(users, dim)
         self.place_recurrent = nn.RNN(2 * dim, 2 * dim, batch_first=True)

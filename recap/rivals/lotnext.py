@@ -25,7 +25,7 @@ from recap.history import CheckinTensors
 from recap.rivals.city import City
 from recap.rivals.configs import LotnextConfig
 from recap.rivals.decay import average_past, kilometres_apart
-from recap.rivals.rival import SequenceRival, causal_mask, slot_of_week
+from recap.rivals.rival import SLOTS_OF_WEEK, SequenceRival, causal_mask, slot_of_week
 from recap.rivals.time2vec import Time2Vec
 from recap.rivals.translation import NEXT, VISITS, closest_pois, fit_translations
 from recap.rivals.windows import Windows
@@ -127,7 +127,7 @@ class Lotnext(SequenceRival):
         places_PD, prefers_UD = self.places()
         poi_BKD = F.embedding(windows.poi_BK, places_PD)  # plain indexing is slow backwards on a CPU
         slots_BK = slot_of_week(self._clock(windows.checkins)[windows.row_BK])
-        time_BKD = self.time(slots_BK.to(poi_BKD.dtype) / 168)
+        time_BKD = self.time(slots_BK.to(poi_BKD.dtype) / SLOTS_OF_WEEK)
         x_BKD = F.leaky_relu(self.token(torch.cat([poi_BKD, time_BKD], dim=-1)), 0.2)
         hidden_KK = ~causal_mask(x_BKD.shape[1], x_BKD.device)
         attended_BKD, _ = self.attention(x_BKD, x_BKD, x_BKD, attn_mask=hidden_KK, need_weights=False)
@@ -153,7 +153,7 @@ class Lotnext(SequenceRival):
         weight_N = step_weights(F.cosine_similarity(full_ND, self.output.weight[target_N]).detach())
         adjusted_N = F.cross_entropy(moved_NP, target_N, reduction="none")
         rare = adjusted_N.mean() * weight_N.mean() if published else (adjusted_N * weight_N).mean()
-        slot_N = slot_of_week(self._clock(checkins)[row_N + 1]).to(state_ND.dtype) / 168
+        slot_N = slot_of_week(self._clock(checkins)[row_N + 1]).to(state_ND.dtype) / SLOTS_OF_WEEK
         return (rare + F.cross_entropy(logits_NP, target_N) + F.mse_loss(state_ND[:, -1], slot_N)) / 3
 
     def _with_user(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:

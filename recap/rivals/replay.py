@@ -17,10 +17,9 @@ from recap.history import CheckinTensors
 from recap.rivals.city import City
 from recap.rivals.configs import ReplayConfig
 from recap.rivals.flashback import FlashbackAverages
-from recap.rivals.rival import slot_of_week
+from recap.rivals.rival import SLOTS_OF_WEEK, slot_of_week
 from recap.rivals.windows import Windows
 
-SLOTS: Final = 168
 _LEAST_BANDWIDTH: Final = 1e-3
 
 
@@ -33,12 +32,12 @@ class Replay(FlashbackAverages):
         super().__init__(config, city, config.dim)
         self.config: ReplayConfig = config
         half = config.dim // 2
-        self.slot_embedding = nn.Embedding(SLOTS, half)
-        self.bandwidth_S = nn.Parameter(torch.ones(SLOTS))
+        self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, half)
+        self.bandwidth_S = nn.Parameter(torch.ones(SLOTS_OF_WEEK))
         self.mix = nn.Linear(config.dim + half, config.dim)
         self.output = nn.Linear(2 * config.dim + half, city.num_pois)
-        slot_S = torch.arange(SLOTS)
-        self.register_buffer("offset_SS", (slot_S[None] - slot_S[:, None] + 84) % SLOTS - 84, persistent=False)
+        slot_S = torch.arange(SLOTS_OF_WEEK)
+        self.register_buffer("offset_SS", (slot_S[None] - slot_S[:, None] + 84) % SLOTS_OF_WEEK - 84, persistent=False)
 
     def smoothing(self) -> Tensor:
         """Row k: how much of each slot's embedding tau(k) takes, normal in the circular distance with its own width."""

@@ -4,7 +4,7 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 """
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Final, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,8 @@ from recap.rivals.city import City
 from recap.rivals.config import RivalConfig
 from recap.rivals.windows import TrainingWindows, Windows
 from recap.scores import CaseBatch, Scores
+
+SLOTS_OF_WEEK: Final = 168
 
 
 class Examples(Protocol):
@@ -109,7 +111,7 @@ def slot_of_week(local_seconds: Tensor) -> Tensor:
     >>> slot_of_week(torch.tensor([0, 4 * 86_400 + 3_600]))  # Thursday 1 January 1970; Monday at one
     tensor([72,  1])
     """
-    return (local_seconds // 3600 + 72) % 168
+    return (local_seconds // 3600 + 72) % SLOTS_OF_WEEK
 
 
 def causal_mask(length: int, device: torch.device) -> Tensor:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from analysis.cases.library import Library, LibraryConflictError, Shelf, Stored
-from analysis.cases.saved_case import MAX_NOTE, Collection, SavedCase, parse_tags
+from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Collection, SavedCase, parse_tags
 from analysis.explain.links import CaseLink
 from analysis.formatting import day, user_name
 from app import state
@@ -79,7 +79,7 @@ def _saved_view(source: Source, shelf: Shelf, case: int) -> Stored[SavedCase] | 
 
 def _new_case(source: Source, case: int, title: str) -> SavedCase:
     link = CaseLink(checkpoint=source.checkpoint_hash or "", dataset=source.dataset_hash, case=case)
-    return SavedCase(link=link, title=title[:300], saved=datetime.now(UTC))
+    return SavedCase(link=link, title=title[:MAX_TITLE], saved=datetime.now(UTC))
 
 
 def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, read_only: bool) -> None:

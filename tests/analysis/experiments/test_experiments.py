@@ -17,13 +17,13 @@ from analysis.experiments.references import PAPER_CASES, paper_columns
 from analysis.experiments.results import ArmResult, ExperimentResult, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ExperimentSpec, check_spec, list_specs, load_spec
-from analysis.experiments.spreads import SPREAD_METRICS
 from analysis.experiments.tables import markdown, page, result_table
 from recap import presets
 from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
+from recap.evaluation.metrics import SHOWN_METRICS
 from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
 from recap.training_config import TrainConfig
@@ -322,7 +322,7 @@ def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[Experimen
     assert spec.name == name
     assert {key for key in keys if value_at(values, key) is None} == group_is_empty
     beside = {column.key.replace("every_step.", "trajectory_last.", 1) for column in spec.columns}
-    beside |= {f"trajectory_last.{group}.{metric}" for group in PAPER_CASES for metric in SPREAD_METRICS}
+    beside |= {f"trajectory_last.{group}.{metric}" for group in PAPER_CASES for metric in SHOWN_METRICS}
     assert {key for arm in spec.arms for key in arm.paper} <= beside, "a number of the paper that no table shows"
     assert not any(key.startswith("every_step.") for arm in spec.arms for key in arm.paper)
 

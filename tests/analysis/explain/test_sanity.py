@@ -205,6 +205,7 @@ def test_the_report_tells_low_results_plainly() -> None:
     row = next(entry for entry in alone.rows if entry.row == "two_hop_addends")
     assert alone.seeds == 1 and row.holds is None and row.same_sign is None
     card = sanity_markdown(alone)
+    assert card.splitlines()[0] + " A" == sanity_markdown(alone, "A").splitlines()[0]
     assert NO_SEEDS in card and all(name in card for name in COLUMNS) and len(table_rows(alone)) == len(alone.rows)
     assert describe_sanity(alone)[0].startswith("Over 6 test cases, 200 placebos each, seeds not measured.")
     assert NO_PLACEBO == "no better than placebo" and not summarise_stamps([])

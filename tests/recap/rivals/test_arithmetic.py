@@ -24,7 +24,8 @@ from recap.rivals.negatives import UnvisitedSampler
 from recap.rivals.quadkey import quadkey_runs
 from recap.rivals.registry import build_rival
 from recap.rivals.relations import RelationAttention
-from recap.rivals.replay import SLOTS, Replay
+from recap.rivals.replay import Replay
+from recap.rivals.rival import SLOTS_OF_WEEK
 from recap.rivals.rotan import Rotan, TimeTurn
 from recap.rivals.rotation import rotate
 from recap.rivals.sasrec import Sasrec
@@ -88,7 +89,7 @@ def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
     row = model.smoothing()[0].detach()
     assert float(row.sum()) == pytest.approx(1.0)
     assert float(row[1] / row[0]) == pytest.approx(math.exp(-0.5))
-    assert float(row[SLOTS - 1]) == pytest.approx(float(row[1]))
+    assert float(row[SLOTS_OF_WEEK - 1]) == pytest.approx(float(row[1]))
     assert float(row[2] / row[0]) == pytest.approx(math.exp(-2.0))
 
 
