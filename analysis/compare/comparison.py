@@ -4,14 +4,14 @@ Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.compare.seeds import seed_table
-from analysis.compare.side import Side, check_same_cases, split_label
+from analysis.compare.side import Side, check_same_cases
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from analysis.records.case_groups import COHORTS, STEP_BINS, bin_of_cases, cohort_of_cases, count_bins
@@ -114,6 +114,8 @@ class Comparison:
 
     Attributes:
         a, b: their labels.
+        plain_names: the same without numbers of seeds.
+        num_seeds: how many tables each side has.
         metric, k: what is compared, and the K within which a case counts as found.
         rows: one row for each of `GROUP_LABELS`: ``group, n, a, b, difference`` (b minus a), ``low, high`` (95 %
             interval over users), ``both, only_a, only_b, neither`` (cases found within K), ``mcnemar_p, sign_flip_p,
@@ -127,6 +129,8 @@ class Comparison:
 
     a: str
     b: str
+    plain_names: tuple[str, str]
+    num_seeds: tuple[int, int]
     metric: str
     k: int
     users: int
@@ -150,8 +154,13 @@ class Comparison:
     @property
     def names(self) -> tuple[str, str]:
         """What sentences and figures call A and B: without numbers of seeds, where that tells them apart."""
-        (a, _), (b, _) = split_label(self.a), split_label(self.b)
+        a, b = self.plain_names
         return (self.a, self.b) if a == b else (a, b)
+
+    def in_words(self, sentence: Callable[[str], str]) -> "Comparison":
+        """The same with A and B called in the words of a register (`analysis.registers.Words.sentence`)."""
+        a, b = self.plain_names
+        return replace(self, a=sentence(self.a), b=sentence(self.b), plain_names=(sentence(a), sentence(b)))
 
     @property
     def n(self) -> int:
@@ -182,6 +191,8 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
     return Comparison(
         a=a.label,
         b=b.label,
+        plain_names=(a.name, b.name),
+        num_seeds=(len(a.tables), len(b.tables)),
         metric=metric,
         k=k,
         users=paired.bootstrap.num_users,

@@ -1,7 +1,6 @@
 """What the numbers of a comparison allow to say; words follow the stricter of the two tests."""
 
 from analysis.compare.comparison import Comparison
-from analysis.compare.side import split_label
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 
@@ -83,7 +82,7 @@ def seeds_sentence(found: Comparison) -> str:
 
 def means_sentence(found: Comparison) -> str:
     """How many seeds the values are means over; empty where there is one of each."""
-    (a, of_a), (b, of_b) = split_label(found.a), split_label(found.b)
+    (a, b), (of_a, of_b) = found.plain_names, found.num_seeds
     if of_a == of_b:
         return f"Values are means over {of_a} seeds of each." if of_a > 1 else ""
     several = [f"{number} seeds of {name}" for name, number in ((a, of_a), (b, of_b)) if number > 1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.compare.side import Side, label_of_seeds
+from analysis.compare.side import Side
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.imported import find_predictions
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
@@ -35,9 +35,8 @@ class OpenedScorer:
     def side(self, siblings: "Sequence[OpenedScorer]" = ()) -> Side:
         """One side of a comparison; with siblings, the model under several seeds."""
         several = (self, *siblings)
-        label = label_of_seeds(self.label, len(several)) if siblings else self.label
         tables = tuple(item.records() for item in several)
-        return Side(".".join(item.key for item in several), label, tables, trained=self.checkpoint is not None)
+        return Side(".".join(item.key for item in several), self.label, tables, trained=self.checkpoint is not None)
 
 
 def open_scorer(text: str, opened: LoadedDataset, *, bundle: Path | None = None) -> OpenedScorer:

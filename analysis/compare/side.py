@@ -3,7 +3,6 @@
 Shape suffixes: S seeds, N cases.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -20,26 +19,13 @@ SEEDS_MARK: Final = "-seeds"
 """Ends the key of a checkpoint with its kept sibling seeds."""
 
 
-_SEVERAL: Final = re.compile(r" \((\d+) (?:seeds|trainings)\)$")
+def label_of_seeds(name: str, number: int) -> str:
+    """A model's name with its number of seeds, where it has several.
 
-
-def label_of_seeds(label: str, number: int) -> str:
-    """What a model under several seeds is called.
-
-    >>> label_of_seeds("RECAP", 5)
-    'RECAP (5 seeds)'
+    >>> label_of_seeds("RECAP", 5), label_of_seeds("Markov", 1)
+    ('RECAP (5 seeds)', 'Markov')
     """
-    return f"{label} ({number} seeds)"
-
-
-def split_label(label: str) -> tuple[str, int]:
-    """A side's label without its number of seeds, and that number, in either register.
-
-    >>> split_label("RECAP (5 seeds)"), split_label("Markov")
-    (('RECAP', 5), ('Markov', 1))
-    """
-    found = _SEVERAL.search(label)
-    return (label, 1) if found is None else (label[: found.start()], int(found[1]))
+    return name if number == 1 else f"{name} ({number} seeds)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +34,23 @@ class Side:
 
     Attributes:
         key: what names it in links and caches; of several seeds, their keys joined by a dot.
-        label: what people read.
+        name: what people call it, without a number of seeds.
         tables: evaluation records of the same cases in the same order, one table for each seed.
         trained: whether a seed was drawn at all: a counter has none.
     """
 
     key: str
-    label: str
+    name: str
     tables: tuple[pd.DataFrame, ...]
     trained: bool = False
 
     def __post_init__(self) -> None:
         check_same_cases(*self.tables)
+
+    @property
+    def label(self) -> str:
+        """What people read: its name, and how many seeds it stands for."""
+        return label_of_seeds(self.name, len(self.tables))
 
     @property
     def cases(self) -> pd.DataFrame:
@@ -114,7 +105,7 @@ def with_ranked_seeds(side: Side, cases: pd.DataFrame, seeds: Mapping[int, pd.Da
     if not seeds:
         return side
     tables = (*side.tables, *(table_of_ranks(cases, table) for table in seeds.values()))
-    return Side(f"{side.key}{SEEDS_MARK}", label_of_seeds(side.label, len(tables)), tables, trained=True)
+    return Side(f"{side.key}{SEEDS_MARK}", side.name, tables, trained=True)
 
 
 def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:

@@ -34,6 +34,7 @@ class Option:
 
     Attributes:
         token: what a link carries; from content hashes, so that it means the same on every machine.
+        name, seeds: what it is called, and how many seeds of it there are.
         checkpoints: the seeds of a trained model; empty for the others.
         baseline, imported: the other two kinds.
         kept_seeds: whether the sibling seeds that `recap sanity` kept stand beside the checkpoint.
@@ -41,12 +42,18 @@ class Option:
     """
 
     token: str
-    label: str
+    name: str
+    seeds: int = 1
     checkpoints: tuple[Source, ...] = ()
     baseline: str | None = None
     imported: ImportedPredictions | None = None
     kept_seeds: bool = False
     shown: Source | None = None
+
+    @property
+    def label(self) -> str:
+        """What people read."""
+        return label_of_seeds(self.name, self.seeds)
 
     @property
     def source(self) -> Source | None:
@@ -68,15 +75,13 @@ def side_options(source: Source) -> dict[str, Option]:
     options = []
     for item, name in zip(mine, names, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
-        options.append(Option(item.token, label, (item,), shown=item))
+        options.append(Option(item.token, label, checkpoints=(item,), shown=item))
         if _kept_seeds(item):
-            several = label_of_seeds(label, len(_kept_seeds(item)) + 1)
-            options.append(Option(f"{item.token}{SEEDS_MARK}", several, (item,), kept_seeds=True, shown=item))
+            token, seeds = f"{item.token}{SEEDS_MARK}", len(_kept_seeds(item)) + 1
+            options.append(Option(token, label, seeds, (item,), kept_seeds=True, shown=item))
     for group in _siblings(mine):
         token = ".".join(item.token for item in group)
-        options.append(
-            Option(token, label_of_seeds(datasets.folder_label(group[0]), len(group)), tuple(group), shown=group[0])
-        )
+        options.append(Option(token, datasets.folder_label(group[0]), len(group), tuple(group), shown=group[0]))
     options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
     options += [
         Option(item.key, item.name, imported=item, shown=source.ranked_by(item.key))
@@ -124,7 +129,7 @@ def listed_records(source: Source, option: Option) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
 def _side(source: Source, option: Option) -> Side:
-    return Side(option.token, option.label, tuple(_tables(source, option)), trained=bool(option.checkpoints))
+    return Side(option.token, option.name, tuple(_tables(source, option)), trained=bool(option.checkpoints))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)

@@ -1,7 +1,5 @@
 """Compare: two scorers on the same cases, by how often the step was seen, case by case, and beside their seeds."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from analysis.compare import headline
@@ -41,7 +39,7 @@ def view() -> None:
     with st.spinner("Ranking the test cases, once for each model"):
         found = comparisons.compared(source, a, b, metric, k)
     words = state.words()
-    found = replace(found, a=words.sentence(found.a), b=words.sentence(found.b))
+    found = found.in_words(words.sentence)
     st.title(markdown_text(headline.comparison_finding(found)), anchor=False)
     both = f"Both on the same {found.n:,} cases of {found.users:,} walkers."
     st.markdown(markdown_text(words.sentence(" ".join([both, *headline.sentences(found)]))))

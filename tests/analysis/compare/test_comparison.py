@@ -9,6 +9,7 @@ from analysis.compare import headline
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases, popular_by_unseen_step
 from analysis.compare.comparison import METRICS, PairedCases, compare
 from analysis.compare.paired import compare_records
+from analysis.registers import Words
 from recap import columns as c
 from recap.errors import ConfigError, RecapError
 from tests.analysis.compare.tables import records, short_lists, side
@@ -136,7 +137,7 @@ def test_seeds_that_agree_make_a_small_difference_larger() -> None:
 def test_numbers_of_seeds_are_said_once() -> None:
     """Sentences call both models by their names; how many seeds there are stands in one of its own."""
     one, other = records([1, 1, 2, 2]), records([1, 1, 1, 1])
-    a, b = side("Old (2 seeds)", one, one), side("New (2 seeds)", other, other)
+    a, b = side("Old", one, one), side("New", other, other)
     paired = PairedCases(one)
     assert compare(paired, a, b, "hr1").names == ("Old", "New")
     assert "Values are means over 2 seeds of each." in headline.sentences(compare(paired, a, b, "hr1"))
@@ -145,6 +146,11 @@ def test_numbers_of_seeds_are_said_once() -> None:
         alone.names == ("Markov", "New") and headline.means_sentence(alone) == "Values are means over 2 seeds of New."
     )
     assert headline.means_sentence(compare(paired, side("Markov", one), side("New", other), "hr1")) == ""
+    imported = side("Theirs (5 seeds)", one)  # one table, whatever it calls itself
+    assert compare(paired, imported, b, "hr1").names == ("Theirs (5 seeds)", "New")
+    assert headline.means_sentence(compare(paired, imported, side("New", other), "hr1")) == ""
+    plain = compare(paired, a, b, "hr1").in_words(Words("stakeholder").sentence)
+    assert (plain.a, plain.names) == ("Old (2 trainings)", ("Old", "New"))
     same = compare(paired, side("New", one), b, "hr1")
     assert same.names == ("New", "New (2 seeds)")
 
