@@ -10,7 +10,7 @@ from typing import Final
 import pandas as pd
 
 from recap.errors import RecapError
-from recap.evaluation.records import read_records, records_file, records_name, write_records
+from recap.evaluation.records import read_records, records_file, records_metadata, records_name, write_records
 
 ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
@@ -40,11 +40,9 @@ class TableKey:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says of itself; its name carries the beginnings of the hashes only."""
-        checkpoint = self.model if len(self.model) == 64 else ""
-        said = {"dataset_hash": self.dataset_hash, "checkpoint_hash": checkpoint}
-        version = {_FORMAT: self.format} if self.format else {}
-        return {**said, "split": self.split, "protocol": self.kind, **version}
+        """What the file says of itself, with its format."""
+        said = records_metadata(self.dataset_hash, self.model, self.split, self.kind)
+        return said | ({_FORMAT: self.format} if self.format else {})
 
     def shipped_in(self, bundle: Path) -> Path:
         """Where a bundle keeps it."""

@@ -39,7 +39,7 @@ def evaluate(
     from recap.device import choose_device
     from recap.errors import ConfigError
     from recap.evaluation.evaluate import evaluate as run_evaluation
-    from recap.evaluation.records import records_file, write_records
+    from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.graph import TransitionGraph
     from recap.history import CheckinTensors
     from recap.scores import Scorer
@@ -71,16 +71,9 @@ def evaluate(
             most=cases,
         )
         drawn = None if evaluation.drawn_from is None else len(evaluation.records)
-        path = records or records_file(dataset.hash, checkpoint_hash or scorer.name, split, protocol, drawn)
-        metadata = {
-            "dataset_hash": dataset.hash,
-            "checkpoint_hash": checkpoint_hash or "",
-            "model": scorer.name,
-            "split": split,
-            "protocol": protocol,
-            **({} if evaluation.drawn_from is None else {"drawn_from": str(evaluation.drawn_from)}),
-            **{name: str(value).lower() for name, value in options.items()},
-        }
+        of = (dataset.hash, checkpoint_hash or scorer.name, split, protocol)
+        path = records or records_file(*of, drawn)
+        metadata = records_metadata(*of, model=scorer.name, drawn_from=evaluation.drawn_from, options=options)
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
     summary["options"] = options

@@ -1,6 +1,6 @@
 """The evaluation records on disk: one row per case and scorer, the table every long-tail view is a group-by of."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -26,6 +26,34 @@ def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, draw
 def records_file(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> Path:
     """Where a scorer's records lie in the user's cache."""
     return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol, drawn)
+
+
+def records_metadata(
+    dataset_hash: str,
+    scorer: str,
+    split: str,
+    protocol: str,
+    *,
+    model: str | None = None,
+    drawn_from: int | None = None,
+    options: Mapping[str, bool] | None = None,
+) -> dict[str, str]:
+    """What a file of records says of itself; its name carries the beginnings of the hashes only.
+
+    Args:
+        scorer: as in `records_name`; only a hash is told.
+        model: what the scorer is called.
+        drawn_from: how many cases the records are a draw from; None where they are all.
+        options: what must stand beside the numbers (`Checkpoint.options`).
+
+    >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
+    'true'
+    """
+    said = {"dataset_hash": dataset_hash, "checkpoint_hash": scorer if len(scorer) == 64 else ""}
+    named = {} if model is None else {"model": model}
+    drawn = {} if drawn_from is None else {"drawn_from": str(drawn_from)}
+    given = {name: str(value).lower() for name, value in (options or {}).items()}
+    return {**said, **named, "split": split, "protocol": protocol, **drawn, **given}
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ from recap.device import choose_device
 from recap.errors import DatasetError
 from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics
-from recap.evaluation.records import records_file, write_records
+from recap.evaluation.records import records_file, records_metadata, write_records
 from recap.printable import one_line
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.reference import write_reference
@@ -111,15 +111,11 @@ def _finish(
     run: RunFolder, spec: RunSpec, checkpoint: Checkpoint, device: torch.device, test: Evaluation | None
 ) -> None:
     if test is not None and test.drawn_from is None:  # a draw would pass for all cases there
-        metadata = {
-            "dataset_hash": spec.dataset_hash,
-            "checkpoint_hash": checkpoint.hash,
-            "model": checkpoint.manifest.model,
-            "split": "test",
-            "protocol": test.protocol,
-        }
+        of = (spec.dataset_hash, checkpoint.hash, "test", test.protocol)
         # Where `recap evaluate` and the app look first: a finished run opens at once.
-        write_records(test.records, records_file(spec.dataset_hash, checkpoint.hash, "test", test.protocol), metadata)
+        write_records(
+            test.records, records_file(*of), records_metadata(*of, model=test.model, options=checkpoint.options)
+        )
     summary = checkpoint.read_summary()
     write_json(
         run.path / SUMMARY,

@@ -15,7 +15,7 @@ import torch
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
-from recap.evaluation.records import records_file
+from recap.evaluation.records import read_records, records_file, records_metadata
 from recap.runs.execution import control
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.service import ensure_runner, start_runner
@@ -41,6 +41,7 @@ from tests.background import (
     wait_until_over,
     walking_dataset,
 )
+from tests.cli_runner import recap_json_here
 
 LONG = ["validate_every=1000"]
 
@@ -91,7 +92,11 @@ def test_a_run_finishes_with_everything_beside_it(
     assert list((run.path / "tensorboard").glob("events.*"))
     assert "epoch 4 of 4" in run.log.read_text()
     checkpoint = Checkpoint.load(run.checkpoint)
-    assert records_file(checkpoint.manifest.dataset_hash, checkpoint.hash, "test", "every_step").is_file()
+    of = (checkpoint.manifest.dataset_hash, checkpoint.hash, "test", "every_step")
+    _, said = read_records(records_file(*of))
+    assert said == records_metadata(*of, model="recap", options={"target_time": False})
+    evaluated = recap_json_here("evaluate", run.checkpoint, "--data", dataset_folder)
+    assert evaluated["records"] == str(records_file(*of)) and read_records(records_file(*of))[1] == said
 
     history = read_case_history(run, 5)
     assert history["epoch"].tolist() == [1, 2, 3, 4]
