@@ -25,6 +25,10 @@ class ScoreError(RecapError):
     """A scorer that returned something that cannot be ranked (NaN, wrong shape)."""
 
 
+class DivergenceError(RecapError):
+    """A training whose losses or weights are no finite numbers any more: to be started anew, not resumed."""
+
+
 class CheckpointError(RecapError):
     """A checkpoint that cannot be used."""
 

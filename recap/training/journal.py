@@ -39,7 +39,7 @@ class Journal:
     def write(self, line: EpochLine) -> None:
         """Record one epoch; nested numbers become TensorBoard scalars named by their path."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+            file.write(json.dumps(line, allow_nan=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
         for name, value in _scalars(line):

@@ -5,6 +5,7 @@ What is trained, and how a step of it goes, is a subclass's: `Trainer` for RECAP
 Shape suffixes: B examples of a batch.
 """
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.errors import DataError
+from recap.errors import DataError, DivergenceError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
@@ -186,7 +187,11 @@ class TrainingLoop(ABC):
         stop: StopRequest = lambda: False,
         after_epoch: Callable[[Self, int], None] | None = None,
     ) -> bool:
-        """Train to the last epoch; returns False when ``stop`` asked for an end (the state is saved)."""
+        """Train to the last epoch; returns False when ``stop`` asked for an end (the state is saved).
+
+        Raises:
+            DivergenceError: losses or weights are no finite numbers any more; the saved state is from before that.
+        """
         journal = self._open_journal()
         if self.progress.epoch == 1 and self.progress.step == 0:
             self._begin()
@@ -237,7 +242,7 @@ class TrainingLoop(ABC):
         return self._learn(slice(start, start + self.config.batch_size))
 
     def save(self) -> None:
-        """Write the resume state."""
+        """Write the resume state; raises DivergenceError, and keeps the earlier one, where it would be of no use."""
         self._read_loss_sums()
         if self.group.is_writer:
             save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
@@ -265,8 +270,24 @@ class TrainingLoop(ABC):
         return journal
 
     def _read_loss_sums(self) -> None:
-        sums = self.group.add(self._loss_sums).tolist()
-        self.progress.loss_sums = dict(zip(self.losses, sums, strict=True))
+        # The weights too: the step that breaks them has a finite loss of its own. One message, so that all processes
+        # end alike.
+        *sums, weights = self.group.add(torch.cat([self._loss_sums, self._sum_of_weights()])).tolist()
+        found = dict(zip(self.losses, sums, strict=True))
+        broken = [f"the loss {name}" for name, total in found.items() if not math.isfinite(total)]
+        if broken or not math.isfinite(weights):
+            progress = self.progress
+            raise DivergenceError(
+                f"{' and '.join(broken) or 'the weights'} became infinite or NaN in epoch {progress.epoch}, by step "
+                f"{progress.step} of {self.steps_per_epoch}; the saved state is from before that. Train anew with a "
+                "lower learning rate"
+            )
+        self.progress.loss_sums = found
+
+    def _sum_of_weights(self) -> Tensor:
+        """Finite while every weight is, (1,)."""
+        learned = [weight.detach() for weight in self.model.parameters() if weight.requires_grad]
+        return torch.stack([weight.sum(dtype=torch.float64) for weight in learned]).sum()[None]
 
     def _update(self) -> None:
         self.group.all_reduce_gradients(self.model)

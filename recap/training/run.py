@@ -89,6 +89,7 @@ def train(
         FolderInUseError: another training writes to ``out``, or it holds something else.
         ConfigError: resumed with another configuration or dataset.
         DataError: the dataset has no validation case.
+        DivergenceError: losses or weights are no finite numbers any more; the saved state is from before that.
     """
     group = group or Group()
     if not group.is_writer:

@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
-from recap.errors import RecapError
+from recap.errors import DivergenceError, RecapError
 from recap.runs.execution.slurm import requeue
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
         finished = _train(run, spec, attempt, received)
     except RecapError as error:
         print(f"recap: {error}", flush=True)
-        run.end("failed", _for_runs(str(error), run), of_attempt=attempt)
+        run.end("failed", _for_runs(error, run), of_attempt=attempt)
         return 1
     except Exception as error:
         traceback.print_exc()
@@ -72,10 +72,10 @@ def _why_stopped(run: RunFolder, received: list[int]) -> str | None:
     return f"the process was asked to end by {name}; continue with `recap runs resume {run.id}`"
 
 
-def _for_runs(message: str, run: RunFolder) -> str:
-    message = message.replace("continue with --resume", f"continue with `recap runs resume {run.id}`")
+def _for_runs(error: RecapError, run: RunFolder) -> str:
+    message = str(error).replace("continue with --resume", f"continue with `recap runs resume {run.id}`")
     remedy = f"when that is fixed, continue with `recap runs resume {run.id}`"
-    return message if "recap runs" in message else f"{message}; {remedy}"
+    return message if "recap runs" in message or isinstance(error, DivergenceError) else f"{message}; {remedy}"
 
 
 if __name__ == "__main__":

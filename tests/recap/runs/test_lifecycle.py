@@ -239,6 +239,15 @@ def test_of_two_runners_one_works(store: RunStore, dataset_folder: Path) -> None
 
 
 @pytest.mark.slow
+def test_a_diverged_run_is_not_told_to_resume(store: RunStore, dataset_folder: Path) -> None:
+    """Its error names the learning rate and no command that would come to the same end."""
+    run = submit(store, dataset_folder, overrides=["optimiser.learning_rate=1e30", "validate_every=4"])
+    assert wait_until_over(run) == "failed"
+    error = run.read_state().error or ""
+    assert error.endswith("lower learning rate") and "resume" not in error
+
+
+@pytest.mark.slow
 def test_the_changed_dataset_fails_the_run(store: RunStore, tmp_path: Path) -> None:
     """A run trains on what it was queued for, or not at all."""
     folder = tmp_path / "data"

@@ -9,6 +9,7 @@ from recap.checkpoint import Checkpoint
 from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from recap.storage.tensors import load_tensors
+from recap.training.state import STATE_FILE
 from tests.background import kill, tiny_spec, wait_for, wait_for_epoch, wait_until_over
 
 DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3", "model.graph_dropout=0.1"]
@@ -56,3 +57,13 @@ def test_a_shared_run_stops_resumes_and_leaves_nobody_behind(store: RunStore, da
     assert kill(first)
     assert wait_until_over(run, 20) == "failed"
     wait_for(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in ranks), "all to end", 20)
+
+
+@pytest.mark.slow
+def test_a_diverged_shared_run_fails_in_all_processes(store: RunStore, dataset_folder: Path) -> None:
+    """Both say so and end; the run is failed, and nothing was saved."""
+    overrides = ["optimiser.learning_rate=1e30", "validate_every=4"]
+    (run,) = control.submit(store, [tiny_spec(dataset_folder, processes=2, overrides=overrides)])
+    assert wait_until_over(run) == "failed"
+    assert run.log.read_text().count("DivergenceError: the loss") == 2
+    assert not list(run.path.rglob(STATE_FILE))

@@ -11,11 +11,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, ConfigError, FolderInUseError
+from recap.errors import CheckpointError, ConfigError, DivergenceError, FolderInUseError
 from recap.presets import tiny
 from recap.storage.tensors import load_tensors
+from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.run import train
 from recap.training.state import STATE_FILE
@@ -166,6 +168,51 @@ def test_refuses_a_state_that_is_damaged(tmp_path: Path) -> None:
     state.write_bytes(state.read_bytes()[:500])
     with pytest.raises(CheckpointError, match=STATE_FILE):
         session(tmp_path)
+
+
+@pytest.mark.parametrize("broken", ["the loss main", "the weights"])
+def test_a_diverged_training_keeps_the_last_good_state(
+    broken: str,
+    uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """NaN in the second step of epoch 2 ends the training before it saves; the state of the first step resumes."""
+    session(tmp_path, stop_after=4)
+    good = (tmp_path / STATE_FILE).read_bytes()
+    learn = Trainer._learn
+
+    def break_down(trainer: Trainer, positions: slice) -> Tensor:
+        loss = learn(trainer, positions)
+        if broken == "the weights":
+            torch.nn.init.constant_(trainer.model.core.output.weight, math.nan)
+        else:
+            trainer._loss_sums[0] += math.nan
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_learn", break_down)
+        every_step = TrainConfig.parse(CONFIG.model_dump() | {"save_every_seconds": 0.0})
+        with pytest.raises(DivergenceError, match=f"{broken} became .* in epoch 2, by step 2 of 3; .* learning rate"):
+            session(tmp_path, every_step)
+    assert (tmp_path / STATE_FILE).read_bytes() == good
+    assert session(tmp_path)
+    assert outcome(tmp_path) == uninterrupted
+
+
+def test_a_far_too_large_learning_rate_is_named_at_the_epochs_end(tmp_path: Path) -> None:
+    """Before any validation, and with no state saved; a process that is well ends with one that is not."""
+    config = small_training(validate_every=3, optimiser={"learning_rate": 1e30})
+    with pytest.raises(DivergenceError, match="in epoch 1, by step 3 of 3"):
+        session(tmp_path, config)
+
+    class BesideABrokenOne(Group):
+        def add(self, values: Tensor) -> Tensor:
+            return values + math.nan
+
+    with pytest.raises(DivergenceError, match="in epoch 1, by step 3 of 3"):
+        Trainer(small_city(), CONFIG, tmp_path, CPU, group=BesideABrokenOne()).run()
+    assert not (tmp_path / STATE_FILE).exists()
 
 
 def stop_at(step: int) -> dict[str, Any]:
