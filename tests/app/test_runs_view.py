@@ -1,6 +1,7 @@
 """The Runs view without a browser: empty, with runs of every kind, refusing, and read-only."""
 
 import base64
+import errno
 import json
 import shutil
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
 from recap.runs.execution.reference import write_reference
+from recap.runs.store import files
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_store import RunStore
@@ -98,6 +100,22 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     assert not any("run" in each.value for each in linked.warning) and linked.query_params["run"] == "1"
     other, gone = (open_view("runs", **link) for link in ({"run": "1", "dataset": "0123456789ab"}, {"run": "77"}))
     assert "another run 1" in other.warning[0].value and "not among your runs" in gone.warning[0].value
+
+
+def test_a_disk_that_refuses_a_stop_is_told(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In words where the button is, without a traceback; the run goes on."""
+    run = store.get(add_run(store, data, "running"))
+    point_app_at(monkeypatch, data, None, read_only=False)
+    app = open_view("runs")
+
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_write", read_only)
+        app.button(key="run_stop").click().run()
+    assert not app.exception and "Read\\-only file system" in app.warning[0].value
+    assert run.read_state().state == "running"
 
 
 def test_the_form_refuses_as_the_command_line_does(

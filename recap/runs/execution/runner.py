@@ -113,8 +113,8 @@ class Runner:
                 started = self.supervisor.start(run, state, lease)
                 if started is not None:
                     busy.append((run, started))
-            except RecapError as error:
-                run.end("failed", str(error))
+            except (RecapError, OSError) as error:
+                _fail(run, error)
 
     def _active(self) -> list[tuple[RunFolder, RunState]]:
         """Active runs; a state file is read again only when it was replaced."""
@@ -146,6 +146,14 @@ class Runner:
     def end(self, number: int, _: FrameType | None) -> None:
         """Leave at the next look; the trainings go on, and the next runner takes over."""
         self._ended = True
+
+
+def _fail(run: RunFolder, error: Exception) -> None:
+    """Enter why a run could not be started; where the disk refuses that too it waits on."""
+    try:
+        run.end("failed", str(error))
+    except (RecapError, OSError) as refusal:
+        print(f"{now()} run {run.id}: {refusal}", flush=True)
 
 
 def main(arguments: list[str]) -> int:

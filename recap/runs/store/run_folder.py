@@ -76,13 +76,16 @@ class RunFolder:
         return self._read_or_rebuild()[0]
 
     def repair_state(self) -> RunState:
-        """What `read_state` returns; a state that had to be rebuilt is written down again."""
+        """What `read_state` returns; a state that had to be rebuilt is written down again, where the disk takes it."""
         state, rebuilt = self._read_or_rebuild()
         if not rebuilt:
             return state
-        with self._locked():
-            state, rebuilt = self._read_or_rebuild()
-            return self._write_state(state, {}) if rebuilt else state
+        try:
+            with self._locked():
+                state, rebuilt = self._read_or_rebuild()
+                return self._write_state(state, {}) if rebuilt else state
+        except RecapError:
+            return self.read_state()  # a run that cannot be written is still there
 
     def change(
         self,
@@ -113,7 +116,11 @@ class RunFolder:
             return self._write_state(state, {"state": to, **values})
 
     def claim(self, attempt: int, process: ProcessIdentity) -> bool:
-        """Enter a process as the one that trains; False when the run was stopped or started anew meanwhile."""
+        """Enter a process as the one that trains; False when the run was stopped or started anew meanwhile.
+
+        Raises:
+            RecapError: the run's folder is gone, or the disk refused.
+        """
         with self._locked():
             state = self.read_state()
             # A cluster may start a job before anyone has noted that it is no longer waiting.
@@ -129,7 +136,11 @@ class RunFolder:
             return True
 
     def note(self, of_attempt: int, **values: Any) -> bool:
-        """Enter facts without moving the run; False when it was started anew or is over meanwhile."""
+        """Enter facts without moving the run; False when it was started anew or is over meanwhile.
+
+        Raises:
+            RecapError: the run's folder is gone, or the disk refused.
+        """
         with self._locked():
             state = self.read_state()
             if state.attempt != of_attempt or state.state not in ACTIVE:
@@ -185,6 +196,7 @@ class RunFolder:
 
         Raises:
             ConfigError: longer than allowed.
+            RecapError: the run's folder is gone, or the disk refused.
         """
         with self._locked():
             spec = self.read_spec()
@@ -207,18 +219,19 @@ class RunFolder:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        """Nobody else changes a run meanwhile; RecapError where the disk refuses."""
         # One lock for all runs, beside them: a lock inside the folder would bring a deleted folder back.
-        lock = FileLock(self.path.parent / LOCK)
         try:
-            lock.acquire(timeout=_LOCK_SECONDS)
+            with FileLock(self.path.parent / LOCK, timeout=_LOCK_SECONDS):
+                if not self.path.is_dir():
+                    raise RecapError(f"there is no run {self.id} (see `recap runs list`)")
+                yield
         except Timeout as error:
             raise RecapError(f"{self.path.parent / LOCK} is held for over {_LOCK_SECONDS:.0f} s; try again") from error
-        try:
-            if not self.path.is_dir():
-                raise RecapError(f"there is no run {self.id} (see `recap runs list`)")
-            yield
-        finally:
-            lock.release()
+        except OSError as error:
+            raise RecapError(
+                f"writing {self.path} failed: {error.strerror or error}; run {self.id} stays as it was"
+            ) from error
 
     def _rebuilt_state(self, problem: str) -> RunState:
         values: dict[str, Any] = {

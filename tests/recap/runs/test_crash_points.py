@@ -1,18 +1,22 @@
 """Crashes at the worst moments, one by one, in this process: what the next start makes of them."""
 
+import errno
 from pathlib import Path
 
 import pytest
 import torch
 
 from recap.data.dataset import Dataset
+from recap.errors import RecapError
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
+from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
+from recap.runs.store import files
 from recap.runs.store.files import RESERVE, make_reserve, read_json, write_json
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import RunSettings
+from recap.runs.store.settings import SETTINGS, RunSettings
 from recap.training import journal
 from recap.training.metrics_file import EpochLine, read_metrics
 from recap.training.run import train
@@ -106,10 +110,6 @@ def test_heartbeats_are_rare(store: RunStore, dataset_folder: Path) -> None:
 
 def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without room for a new file the reserve becomes the state; other files do not get it."""
-    import errno
-
-    from recap.runs.store import files
-
     path = tmp_path / "state.json"
     write_json(path, {"state": "running"})
     make_reserve(tmp_path)
@@ -131,3 +131,27 @@ def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pyt
     assert read_json(path) == {"state": "failed"}
     make_reserve(tmp_path)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.json"], "nothing half written is left"
+
+
+def test_a_disk_that_takes_nothing_is_a_refusal(
+    store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A change says so and leaves the run; the runner goes on, with a state that it had to work out too."""
+    write_json(store.folder / SETTINGS, {"cpu_runs": 2})
+    waiting, damaged = store.add([tiny_spec(dataset_folder)] * 2)
+    damaged.change({"queued"}, "running", attempt=1)
+    write_json(damaged.path / PROGRESS, {"process": ProcessIdentity.current().model_dump()})
+    (damaged.path / STATE).write_text("")
+
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(files, "_write", read_only)
+    for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: waiting.write_notes("x")):
+        with pytest.raises(RecapError, match=f"writing .*/{waiting.id} failed: Read-only file system; run .* stays"):
+            change()
+    assert damaged.repair_state().state == "running"
+    runner = Runner(store, list_gpus=list)
+    assert runner.tick() and runner.tick()
+    assert "Read-only file system" in capsys.readouterr().out
+    assert (waiting.read_state().state, damaged.read_state().state) == ("queued", "running")
