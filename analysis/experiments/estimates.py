@@ -32,7 +32,7 @@ def _epoch_seconds(folder: Path, kind: tuple[Any, ...]) -> list[float]:
         of = _kind(json.loads((working / CONFIG).read_text(encoding="utf-8"))["train"])
     except (OSError, ValueError, KeyError, TypeError):
         return []  # no training: nothing to learn from
-    if of != kind or not (working / METRICS).is_file():
+    if of != kind:
         return []
     return [float(line["seconds"]) for line in read_metrics(working / METRICS)]
 

@@ -15,7 +15,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from recap.checkpoint import library_versions
 from recap.storage.atomic import replace_json, replace_text
-from recap.training.metrics_file import METRICS, EpochLine, read_metrics
+from recap.training.metrics_file import METRICS, EpochLine, whole_lines
 
 ENVIRONMENT: Final = "env.json"
 _EVENTS: Final = "tensorboard"
@@ -31,7 +31,8 @@ class Journal:
 
     def __init__(self, folder: Path, resume_after: int) -> None:
         self.path = folder / METRICS
-        kept = [line for line in read_metrics(self.path) if line["epoch"] <= resume_after]
+        earlier: list[EpochLine] = [json.loads(line) for line in whole_lines(self.path)]
+        kept = [line for line in earlier if line["epoch"] <= resume_after]
         replace_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
         self._events = SummaryWriter(str(folder / _EVENTS), purge_step=resume_after + 1)

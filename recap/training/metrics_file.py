@@ -1,8 +1,9 @@
 """metrics.jsonl: one line for each finished epoch, readable without torch."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, cast
+
+from recap.storage.json_text import parse_json
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import Metrics, MetricsByGroup
@@ -32,8 +33,19 @@ class EpochLine(TypedDict):
 
 
 def read_metrics(path: Path) -> list[EpochLine]:
-    """All whole lines of a metrics.jsonl; a last line cut off by a crash is left out."""
-    if not path.is_file():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+    """The finished epochs of a metrics.jsonl; the first damaged line ends the list, and there need be no file."""
+    lines: list[EpochLine] = []
+    for text in whole_lines(path):
+        try:
+            line = parse_json(text.decode())
+        except ValueError:
+            return lines
+        if not isinstance(line, dict):
+            return lines
+        lines.append(cast(EpochLine, line))
+    return lines
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """The lines of a metrics.jsonl as they are; a last one cut off by a crash is left out."""
+    return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []

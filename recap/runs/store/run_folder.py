@@ -1,6 +1,5 @@
 """One run's folder: the only truth about it, readable without this code."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -165,17 +164,7 @@ class RunFolder:
 
     def read_metrics(self) -> list[EpochLine]:
         """One entry for each finished epoch; a damaged line ends the list."""
-        try:
-            return read_metrics(self.path / METRICS)
-        except (ValueError, OSError):
-            lines: list[EpochLine] = []
-            with (self.path / METRICS).open(encoding="utf-8", errors="replace") as file:
-                for text in file:
-                    try:
-                        lines.append(json.loads(text))
-                    except ValueError:
-                        break
-            return lines
+        return read_metrics(self.path / METRICS)
 
     def read_summary(self) -> RunSummary:
         """What the finished run wrote down; empty before."""
