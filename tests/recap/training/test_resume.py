@@ -16,7 +16,7 @@ from torch import Tensor
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DivergenceError, FolderInUseError
 from recap.presets import tiny
-from recap.storage.tensors import load_tensors
+from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.run import train
@@ -167,6 +167,16 @@ def test_refuses_a_state_that_is_damaged(tmp_path: Path) -> None:
     state = tmp_path / STATE_FILE
     state.write_bytes(state.read_bytes()[:500])
     with pytest.raises(CheckpointError, match=STATE_FILE):
+        session(tmp_path)
+
+
+def test_refuses_a_state_without_random_numbers(tmp_path: Path) -> None:
+    """A file of tensors that is no resume state is refused as such."""
+    session(tmp_path, stop_after=1)
+    tensors, progress = load_tensors(tmp_path / STATE_FILE)
+    del tensors["random.cpu"]
+    save_tensors(tensors, tmp_path / STATE_FILE, progress)
+    with pytest.raises(CheckpointError, match=rf"{STATE_FILE} is no resume state: it lacks tensor 'random\.cpu'"):
         session(tmp_path)
 
 
