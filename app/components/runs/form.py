@@ -51,7 +51,7 @@ def show_form(store: RunStore) -> None:
     section("New run")
     sources = run_store.datasets(store)
     if not sources:
-        st.markdown("There is no dataset yet. Make one with `recap prepare`, or the demo city with `recap demo`.")
+        st.markdown("There is no dataset yet. Make one with `recap prepare`.")
         return
     _take_over_duplicate(sources)
     by_hash = {source.dataset_hash: source for source in sources}
