@@ -1,6 +1,7 @@
 """Which GPUs a run gets: by UUID, with memory to spare, several small runs on one."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pynvml
@@ -30,14 +31,17 @@ GpuList = Callable[[], list[Gpu]]
 
 
 def read_gpus() -> list[Gpu]:
-    """The machine's GPUs; none without NVIDIA's driver."""
+    """The machine's GPUs, without those that do not answer; none without NVIDIA's driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
+    found: list[Gpu] = []
     try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
-        return [_read_gpu(handle) for handle in handles]
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            with suppress(pynvml.NVMLError):  # one that fell off the bus must not hide the others
+                found.append(_read_gpu(pynvml.nvmlDeviceGetHandleByIndex(index)))
+        return found
     except pynvml.NVMLError:
         return []
     finally:

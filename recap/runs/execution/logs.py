@@ -1,5 +1,6 @@
 """A run's log as text, whole, its end, or as it grows."""
 
+import codecs
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,14 +18,19 @@ _RUNNER_SECONDS: Final = 3.0
 
 
 def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
-    """The log's text, or its last ``lines`` (of the last mebibyte), and the byte it ends at; empty before the start."""
+    """The log's text, or its last ``lines`` (of the last mebibyte), and the byte it ends at; empty before the start.
+
+    A letter of which only the first bytes are written yet comes after that byte.
+    """
     if not run.log.is_file():
         return "", 0
     with run.log.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(0 if lines is None else max(0, size - _TAIL_BYTES))
-        text = file.read().decode("utf-8", errors="replace")
-    return text if lines is None else "".join(text.splitlines(keepends=True)[-lines:]), size
+        decoder = _decoder()
+        text = decoder.decode(file.read())
+        end = file.tell() - len(decoder.getstate()[0])
+    return text if lines is None else "".join(text.splitlines(keepends=True)[-lines:]), end
 
 
 def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterator[str]:
@@ -35,16 +41,19 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
     """
     store = RunStore(run.path.parent)
     looked = time.monotonic()
+    decoder = _decoder()
     while True:
         # The state first: what was written before the end is then read after it.
         over = run.read_state().state not in ACTIVE
+        piece = b""
         if run.log.is_file():
             with run.log.open("rb") as file:
                 file.seek(offset)
                 piece = file.read()
-            if piece:
-                offset += len(piece)
-                yield piece.decode("utf-8", errors="replace")
+        offset += len(piece)
+        text = decoder.decode(piece, final=over)
+        if text:
+            yield text
         if over:
             return
         if time.monotonic() - looked > _RUNNER_SECONDS:
@@ -52,3 +61,8 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
                 ensure_runner(store)
             looked = time.monotonic()
         wait()
+
+
+def _decoder() -> codecs.IncrementalDecoder:
+    """Keeps a letter that a read cuts until the rest of it comes."""
+    return codecs.getincrementaldecoder("utf-8")(errors="replace")

@@ -8,6 +8,7 @@ import torch
 
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
+from recap.runs.execution.logs import follow_log, read_log
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
@@ -155,3 +156,22 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
     assert runner.tick() and runner.tick()
     assert "Read-only file system" in capsys.readouterr().out
     assert (waiting.read_state().state, damaged.read_state().state) == ("queued", "running")
+
+
+def test_a_letter_that_is_cut_between_two_reads_of_a_log_is_whole(store: RunStore, dataset_folder: Path) -> None:
+    """Bytes of "é" and "…" come one after another; one that never comes is marked at the end."""
+    (run,) = store.add([tiny_spec(dataset_folder)])
+    run.change({"queued"}, "running", process=ProcessIdentity.current().model_dump(), attempt=1)
+    pieces = [b"caf\xc3", b"\xa9 \xe2", b"\x80", b"\xa6 \xc3"]
+    run.log.write_bytes(pieces.pop(0))
+    text, offset = read_log(run)
+    assert (text, offset) == ("caf", 3)
+
+    def write_on() -> None:
+        if not pieces:
+            run.end("stopped")
+            return
+        with run.log.open("ab") as log:
+            log.write(pieces.pop(0))
+
+    assert "".join([text, *follow_log(run, offset, write_on)]) == "café … \ufffd"

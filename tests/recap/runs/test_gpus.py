@@ -1,7 +1,9 @@
 """Leases of GPU memory, by hand: 24 GB cards, memory in bytes counted as whole GB."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
+import pynvml
 import pytest
 
 from recap.errors import RecapError
@@ -69,3 +71,27 @@ def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
 def test_reads_the_machines_cards() -> None:
     """With or without a driver this is a list; UUIDs name the cards."""
     assert all(gpu.uuid.startswith(("GPU-", "MIG-")) and gpu.total_bytes > 0 for gpu in read_gpus())
+
+
+def test_a_card_that_does_not_answer_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three cards the second is lost: the first and the third are there."""
+
+    def handle_of(index: int) -> int:
+        if index == 1:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+        return index
+
+    answers = {
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: 3,
+        "nvmlDeviceGetHandleByIndex": handle_of,
+        "nvmlDeviceGetMemoryInfo": lambda _: SimpleNamespace(free=GB, total=2 * GB),
+        "nvmlDeviceGetUtilizationRates": lambda _: SimpleNamespace(gpu=50),
+        "nvmlDeviceGetComputeRunningProcesses": lambda _: [],
+        "nvmlDeviceGetUUID": lambda index: f"GPU-{index}",
+        "nvmlDeviceGetName": lambda _: "Card",
+    }
+    for name, answer in answers.items():
+        monkeypatch.setattr(pynvml, name, answer)
+    assert read_gpus() == [Gpu(f"GPU-{index}", "Card", GB, 2 * GB, 0.5, {}) for index in (0, 2)]
