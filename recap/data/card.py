@@ -1,5 +1,6 @@
 """The page for people beside every dataset: what it is, what was left out and why."""
 
+from datetime import datetime
 from typing import Final
 
 from recap import columns as c
@@ -46,14 +47,18 @@ def dataset_card(dataset: Dataset) -> str:
             "dataset_card.md.j2",
             dataset=dataset,
             manifest=manifest,
-            first_day=f"{first:%-d %B %Y}",
-            last_day=f"{last:%-d %B %Y}",
+            first_day=_day(first),
+            last_day=_day(last),
             rows=[*_reading_rows(dataset), ("raw", report.raw), *dropped],
             notes=manifest.reading.notes if manifest.reading else [],
             cases=[(name, len(dataset.cases(split))) for split, name in enumerate(c.SPLIT_NAMES)],
         )
         + "\n"
     )
+
+
+def _day(time: datetime) -> str:
+    return f"{time.day} {time:%B %Y}"
 
 
 def _reading_rows(dataset: Dataset) -> list[tuple[str, int]]:
