@@ -36,7 +36,10 @@ class RunReference(TypedDict, total=False):
 
 
 class RunSummary(TypedDict, total=False):
-    """`summary.json` of a finished run: the checkpoint's `TrainingSummary` and what the run measured; empty before."""
+    """`summary.json` of a finished run: the checkpoint's `TrainingSummary` and what the run measured; empty before.
+
+    The names are written anew, since a list of runs is read without torch.
+    """
 
     epochs: int
     best_epoch: int
@@ -48,6 +51,7 @@ class RunSummary(TypedDict, total=False):
     protocol: str
     test_seconds: float
     test: "MetricsByGroup"
+    test_drawn_from: int
     baselines: "dict[str, MetricsByGroup]"
     checkpoint_hash: str
     peak_bytes: int
