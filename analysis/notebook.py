@@ -7,10 +7,8 @@ from typing import Any
 
 from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.scorers import OpenedScorer, of_checkpoint, open_scorer
-from analysis.compare.side import Side, with_ranked_seeds
 from analysis.explain.check_tables import CheckTables
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.explain.siblings import seed_tables
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing import comparison as comparison  # renders what a cell returns
 from analysis.sharing import page as page  # renders what a cell returns
@@ -58,7 +56,8 @@ class OpenedCheckpoint:
             a = other.as_scorer
         else:
             a = open_scorer(str(other), self.opened, bundle=self.bundle)
-        return compare(self._paired, self._side(a, seeds), self._side(self.as_scorer, seeds), metric, k)
+        side_a, side_b = (scorer.side(kept_seeds=seeds) for scorer in (a, self.as_scorer))
+        return compare(self._paired, side_a, side_b, metric, k)
 
     @cached_property
     def opened(self) -> LoadedDataset:
@@ -73,13 +72,6 @@ class OpenedCheckpoint:
     @cached_property
     def _paired(self) -> PairedCases:
         return PairedCases(self.opened.cases)
-
-    def _side(self, scorer: OpenedScorer, seeds: bool) -> Side:
-        cases = self.opened.cases
-        if not seeds or scorer.checkpoint is None:
-            return scorer.side()
-        tables = seed_tables(self.opened.dataset.hash, scorer.key, rows=len(cases), bundle=self.bundle)
-        return with_ranked_seeds(scorer.side(), cases, tables)
 
 
 def open_checkpoint(checkpoint: Path | str, data: Path | str) -> OpenedCheckpoint:

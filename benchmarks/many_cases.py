@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.cases.recipes import RECIPES
-from analysis.explain.siblings import seed_key
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import keep_predictions
+from analysis.records.kept_seeds import seed_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.removals import COLUMNS, GRAPH_POINTS
 from analysis.records.table_cache import TableKey, kept_table

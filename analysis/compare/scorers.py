@@ -1,14 +1,15 @@
 """What can stand on a side: a checkpoint folder, a counter or `evidence` by name, or imported predictions by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from analysis.compare.side import Side
+from analysis.compare.side import Side, table_of_ranks, with_ranked_seeds
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.imported import find_predictions
+from analysis.records.kept_seeds import seed_tables
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap.baselines import BASELINES
@@ -25,18 +26,28 @@ class OpenedScorer:
     Attributes:
         key: see `NamedScorer.key` and `ImportedPredictions.key`.
         checkpoint: of a trained model.
+        ranked_seeds: its sibling seeds of which ranks alone were kept, shipped or by `recap sanity`: seed -> records.
     """
 
     key: str
     label: str
     records: Callable[[], pd.DataFrame]
     checkpoint: Checkpoint | None = None
+    ranked_seeds: Callable[[], Mapping[int, pd.DataFrame]] = dict
 
-    def side(self, siblings: "Sequence[OpenedScorer]" = ()) -> Side:
-        """One side of a comparison; with siblings, the model under several seeds."""
+    def side(self, siblings: "Sequence[OpenedScorer]" = (), *, kept_seeds: bool = False) -> Side:
+        """One side of a comparison; with siblings, the model under several seeds.
+
+        Args:
+            kept_seeds: also `ranked_seeds`, but for those that a sibling stands for.
+        """
         several = (self, *siblings)
         tables = tuple(item.records() for item in several)
-        return Side(".".join(item.key for item in several), self.label, tables, trained=self.checkpoint is not None)
+        side = Side(".".join(item.key for item in several), self.label, tables, trained=self.checkpoint is not None)
+        if not kept_seeds:
+            return side
+        there = {item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None}
+        return with_ranked_seeds(side, [table for seed, table in self.ranked_seeds().items() if seed not in there])
 
 
 def open_scorer(text: str, opened: LoadedDataset, *, bundle: Path | None = None) -> OpenedScorer:
@@ -75,6 +86,11 @@ def of_checkpoint(checkpoint: Checkpoint, opened: LoadedDataset, *, bundle: Path
     if checkpoint.manifest.dataset_hash != opened.dataset.hash:
         checkpoint.scorer(opened.dataset, opened.graph)  # refuses in its own words
     name = checkpoint.folder.name
+
+    def ranked_seeds() -> dict[int, pd.DataFrame]:
+        kept = seed_tables(opened.dataset.hash, checkpoint.hash, rows=len(opened.cases), bundle=bundle)
+        return {seed: table_of_ranks(opened.cases, ranks) for seed, ranks in kept.items()}
+
     return OpenedScorer(
         checkpoint.hash,
         checkpoint.label if name == "checkpoint" else f"{checkpoint.label} {name}",
@@ -82,6 +98,7 @@ def of_checkpoint(checkpoint: Checkpoint, opened: LoadedDataset, *, bundle: Path
             opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened), bundle=bundle
         ),
         checkpoint,
+        ranked_seeds,
     )
 
 
@@ -97,8 +114,13 @@ def is_sibling(one: Checkpoint, other: Checkpoint) -> bool:
     )
 
 
-def with_seeds(scorers: Sequence[OpenedScorer], more: Sequence[OpenedScorer]) -> list[Side]:
+def with_seeds(
+    scorers: Sequence[OpenedScorer], more: Sequence[OpenedScorer], *, kept_seeds: bool = False
+) -> list[Side]:
     """Sides of the scorers, each with those further checkpoints that differ from it in their seed only.
+
+    Args:
+        kept_seeds: see `OpenedScorer.side`.
 
     Raises:
         ConfigError: a further checkpoint is no sibling of any.
@@ -116,4 +138,4 @@ def with_seeds(scorers: Sequence[OpenedScorer], more: Sequence[OpenedScorer]) ->
             raise ConfigError(f"{item.label} is no further seed of A or B: it differs from both in more than its seed")
         for owner in owners:
             siblings[owner.key].append(item)
-    return [scorer.side(siblings[scorer.key]) for scorer in scorers]
+    return [scorer.side(siblings[scorer.key], kept_seeds=kept_seeds) for scorer in scorers]

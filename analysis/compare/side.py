@@ -3,7 +3,7 @@
 Shape suffixes: S seeds, N cases.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -95,17 +95,15 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
             )
 
 
-def with_ranked_seeds(side: Side, cases: pd.DataFrame, seeds: Mapping[int, pd.DataFrame]) -> Side:
+def with_ranked_seeds(side: Side, seeds: Sequence[pd.DataFrame]) -> Side:
     """A side with further seeds of which ranks alone were kept; the side as it is where there are none.
 
     Args:
-        cases: the case table.
-        seeds: seed -> table with ``rank``, as `recap sanity` keeps them.
+        seeds: one table of each, see `table_of_ranks`.
     """
     if not seeds:
         return side
-    tables = (*side.tables, *(table_of_ranks(cases, table) for table in seeds.values()))
-    return Side(f"{side.key}{SEEDS_MARK}", side.name, tables, trained=True)
+    return Side(f"{side.key}{SEEDS_MARK}", side.name, (*side.tables, *seeds), trained=True)
 
 
 def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:

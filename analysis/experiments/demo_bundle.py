@@ -14,9 +14,10 @@ from analysis.experiments.bundled_rivals import ship_rivals
 from analysis.experiments.templating import fill_template
 from analysis.explain.sanity import sanity_report
 from analysis.explain.sanity_table import sanity_markdown
-from analysis.explain.siblings import measure_siblings, seed_key, train_on_permuted_labels, train_siblings
+from analysis.explain.siblings import measure_siblings, train_on_permuted_labels, train_siblings
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
+from analysis.records.kept_seeds import seed_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.records.reliability import keep_reliability, reliability_key

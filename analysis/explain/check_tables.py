@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.explain.siblings import seed_tables
 from analysis.records.causes import kept_removals
+from analysis.records.kept_seeds import seed_tables
 
 
 @dataclass(frozen=True, eq=False)

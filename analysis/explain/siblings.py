@@ -4,7 +4,6 @@ Trained siblings lie beside a checkpoint, in ``<checkpoint>-siblings/seed-<seed>
 compact table for each seed, kept under the checkpoint's own hash: a bundle ships the tables and no further weights.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +13,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.records.causes import FORMAT, KIND
+from analysis.records.kept_seeds import seed_key, seed_tables
 from analysis.records.removals import describe_removals
-from analysis.records.table_cache import SHIPPED, TableKey, kept_table, table_in_pieces
+from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
 from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.data.cases import build_cases
@@ -29,7 +28,6 @@ from recap.storage.artifacts import SUMS
 from recap.storage.tensors import load_tensors, load_weights
 from recap.training.run import train
 
-_SEED_KIND: Final = f"{KIND}-seed-"
 _PERMUTED_LABELS: Final = "labels-permuted"
 Log = Callable[[str], None]
 
@@ -37,37 +35,6 @@ Log = Callable[[str], None]
 def siblings_folder(checkpoint: Checkpoint) -> Path:
     """Where a checkpoint's siblings lie."""
     return checkpoint.folder.with_name(f"{checkpoint.folder.name}-siblings")
-
-
-def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
-    """What names the table of one sibling seed of a checkpoint."""
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
-
-
-def seed_tables(
-    dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
-) -> dict[int, pd.DataFrame]:
-    """The kept removal tables of a checkpoint's sibling seeds, by seed: of the bundle and of the user's cache.
-
-    Args:
-        rows: test cases.
-    """
-    pattern = seed_key(dataset_hash, checkpoint_hash, 0).cached().name.replace("seed-0.", "seed-*.")
-    folders = [seed_key(dataset_hash, checkpoint_hash, 0).cached().parent]
-    if bundle is not None:
-        folders.append(bundle / SHIPPED)
-    found = {int(match[1]) for folder in folders for path in folder.glob(pattern) if (match := _seed(path))}
-    tables = {}
-    for seed in sorted(found):
-        key = seed_key(dataset_hash, checkpoint_hash, seed)
-        table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
-        if len(table) == rows:
-            tables[seed] = table
-    return tables
-
-
-def _seed(path: Path) -> re.Match[str] | None:
-    return re.search(r"seed-(\d+)\.parquet$", path.name)
 
 
 def train_siblings(checkpoint: Checkpoint, dataset: Dataset, seeds: int, device: torch.device, log: Log) -> None:

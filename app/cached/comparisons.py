@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ranks
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
+from analysis.records.kept_seeds import seed_tables
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, HashFuncs
@@ -222,10 +224,6 @@ def _tables(source: Source, option: Option) -> list[pd.DataFrame]:
 
 @st.cache_resource(max_entries=16, ttl=120, show_spinner=False)
 def _seed_tables(dataset_hash: str, checkpoint_hash: str, rows: int, bundle: str | None) -> dict[int, pd.DataFrame]:
-    from pathlib import Path
-
-    from analysis.explain.siblings import seed_tables
-
     folder = None if bundle is None else Path(bundle)
     return seed_tables(dataset_hash, checkpoint_hash, rows=rows, bundle=folder)
 

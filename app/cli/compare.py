@@ -13,8 +13,6 @@ from recap import columns as c
 
 if TYPE_CHECKING:
     from analysis.compare.comparison import Comparison
-    from analysis.compare.side import Side
-    from analysis.records.loaded_dataset import LoadedDataset
 
 commands = typer.Typer()
 
@@ -57,9 +55,8 @@ def compare(
     with progress_console.status("Ranking every case"):
         opened = LoadedDataset.load(data)
         scorers = [open_scorer(text, opened, bundle=data.parent) for text in (a, b)]
-        side_a, side_b = with_seeds(
-            scorers, [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
-        )
+        more = [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
+        side_a, side_b = with_seeds(scorers, more, kept_seeds=kept_seeds)
         paired = PairedCases(opened.cases)
         found = compare_sides(paired, side_a, side_b, metric, k)
         k = k or found_within(metric)
@@ -103,18 +100,6 @@ def compare(
             console.print(f"  {row[c.CASE]}: {places}, seen {seen}, {ranks}", markup=False)
     if swapped is not None:
         console.print(frame_table(f"Parts swapped, {metric}", swapped))
-
-
-def _with_kept_seeds(side: "Side", opened: "LoadedDataset", bundle: Path) -> "Side":
-    """The side with the kept ranks of its checkpoint's sibling seeds; as it was where there are none."""
-    from analysis.compare.side import with_ranked_seeds
-    from analysis.explain.siblings import seed_tables
-
-    if not side.trained:
-        return side
-    own = side.key.split(".")[0]
-    tables = seed_tables(opened.dataset.hash, own, rows=len(opened.cases), bundle=bundle)
-    return with_ranked_seeds(side, opened.cases, tables)
 
 
 def _comparison_table(found: "Comparison") -> Table:

@@ -13,8 +13,8 @@ from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import explain_fully
 from analysis.explain.row_checks import describe_checks
-from analysis.explain.siblings import seed_key
 from analysis.explain.stamp_table import shown_first, stamp_finding, stamp_lines
+from analysis.records.kept_seeds import seed_key
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import ROW_LABELS
 from analysis.registers import Words

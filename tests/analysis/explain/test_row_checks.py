@@ -124,7 +124,7 @@ def test_a_notebook_reads_the_tables_that_were_shipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path
 ) -> None:
     """Seeds kept in the cache stand in the notebook's explanation and in its HTML."""
-    from analysis.explain.siblings import seed_key
+    from analysis.records.kept_seeds import seed_key
 
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     predictor = Predictor.load(city_checkpoint, city_folder)

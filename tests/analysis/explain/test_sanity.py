@@ -18,8 +18,6 @@ from analysis.explain.score_parts import decompose_scores
 from analysis.explain.siblings import (
     measure_siblings,
     permute_labels,
-    seed_key,
-    seed_tables,
     siblings_folder,
     train_on_permuted_labels,
     train_siblings,
@@ -34,6 +32,7 @@ from analysis.explain.stamps import (
     row_people,
     stamp_rows,
 )
+from analysis.records.kept_seeds import seed_key, seed_tables
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import OPAQUE_ROWS, ROWS
 from recap import columns as c

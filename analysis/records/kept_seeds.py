@@ -1,0 +1,44 @@
+"""Kept tables of a checkpoint's sibling seeds: removals of each, shipped with a bundle or in the user's cache."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from analysis.records.causes import FORMAT, KIND
+from analysis.records.table_cache import SHIPPED, TableKey, kept_table
+from recap import columns as c
+
+_SEED_KIND: Final = f"{KIND}-seed-"
+
+
+def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
+    """What names the table of one sibling seed of a checkpoint."""
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
+
+
+def seed_tables(
+    dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
+) -> dict[int, pd.DataFrame]:
+    """The kept removal tables of a checkpoint's sibling seeds, by seed: of the bundle and of the user's cache.
+
+    Args:
+        rows: test cases.
+    """
+    pattern = seed_key(dataset_hash, checkpoint_hash, 0).cached().name.replace("seed-0.", "seed-*.")
+    folders = [seed_key(dataset_hash, checkpoint_hash, 0).cached().parent]
+    if bundle is not None:
+        folders.append(bundle / SHIPPED)
+    found = {int(match[1]) for folder in folders for path in folder.glob(pattern) if (match := _seed(path))}
+    tables = {}
+    for seed in sorted(found):
+        key = seed_key(dataset_hash, checkpoint_hash, seed)
+        table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
+        if len(table) == rows:
+            tables[seed] = table
+    return tables
+
+
+def _seed(path: Path) -> re.Match[str] | None:
+    return re.search(r"seed-(\d+)\.parquet$", path.name)
