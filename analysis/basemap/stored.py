@@ -9,15 +9,14 @@ import numpy as np
 from analysis.basemap.document import Basemap, read_basemap
 from analysis.basemap.shores import shores
 from recap.errors import RecapError
-from recap.storage.user_folder import user_folder, user_subfolder
+from recap.storage.user_folder import user_subfolder
 
 BUNDLED = "basemap.json"
 
 
 def stored_path(dataset_hash: str, *, make: bool = False) -> Path:
     """Where a user's basemap of a dataset lies, whether or not it is there."""
-    folder = user_subfolder("basemaps") if make else user_folder() / "basemaps"
-    return folder / f"{dataset_hash}.json"
+    return user_subfolder("basemaps", make=make) / f"{dataset_hash}.json"
 
 
 def find_basemap(

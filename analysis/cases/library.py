@@ -83,19 +83,20 @@ class Library:
 
     Args:
         folder: where cases lie; collections have a folder in it. Nothing is made before the first save.
+        read_only: refuse everything that changes something.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.folder, self.read_only = folder, read_only
 
     @classmethod
-    def of_user(cls) -> "Library":
+    def of_user(cls, *, read_only: bool = False) -> "Library":
         """The user's own.
 
         Raises:
             ConfigError: RECAP_HOME names a file.
         """
-        return cls(user_folder() / "cases")
+        return cls(user_folder() / "cases", read_only=read_only)
 
     def read(self) -> Shelf:
         """All files; what cannot be read is named, the others are there."""
@@ -113,7 +114,7 @@ class Library:
 
         Raises:
             LibraryConflictError: the same view, or a collection of this title, is there already.
-            RecapError: the disk refused.
+            RecapError: the library is read-only, or the disk refused.
         """
         return self._write(value, value.name, None)
 
@@ -122,7 +123,7 @@ class Library:
 
         Raises:
             LibraryConflictError: the file was changed or removed by somebody else.
-            RecapError: the disk refused.
+            RecapError: the library is read-only, or the disk refused.
         """
         return self._write(value, stored.name, stored.version)
 
@@ -131,7 +132,7 @@ class Library:
 
         Raises:
             LibraryConflictError: the file was changed by somebody else.
-            RecapError: the disk refused.
+            RecapError: the library is read-only, or the disk refused.
         """
         path = self._path(type(stored.value), stored.name)
         with self._alone(path):
@@ -158,7 +159,9 @@ class Library:
 
     @contextmanager
     def _alone(self, path: Path) -> Iterator[None]:
-        """Nobody else writes meanwhile, in this process or another."""
+        """Nobody else writes meanwhile, in this process or another; where nothing may be changed, nobody writes."""
+        if self.read_only:
+            raise RecapError("this library is read-only; nothing was changed")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(path.parent / ".lock", timeout=_PATIENCE_S):

@@ -31,7 +31,7 @@ def save_filter(named: NamedFilter) -> Path:
     """
     if not named.name.strip() or not named.name.isprintable():
         raise ConfigError("a filter needs a name of letters that can be printed")
-    path = user_subfolder("cases") / _FOLDER / _file_of(named.name)
+    path = user_subfolder("cases", make=True) / _FOLDER / _file_of(named.name)
     write_text(path, named.model_dump_json(indent=1), make_parents=True)
     return path
 

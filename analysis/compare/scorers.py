@@ -77,8 +77,13 @@ def open_scorer(text: str, opened: LoadedDataset, *, bundle: Path | None = None)
     return of_checkpoint(Checkpoint.load(folder), opened, bundle=bundle)
 
 
-def of_checkpoint(checkpoint: Checkpoint, opened: LoadedDataset, *, bundle: Path | None = None) -> OpenedScorer:
+def of_checkpoint(
+    checkpoint: Checkpoint, opened: LoadedDataset, *, bundle: Path | None = None, keep: bool = True
+) -> OpenedScorer:
     """A checkpoint as a scorer, labelled by its folder.
+
+    Args:
+        keep: whether to write new records to the user's cache.
 
     Raises:
         VocabularyError: another dataset.
@@ -95,7 +100,7 @@ def of_checkpoint(checkpoint: Checkpoint, opened: LoadedDataset, *, bundle: Path
         checkpoint.hash,
         checkpoint.label if name == "checkpoint" else f"{checkpoint.label} {name}",
         lambda: evaluation_records(
-            opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened), bundle=bundle
+            opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened), keep=keep, bundle=bundle
         ),
         checkpoint,
         ranked_seeds,

@@ -63,9 +63,12 @@ def swap_core(core_of: NamedScorer, rest_of: NamedScorer) -> NamedScorer:
 
 
 def swap_table(
-    paired: PairedCases, opened: LoadedDataset, a: OpenedScorer, b: OpenedScorer, metric: str
+    paired: PairedCases, opened: LoadedDataset, a: OpenedScorer, b: OpenedScorer, metric: str, *, keep: bool = True
 ) -> pd.DataFrame:
     """A, B, and each one's core with the other's rest, beside A on the same cases.
+
+    Args:
+        keep: whether to write the records of the exchanged ones to the user's cache.
 
     Returns:
         One row for each: ``core_of, rest_of, n, value, against_a`` (difference to A), ``low, high`` (95 % interval over
@@ -82,7 +85,7 @@ def swap_table(
     sides = {("A", "A"): a.side(), ("B", "B"): b.side()}
     for core, rest in (("A", "B"), ("B", "A")):
         mixed = swap_core(named["AB".index(core)], named["AB".index(rest)])
-        records = evaluation_records(opened, mixed.key, lambda mixed=mixed: mixed)  # type: ignore[misc]
+        records = evaluation_records(opened, mixed.key, lambda mixed=mixed: mixed, keep=keep)  # type: ignore[misc]
         sides[core, rest] = Side(mixed.key, mixed.label, (records,))
     rows = []
     for (core, rest), side in sides.items():

@@ -87,7 +87,7 @@ def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, conten
     Raises:
         RecapError: the disk refused.
     """
-    return _keep(records, dataset_hash, name, content_hash, _folder())
+    return _keep(records, dataset_hash, name, content_hash, user_subfolder("predictions", make=True))
 
 
 def ship_predictions(
@@ -128,7 +128,7 @@ def _files(pattern: str) -> list[tuple[Path, bool]]:
     """Files of the bundles, then of the user's folder; whether each is a bundle's."""
     shipped = [(path, True) for path in sorted(bundles_folder().glob(f"*/{SHIPPED}/{pattern}"))]
     try:
-        return shipped + [(path, False) for path in sorted(_folder().glob(pattern))]
+        return shipped + [(path, False) for path in sorted(user_subfolder("predictions").glob(pattern))]
     except (OSError, RecapError):
         return shipped
 
@@ -137,7 +137,3 @@ def _files(pattern: str) -> list[tuple[Path, bool]]:
 def _said(path: Path, changed_ns: int) -> dict[str, str]:
     """What a file says of itself; every view asks, so it is read once until it changes."""
     return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
-
-
-def _folder() -> Path:
-    return user_subfolder("predictions")

@@ -1,14 +1,16 @@
 """Kept tables of a checkpoint's sibling seeds: removals of each, shipped with a bundle or in the user's cache."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
 from analysis.records.causes import FORMAT, KIND
-from analysis.records.table_cache import SHIPPED, TableKey, kept_table
+from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
+from recap.errors import RecapError
 
 _SEED_KIND: Final = f"{KIND}-seed-"
 
@@ -26,11 +28,12 @@ def seed_tables(
     Args:
         rows: test cases.
     """
-    pattern = seed_key(dataset_hash, checkpoint_hash, 0).cached().name.replace("seed-0.", "seed-*.")
-    folders = [seed_key(dataset_hash, checkpoint_hash, 0).cached().parent]
-    if bundle is not None:
-        folders.append(bundle / SHIPPED)
-    found = {int(match[1]) for folder in folders for path in folder.glob(pattern) if (match := _seed(path))}
+    first = seed_key(dataset_hash, checkpoint_hash, 0)
+    places = [] if bundle is None else [first.shipped_in(bundle)]
+    with suppress(RecapError):  # a cache that cannot be read is done without
+        places.append(first.cached())
+    paths = [path for place in places for path in place.parent.glob(place.name.replace("seed-0.", "seed-*."))]
+    found = {int(match[1]) for path in paths if (match := _seed(path))}
     tables = {}
     for seed in sorted(found):
         key = seed_key(dataset_hash, checkpoint_hash, seed)

@@ -46,13 +46,16 @@ class NamedScorer:
         return cls(checkpoint.hash, checkpoint.label, scorer, checkpoint.is_probabilistic, checkpoint)
 
     @classmethod
-    def of_baseline(cls, name: str, opened: LoadedDataset) -> "NamedScorer":
+    def of_baseline(cls, name: str, opened: LoadedDataset, *, keep: bool = True) -> "NamedScorer":
         """One of the baselines by name.
+
+        Args:
+            keep: whether to write a new fit to the user's cache.
 
         Raises:
             ConfigError: unknown name.
         """
-        scorer = build_baseline(name, opened.dataset, opened.graph)
+        scorer = build_baseline(name, opened.dataset, opened.graph, keep=keep)
         return cls(name, MODEL_LABELS[name], scorer, probabilistic=name in (EVIDENCE, EVIDENCE_WITH_SESSIONS))
 
     def place_embedding(self) -> np.ndarray:

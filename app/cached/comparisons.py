@@ -170,13 +170,14 @@ def swapped(source: Source, a: Option, b: Option, metric: str) -> pd.DataFrame:
     from analysis.compare.swap import swap_table
     from app.cached.models import open_checkpoint
 
+    keep = not AppSettings.from_environment().read_only
     opened, sides = datasets.open_dataset(source), []
     for option in (a, b):
         assert option.source is not None
         checkpoint = open_checkpoint(option.source).checkpoint
         assert checkpoint is not None
-        sides.append(of_checkpoint(checkpoint, opened, bundle=source.bundle))
-    return swap_table(paired_cases(source), opened, sides[0], sides[1], metric)
+        sides.append(of_checkpoint(checkpoint, opened, bundle=source.bundle, keep=keep))
+    return swap_table(paired_cases(source), opened, sides[0], sides[1], metric, keep=keep)
 
 
 def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:

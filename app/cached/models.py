@@ -7,6 +7,7 @@ from analysis.trajectories.predictions import CasePrediction, predict_case, reco
 from app.cached import datasets, threads  # noqa: F401 # one thread
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
+from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -40,7 +41,8 @@ def open_checkpoint(source: Source) -> NamedScorer:
 @st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=BY_DATASET)
 def open_baseline(source: Source, name: str) -> NamedScorer:
     """A baseline by name, fitted to the source's dataset."""
-    return NamedScorer.of_baseline(name, datasets.open_dataset(source))
+    keep = not AppSettings.from_environment().read_only
+    return NamedScorer.of_baseline(name, datasets.open_dataset(source), keep=keep)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)

@@ -140,24 +140,35 @@ def _saved(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
         on_change=use,
         disabled=not filters,
     )
+    refused = st.session_state.pop(f"{key}_refused", None)
+    if refused:
+        st.warning(markdown_text(refused))
     if AppSettings.from_environment().read_only:
         return
 
-    def save() -> None:
+    def change(action: Callable[[], object]) -> None:
+        if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
+            st.session_state[f"{key}_refused"] = "this app is read-only; nothing was changed"
+            return
         try:
-            save_filter(NamedFilter.parse({"name": st.session_state[f"{key}_name"].strip(), "filter": chosen}))
+            action()
         except RecapError as error:
             st.session_state[f"{key}_refused"] = str(error)
+
+    def save() -> None:
+        words = st.session_state[f"{key}_name"].strip()
+        change(lambda: save_filter(NamedFilter.parse({"name": words, "filter": chosen})))
 
     with st.popover("Save", icon=":material/bookmark_add:", type="tertiary", key=f"{key}_save"):
         st.text_input("Name of this filter", key=f"{key}_name", max_chars=60, on_change=save)
         quiet("Kept in your own folder; it holds no case. Saving a name again replaces it.")
         name = st.session_state[f"{key}_saved"]
         if name is not None:
-            st.button(f"Forget “{markdown_text(name)}”", key=f"{key}_forget", on_click=forget_filter, args=(name,))
-    refused = st.session_state.pop(f"{key}_refused", None)
-    if refused:
-        st.warning(markdown_text(refused))
+            st.button(
+                f"Forget “{markdown_text(name)}”",
+                key=f"{key}_forget",
+                on_click=lambda: change(lambda: forget_filter(name)),
+            )
 
 
 def _controls(

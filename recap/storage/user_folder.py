@@ -28,18 +28,38 @@ def user_folder() -> Path:
     return folder
 
 
-def user_subfolder(name: str) -> Path:
-    """One of the folders in `SUBFOLDERS`, made if missing.
+def user_subfolder(name: str, *, make: bool = False) -> Path:
+    """One of the folders in `SUBFOLDERS`; it may not exist yet, so that reading leaves no trace.
+
+    Args:
+        make: make it if missing, to write into it.
 
     Raises:
         ConfigError: unknown name.
-        RecapError: the folder cannot be made.
+        RecapError: the folder cannot be made, or not be looked for.
     """
     if name not in SUBFOLDERS:
         raise ConfigError(f"the user's folder has no {name!r}; it has {', '.join(SUBFOLDERS)}")
     folder = user_folder() / name
+    if make:
+        make_folder(folder)
+        return folder
+    try:
+        folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise RecapError(f"cannot read {folder} ({error.strerror or error}); set {HOME_VARIABLE} elsewhere") from error
+    return folder
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder below the user's if missing.
+
+    Raises:
+        RecapError: it cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecapError(f"cannot make {folder} ({error.strerror or error}); set {HOME_VARIABLE} elsewhere") from error
-    return folder

@@ -139,6 +139,13 @@ def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest
     monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
     app.button(key="save").click().run()
     assert library_cases(predictor) == [] and "read-only" in app.warning[0].value.replace("\\", "")
+    monkeypatch.setenv(READ_ONLY_VARIABLE, "")
+    app = open_view("explain", case="3")
+    app.button(key="save").click().run()
+    (saved,) = Library.of_user().read().cases
+    monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
+    app.button(key=f"remove-{saved}").click().run()
+    assert len(library_cases(predictor)) == 1 and "read-only" in app.warning[0].value.replace("\\", "")
 
 
 def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:

@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from analysis.cases.library import Library, LibraryConflictError, Shelf, Stored
+from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Collection, SavedCase, parse_tags
 from analysis.explain.links import CaseLink
 from analysis.formatting import day, user_name
 from app import state
 from app.cached import datasets
+from app.cached.library import open_library
 from app.components.cases.card_grid import Entry
 from app.components.text import quiet, section
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
@@ -107,13 +108,13 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
         changed = typed | {"tags": parse_tags(typed["tags"]), "changed": datetime.now(UTC)}
         if saved is not None:
             base = saved.value
-            _do(lambda: Library.of_user().change(saved, SavedCase.parse(base.model_dump() | changed)))
+            _do(lambda: open_library().change(saved, SavedCase.parse(base.model_dump() | changed)))
             return
         opened = datasets.open_dataset(source)
         case = opened.case(entry.case)
         title = f"{opened.labels[int(case[c.SOURCE])]} → {opened.labels[int(case[c.TARGET])]}"
         new = _new_case(source, entry.case, title)
-        _do(lambda: Library.of_user().add(SavedCase.parse(new.model_dump() | changed)))
+        _do(lambda: open_library().add(SavedCase.parse(new.model_dump() | changed)))
 
     with st.container(horizontal=True):
         st.button(
@@ -129,7 +130,7 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
 
 
 def _remove(saved: Stored[SavedCase]) -> None:
-    library = Library.of_user()
+    library = open_library()
     _do(lambda: library.remove(saved))
 
 
@@ -143,7 +144,7 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
         title = " ".join(str(st.session_state.get(field) or "").split())[:100]
         if not title:
             return
-        library = Library.of_user()
+        library = open_library()
         made = Collection(title=title, cases=(saved.name,), changed=datetime.now(UTC))
         stored = shelf.collections.get(made.name)
         if stored is None:
@@ -175,7 +176,7 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
     gone = len(collection.value.cases) - len(there)
 
     def change(transform: Callable[[Collection], Collection]) -> None:
-        _do(lambda: Library.of_user().change(collection, transform(collection.value)))
+        _do(lambda: open_library().change(collection, transform(collection.value)))
 
     with st.container(gap=None):
         for at, stored in enumerate(there):
@@ -215,19 +216,14 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
             key="remove_collection",
             type="tertiary",
             help="Its cases stay in the library",
-            on_click=lambda: _do(lambda: Library.of_user().remove(collection)),
+            on_click=lambda: _do(lambda: open_library().remove(collection)),
         )
 
 
 def _do(action: Callable[[], object]) -> None:
     """Change the library; a refusal is said, and what was typed stays."""
-    if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
-        st.session_state[_SAID] = "This app is read-only; nothing was saved."
-        return
     try:
         done = action()
-    except LibraryConflictError as error:
-        st.session_state[_SAID] = str(error)
     except RecapError as error:
         st.session_state[_SAID] = str(error)
     else:

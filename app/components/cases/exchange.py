@@ -3,8 +3,9 @@
 import streamlit as st
 
 from analysis.cases.exchange import export_text, import_text
-from analysis.cases.library import Library, Shelf, Stored
+from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import Collection
+from app.cached.library import open_library
 from app.components.text import quiet
 from app.settings import AppSettings
 from recap.errors import RecapError
@@ -32,7 +33,7 @@ def exchange_control(shelf: Shelf, names: list[str], collection: Stored[Collecti
         file = st.file_uploader("Import a file of saved cases", type="json", key="import_cases", max_upload_size=20)
         if file is not None and st.button("Take in", key="take_in"):
             try:
-                done = import_text(Library.of_user(), file.getvalue().decode("utf-8"))
+                done = import_text(open_library(), file.getvalue().decode("utf-8"))
             except (RecapError, UnicodeDecodeError) as error:
                 st.warning(markdown_text(str(error)))
             else:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from analysis.cases.library import Library, Stored
+from analysis.cases.library import Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
@@ -12,6 +12,7 @@ from analysis.explain.links import CaseLink
 from analysis.explain.sentences import Register
 from app import state
 from app.cached.explanations import open_predictor
+from app.cached.library import open_library
 from app.components.text import quiet
 from app.pages import CASES
 from app.settings import AppSettings
@@ -28,7 +29,7 @@ def save_control(
     """A button that opens the note, and the cases saved before; a read-only app only opens them."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
-    cases = Library.of_user().read().of(source.dataset_hash, source.checkpoint_hash)
+    cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
     with st.popover("Saved cases" if read_only else "Save case", icon=":material/bookmark:", key="save-case"):
         if read_only:
             quiet("This app only shows: nothing can be saved here.")
@@ -91,11 +92,8 @@ def open_case(link: CaseLink) -> None:
 
 
 def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
-    if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
-        st.session_state["save_refused"] = "this app is read-only; nothing was saved"
-        return
     note = str(st.session_state.get(key) or "").strip()
-    library = Library.of_user()
+    library = open_library()
     try:
         if there is None:
             library.add(view.model_copy(update={"note": note}))
@@ -109,6 +107,6 @@ def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
 
 def _forget(stored: Stored[SavedCase]) -> None:
     try:
-        Library.of_user().remove(stored)
+        open_library().remove(stored)
     except RecapError as error:
         st.session_state["save_refused"] = str(error)

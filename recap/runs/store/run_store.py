@@ -13,7 +13,7 @@ from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolde
 from recap.runs.store.settings import RunSettings, read_settings
 from recap.runs.store.spec import RunSpec, check_run_id
 from recap.runs.store.state import RunState, now
-from recap.storage.user_folder import user_subfolder
+from recap.storage.user_folder import make_folder, user_subfolder
 
 _LAST_NUMBER: Final = ".last_number"
 
@@ -35,7 +35,7 @@ class RunStore:
 
     @classmethod
     def of_user(cls, *, read_only: bool = False) -> "RunStore":
-        """The runs in the user's folder (``RECAP_HOME``)."""
+        """The runs in the user's folder (``RECAP_HOME``), which the first run makes."""
         return cls(user_subfolder("runs"), read_only=read_only)
 
     def runs(self) -> list[RunFolder]:
@@ -66,10 +66,11 @@ class RunStore:
 
         Raises:
             ReadOnlyError: the store only shows runs.
+            RecapError: the folder cannot be made.
             OSError: the disk refused.
         """
         self.check_writable("queue a run")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         added: list[RunFolder] = []
         with FileLock(self.folder / LOCK):
             first = self._take_numbers(len(specs))

@@ -56,6 +56,16 @@ def test_the_sum_is_of_one_core_and_the_others_rest(city: LoadedDataset, city_ch
     assert table["against_a"].iloc[0] == 0.0 and (table["n"] == len(city.cases)).all()
 
 
+def test_nothing_is_kept_where_nothing_may_be(
+    city: LoadedDataset, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranking anew, with parts exchanged too, leaves an empty home empty."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    side = of_checkpoint(Checkpoint.load(city_checkpoint), city, keep=False)
+    swap_table(PairedCases(city.cases), city, side, side, "hr1", keep=False)
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_checkpoints_have_parts_to_exchange(city: LoadedDataset, city_checkpoint: Path) -> None:
     """A counter is refused by name."""
     model = of_checkpoint(Checkpoint.load(city_checkpoint), city)

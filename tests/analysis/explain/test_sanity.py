@@ -255,6 +255,11 @@ def test_siblings_are_trained_measured_and_found(tmp_path: Path, monkeypatch: py
     write_records(tables[seeds[1]], key.shipped_in(tmp_path / "bundle"), key.metadata)
     shipped = seed_tables(dataset.hash, checkpoint.hash, rows=rows, bundle=tmp_path / "bundle")
     assert list(shipped) == [77] and shipped[77].equals(tables[seeds[1]])
+    assert not (tmp_path / "elsewhere").exists()
+    (tmp_path / "file").write_text("")
+    for home in (tmp_path / "file", tmp_path / "file" / "below"):  # none that could be made
+        monkeypatch.setenv("RECAP_HOME", str(home))
+        assert list(seed_tables(dataset.hash, checkpoint.hash, rows=rows, bundle=tmp_path / "bundle")) == [77]
     permuted = train_on_permuted_labels(checkpoint, dataset, torch.device("cpu"), told.append)
     assert told[-1] == "Training on permuted labels" and permuted.dataset.hash == dataset.hash
     other = train_checkpoint(dataset, config.override(["batch_size=64"]), tmp_path / "checkpoint-siblings" / "seed-9")

@@ -280,6 +280,19 @@ def test_fitted_once_and_then_read_from_the_cache(tmp_path: Path, monkeypatch: p
     assert cache_file(small_city(seed=1).hash, CONFIG, 0) != file
 
 
+def test_a_fit_that_is_not_to_be_kept_leaves_the_disk_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No folder is made, and a damaged file stays where it lies."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    assert cached_evidence_ranker(*city(), CONFIG, keep=False).packed_weights == fitted().packed_weights
+    assert not list(tmp_path.iterdir())
+    file = cache_file(city()[0].hash, CONFIG, 0)
+    assert file is not None
+    file.parent.mkdir()
+    file.write_text("damaged")
+    cached_evidence_ranker(*city(), CONFIG, keep=False)
+    assert file.read_text() == "damaged" and list(file.parent.iterdir()) == [file]
+
+
 def test_works_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user's folder that cannot be made costs the fit, not the answer."""
     (tmp_path / "file").write_text("")

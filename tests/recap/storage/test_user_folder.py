@@ -10,11 +10,13 @@ from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, us
 
 
 def test_the_environment_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """RECAP_HOME names the folder; asking where it is does not make it."""
+    """RECAP_HOME names the folder; asking where it or a part of it is makes nothing, only a writer does."""
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "here"))
     assert user_folder() == tmp_path / "here"
     assert not (tmp_path / "here").exists()
     assert [user_subfolder(name) for name in SUBFOLDERS] == [tmp_path / "here" / name for name in SUBFOLDERS]
+    assert not (tmp_path / "here").exists()
+    assert [user_subfolder(name, make=True) for name in SUBFOLDERS] == [user_subfolder(name) for name in SUBFOLDERS]
     assert all((tmp_path / "here" / name).is_dir() for name in SUBFOLDERS)
 
 
@@ -38,4 +40,5 @@ def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         user_folder()
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file" / "below"))
     with pytest.raises(RecapError, match="cannot make"):
-        user_subfolder("cache")
+        user_subfolder("cache", make=True)
+    assert user_subfolder("cache") == tmp_path / "file" / "below" / "cache"

@@ -1,0 +1,30 @@
+"""A read-only app leaves an empty home empty, whatever is opened."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from recap.checkpoint import Checkpoint
+from tests.app.app_driver import check_calm, open_view, point_app_at
+
+
+def test_no_view_leaves_anything(
+    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a file nor a folder: records, rankers, pictures, runs and predictions are looked for and not made."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=True)
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    token = Checkpoint.load(city_checkpoint).hash[:12]
+    for view, params in (
+        ("overview", {}),
+        ("compare", {"a": "evidence", "b": token}),
+        ("explain", {"case": "1"}),
+        ("cases", {}),
+        ("runs", {}),
+    ):
+        app = open_view(view, **params)
+        check_calm(app)
+        assert not (tmp_path / "home").exists(), view
