@@ -13,7 +13,7 @@ from rich.table import Table
 from analysis.formatting import rank_number, times
 from app.cli.app import start_app
 from app.cli.console import JsonFlag, console, print_json, progress_console
-from app.cli.long_tail import BaselineOption, CheckpointArgument, DataOption, EtaOption, open_records
+from app.cli.long_tail import BaselineOption, CheckpointArgument, DataOption, EtaOption, OpenedRecords, open_records
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, check_manner, write_shared
 from app.cli.sharing import share as share_page
 from recap import columns as c
@@ -73,10 +73,13 @@ def find(
     from analysis.records.case_filters import CAUSES, filter_cases
     from app.cli.causes import removals
 
-    opened, _, records, records_of = open_records(data, checkpoint, baseline)
+    read = open_records(data, checkpoint, baseline)
+    opened, records = read.dataset, read.records
     names = [name.strip() for name in show.split(",") if name.strip()]
-    removed = removals(checkpoint, data) if checkpoint is not None and set(names) & set(CAUSES) else None
-    found = filter_cases(records, records_of("markov"), names, k=k, eta=eta, removals=removed)
+    removed = None
+    if read.checkpoint is not None and set(names) & set(CAUSES):
+        removed = removals(read.checkpoint, opened, read.bundle)
+    found = filter_cases(records, read.records_of("markov"), names, k=k, eta=eta, removals=removed)
     if as_json:
         print_json({"show": names, "k": k, "eta": eta, "n": len(found), "of": len(records), "cases": found.tolist()})
         return
@@ -103,7 +106,8 @@ def recipes(
     from analysis.cases.recipes import find as find_recipe
     from analysis.cases.recipes import find_all
 
-    opened, tables = _tables(data, checkpoint, baseline, against, k)
+    read = open_records(data, checkpoint, baseline)
+    opened, tables = read.dataset, _tables(read, baseline, against, k)
     found = find_all(tables, first=limit) if recipe is None else {recipe: find_recipe(tables, recipe, first=limit)}
     if as_json:
         entries = [
@@ -357,31 +361,23 @@ def link_of_first(data: Path | None, checkpoint: Path | None) -> dict[str, str]:
     return {"source": sources[0].token, **link_hashes(sources[0].dataset_hash, sources[0].checkpoint_hash)}
 
 
-def _tables(
-    data: Path, checkpoint: Path | None, baseline: str | None, against: list[str] | None, k: int
-) -> "tuple[Any, RecipeTables]":
-    """The opened dataset, and what recipes search: removals where they are kept, as in the app."""
+def _tables(read: OpenedRecords, baseline: str | None, against: list[str] | None, k: int) -> "RecipeTables":
+    """What recipes search: removals where they are kept, as in the app."""
     from analysis.cases.recipes import RecipeTables
-    from analysis.records.causes import kept_removals
     from analysis.records.evaluation_records import records_key
     from analysis.records.loaded_dataset import MODEL_LABELS
     from recap.baselines import BASELINES, EVIDENCE
-    from recap.checkpoint import Checkpoint
 
-    opened, _, records, records_of = open_records(data, checkpoint, baseline)
-    kept = [name for name in BASELINES if records_key(opened.dataset.hash, name).is_kept(data.parent)]
+    dataset = read.dataset.dataset
+    kept = [name for name in BASELINES if records_key(dataset.hash, name).is_kept(read.bundle)]
     names = list(dict.fromkeys([*(against or ["count_plus_markov", "markov"]), *kept]))
     unknown = [name for name in names if name not in BASELINES]
     if unknown:
         raise ConfigError(f"unknown ranker {unknown[0]!r}; choose from {', '.join(BASELINES)}")
-    removed = None
-    if checkpoint is not None:
-        digest = Checkpoint.load(checkpoint).hash
-        removed = kept_removals(opened.dataset.hash, digest, rows=len(records), bundle=data.parent)
-    others = {MODEL_LABELS[name]: records_of(name) for name in names if name != baseline}
-    train_checkins = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    others = {MODEL_LABELS[name]: read.records_of(name) for name in names if name != baseline}
+    train_checkins = dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_share = baseline is None or baseline == EVIDENCE
-    return opened, RecipeTables(records, train_checkins, others, removed, probabilistic=is_share, k=k)
+    return RecipeTables(read.records, train_checkins, others, read.kept_removals(), probabilistic=is_share, k=k)
 
 
 def _shelf() -> "Shelf":

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from analysis.records.loaded_dataset import LoadedDataset
+    from recap.checkpoint import Checkpoint
+
 commands = typer.Typer()
 
 CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
@@ -43,10 +46,13 @@ def causes(
     """Show what finds cases: found at K with a source of evidence, lost without it. Made once, resumable."""
     from analysis.records.accuracy import is_hit
     from analysis.records.causes import count_causes, recovered_by
+    from analysis.records.loaded_dataset import LoadedDataset
     from analysis.records.score_rows import SOURCE_LABELS, SOURCES
+    from recap.checkpoint import Checkpoint
     from recap.errors import RecapError
 
-    table = removals(checkpoint, data)
+    trained, opened = Checkpoint.load(checkpoint), LoadedDataset.load(data)
+    table = removals(trained, opened, data.parent)
     if out is not None:
         try:
             table.to_csv(out, index=False)
@@ -74,7 +80,7 @@ def causes(
         console.print(", ".join(map(str, found)) if found else "No case: take another source or another K.")
         return
     if by_evidence:
-        _print_cohorts(table, data, k, as_json=as_json)
+        _print_cohorts(table, opened, k, as_json=as_json)
         return
     counts = count_causes(table, k)
     if as_json:
@@ -90,11 +96,10 @@ def causes(
     console.print(shown)
 
 
-def _print_cohorts(table: "pd.DataFrame", data: Path, k: int, *, as_json: bool) -> None:
+def _print_cohorts(table: "pd.DataFrame", opened: "LoadedDataset", k: int, *, as_json: bool) -> None:
     from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
-    from analysis.records.loaded_dataset import LoadedDataset
 
-    cohorts = causes_by_evidence(LoadedDataset.load(data).cases, table, k)
+    cohorts = causes_by_evidence(opened.cases, table, k)
     if as_json:
         print_json({"k": k, "n": int(cohorts["n"].sum()), "cohorts": cohorts.to_dict(orient="records")})
         return
@@ -110,22 +115,27 @@ def _print_cohorts(table: "pd.DataFrame", data: Path, k: int, *, as_json: bool) 
     console.print(shown)
 
 
-def removals(checkpoint: Path, data: Path) -> "pd.DataFrame":
-    """The removal table of a checkpoint, made with a progress line where it is not kept yet."""
+def removals(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
+    """The removal table of a checkpoint, made with a progress line where it is not kept yet.
+
+    Args:
+        bundle: the folder beside the dataset, which may have come with it.
+
+    Raises:
+        VocabularyError: another dataset.
+    """
     from analysis.records.causes import removal_table
-    from recap.checkpoint import Checkpoint
-    from recap.data.dataset import Dataset
     from recap.predictor import Predictor
 
-    opened, dataset = Checkpoint.load(checkpoint), Dataset.load(data)
-    opened.check_dataset(dataset)
+    dataset = opened.dataset
+    checkpoint.check_dataset(dataset)
     with progress_line("Taking each source away") as report:
         return removal_table(
             dataset.hash,
-            opened.hash,
-            lambda: Predictor(opened, dataset),
+            checkpoint.hash,
+            lambda: Predictor(checkpoint, dataset),
             rows=len(dataset.cases(c.TEST)),
-            bundle=data.parent,
+            bundle=bundle,
             progress=report,
         )
 

@@ -229,12 +229,13 @@ def misses(
     )
     from analysis.records.loaded_dataset import LoadedDataset
     from app.cli.causes import removals
+    from recap.checkpoint import Checkpoint
     from recap.storage.atomic import new_file
 
     if exact and out is None:
         raise ConfigError("--exact is about the written table; give --out FILE")
-    table = removals(checkpoint, data)
-    opened = LoadedDataset.load(data)
+    trained, opened = Checkpoint.load(checkpoint), LoadedDataset.load(data)
+    table = removals(trained, opened, data.parent)
     described = describe_misses(opened.dataset, opened.cases, table)
     labels = label_misses(described, k)
     negative = negative_gate_share(table)

@@ -1,5 +1,6 @@
 """Commands around many cases: overview, long-tail. Their numbers are the app's, from the same functions."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,9 @@ from recap.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.records.loaded_dataset import LoadedDataset
+    from recap.checkpoint import Checkpoint
 
 commands = typer.Typer()
 
@@ -38,21 +42,17 @@ def overview(
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
     from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers
-    from analysis.records.causes import kept_removals
     from analysis.records.evaluation_records import models_beside
     from analysis.records.notable_cases import describe_absent, notable_cases
-    from recap.checkpoint import Checkpoint
 
-    opened, label, records, records_of = open_records(data, checkpoint, baseline)
-    rivals = [name for name in models_beside(opened.dataset.hash, data.parent) if name != baseline]
-    models = {label: records} | {_label(name): records_of(name) for name in rivals}
+    read = open_records(data, checkpoint, baseline)
+    opened = read.dataset
+    rivals = [name for name in models_beside(opened.dataset.hash, read.bundle) if name != baseline]
+    models = {read.label: read.records} | {_label(name): read.records_of(name) for name in rivals}
     groups = accuracy_by_group(models, metric, eta=eta)
     distribution = transition_distribution(opened.cases)
-    removed = None
-    if checkpoint is not None:  # where they were made or shipped, as the app's Overview shows them
-        name = Checkpoint.load(checkpoint).hash
-        removed = kept_removals(opened.dataset.hash, name, rows=len(records), bundle=data.parent)
-    notable = notable_cases(opened, records, records_of("markov"), removed)
+    removed = read.kept_removals()
+    notable = notable_cases(opened, read.records, read.records_of("markov"), removed)
     over_pairs, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
     payload = {
         "metric": metric,
@@ -105,8 +105,8 @@ def long_tail(
     from analysis.long_tail.lift import evidence_lift
     from recap.dataset_statistics import hop_statistics
 
-    opened, label, records, records_of = open_records(data, checkpoint, baseline)
-    beside = records_of(reference)
+    read = open_records(data, checkpoint, baseline)
+    opened, label, records, beside = read.dataset, read.label, read.records, read.records_of(reference)
     options: Any = {"unit": unit, "reference": beside}
     tables = {
         "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, **options),
@@ -126,28 +126,67 @@ def long_tail(
         console.print(frame_table(name.replace("_", " ") + over, table))
 
 
-def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> Any:
-    """The opened dataset, the model's label and records, and a function that gives a baseline's records by name."""
-    from analysis.records.evaluation_records import evaluation_records
+@dataclass(frozen=True, eq=False)
+class OpenedRecords:
+    """A dataset folder with the records of one model, each read once.
+
+    Attributes:
+        dataset: the dataset.
+        bundle: the folder beside it, which may have come with records.
+        label: what people read of the model.
+        records: the model's, one row per test case.
+        checkpoint: of a trained model; None of a baseline.
+    """
+
+    dataset: "LoadedDataset"
+    bundle: Path
+    label: str
+    records: "pd.DataFrame"
+    checkpoint: "Checkpoint | None" = None
+
+    def records_of(self, baseline: str) -> "pd.DataFrame":
+        """A baseline's records by name."""
+        return _records_of(baseline, self.dataset, self.bundle)
+
+    def kept_removals(self) -> "pd.DataFrame | None":
+        """A checkpoint's removals where they were made or shipped, as the app shows them; None without."""
+        from analysis.records.causes import kept_removals
+
+        if self.checkpoint is None:
+            return None
+        digests = self.dataset.dataset.hash, self.checkpoint.hash
+        return kept_removals(*digests, rows=len(self.records), bundle=self.bundle)
+
+
+def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> OpenedRecords:
+    """The dataset with the model's records, read from the bundle or the user's cache, else ranked.
+
+    Raises:
+        ConfigError: both a checkpoint and a baseline, or neither.
+        VocabularyError: a checkpoint of another dataset.
+    """
+    from analysis.compare.scorers import of_checkpoint
     from analysis.records.loaded_dataset import LoadedDataset
-    from analysis.records.named_scorer import NamedScorer
     from recap.checkpoint import Checkpoint
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
-    opened = LoadedDataset.load(data)
-
-    def records_of(name: str) -> "pd.DataFrame":
-        with progress_console.status(f"Ranking every case by {name}"):
-            return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened), bundle=data.parent)
-
+    opened, bundle = LoadedDataset.load(data), data.parent
     if baseline is not None:
-        return opened, _label(baseline), records_of(baseline), records_of
+        return OpenedRecords(opened, bundle, _label(baseline), _records_of(baseline, opened, bundle))
     assert checkpoint is not None
     loaded = Checkpoint.load(checkpoint)
     with progress_console.status("Ranking every case"):
-        records = evaluation_records(opened, loaded.hash, lambda: NamedScorer.of_checkpoint(loaded, opened))
-    return opened, loaded.label, records, records_of
+        records = of_checkpoint(loaded, opened, bundle=bundle).records()
+    return OpenedRecords(opened, bundle, loaded.label, records, loaded)
+
+
+def _records_of(baseline: str, opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
+    from analysis.records.evaluation_records import evaluation_records
+    from analysis.records.named_scorer import NamedScorer
+
+    with progress_console.status(f"Ranking every case by {baseline}"):
+        return evaluation_records(opened, baseline, lambda: NamedScorer.of_baseline(baseline, opened), bundle=bundle)
 
 
 def _label(name: str) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.baselines.building import build_baseline
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.graph import TransitionGraph
@@ -17,6 +18,7 @@ from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
 
+BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 PLACES = [f"p{number:02}" for number in range(60)]
 
 
@@ -32,6 +34,15 @@ def street() -> pd.DataFrame:
     raw = raw_table(rows)
     raw[c.LATITUDE], raw[c.LONGITUDE] = 40 + 0.01 * raw[c.POI_ID].cat.codes, -74.0
     return raw.assign(**{c.SPLIT: np.array(splits, np.int8)})
+
+
+def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundled checkpoint is not ranked anew: no records of it are put into an empty cache."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    words = (BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
+    assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
+    made = [path.name for path in tmp_path.rglob("*.parquet")]
+    assert not [name for name in made if Checkpoint.load(BUNDLE / "checkpoint").hash[:24] in name], made
 
 
 def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
