@@ -12,7 +12,7 @@ from rich.table import Table
 from analysis.formatting import rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from recap import columns as c
-from recap.errors import CaseError
+from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,10 @@ def causes(
     by_evidence: Annotated[
         bool, typer.Option("--by-evidence", help="Tail cases by where the true place lies, and what finds them.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Also write the whole table, one row per test case, as CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write one row per test case as CSV, without numbers of cases and places.")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="With --out: as recorded, which the file says.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what finds cases: found at K with a source of evidence, lost without it. Made once, resumable."""
@@ -49,18 +52,21 @@ def causes(
     from analysis.records.loaded_dataset import LoadedDataset
     from analysis.records.score_rows import SOURCE_LABELS, SOURCES
     from recap.checkpoint import Checkpoint
-    from recap.errors import RecapError
 
+    if exact and out is None:
+        raise ConfigError("--exact is about the written table; give --out FILE")
     trained, opened = Checkpoint.load(checkpoint), LoadedDataset.load(data)
     table = removals(trained, opened, data.parent)
+    if case is not None and not 0 <= case < len(table):
+        raise CaseError(f"there is no test case {case}; this dataset has cases 0 to {len(table) - 1}")
+    recovered = None if source is None else recovered_by(table, source, k)
     if out is not None:
-        try:
-            table.to_csv(out, index=False)
-        except OSError as error:
-            raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
+        from analysis.sharing.tables import share_table, to_csv
+        from recap.storage.atomic import new_file
+
+        with new_file(out) as temporary:
+            temporary.write_bytes(to_csv(share_table(table, opened, exact=exact)))
     if case is not None:
-        if not 0 <= case < len(table):
-            raise CaseError(f"there is no test case {case}; this dataset has cases 0 to {len(table) - 1}")
         row = table.iloc[case]
         without = {name: _rank(row[f"without_{name}"]) for name in SOURCES}
         if as_json:
@@ -71,8 +77,8 @@ def causes(
             if rank is not None:
                 console.print(f"  without {SOURCE_LABELS[name]}: {rank_number(rank)}")
         return
-    if source is not None:
-        found = table.loc[recovered_by(table, source, k), c.CASE].astype(int).tolist()
+    if recovered is not None:
+        found = table.loc[recovered, c.CASE].astype(int).tolist()
         if as_json:
             print_json({"k": k, "source": source, "n": len(found), "of": len(table), "cases": found})
             return

@@ -45,6 +45,7 @@ def sanity(
     from recap.device import choose_device
     from recap.errors import RecapError
     from recap.predictor import Predictor
+    from recap.storage.atomic import write_text
 
     opened, dataset, chosen = Checkpoint.load(checkpoint), Dataset.load(data), choose_device(device)
     predictor = Predictor(opened, dataset)
@@ -61,10 +62,7 @@ def sanity(
     with suppress(RecapError):  # a cache that cannot be written is done without
         keep_reliability(result.reliability, key.cached(), key)
     if out is not None:
-        try:
-            out.write_text(sanity_markdown(result), encoding="utf-8")
-        except OSError as error:
-            raise RecapError(f"writing {out} failed: {error.strerror or error}") from error
+        write_text(out, sanity_markdown(result))
     if as_json:
         print_json(result.model_dump(mode="json"))
         return

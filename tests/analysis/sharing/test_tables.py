@@ -31,6 +31,8 @@ def table(name: str) -> pd.DataFrame:
         return kept("every_step").head(50)
     if name == "misses --out":
         return describe_misses(opened().dataset, opened().cases, kept("removals"))
+    if name == "causes --out":
+        return kept("removals")
     if name == "Stops":
         return read_trajectory(opened(), CASE).stops
     if name == "Without":
@@ -43,7 +45,7 @@ def table(name: str) -> pd.DataFrame:
 
 
 TABLES = (
-    *("Evaluation records", "records with lists", "misses --out", "Stops", "Without", "Ledger"),
+    *("Evaluation records", "records with lists", "misses --out", "causes --out", "Stops", "Without", "Ledger"),
     *("Predictions", "Two-hop paths"),
 )
 

@@ -26,10 +26,11 @@ def test_causes_in_json_and_words(city_checkpoint: Path, city_folder: Path, tmp_
     assert all(card["rank"] <= 20 < card["rank_without"] for card in cards["notable"] if card["kind"] != "missed")
     text = recap_here("causes", city_checkpoint, "--data", city_folder)
     assert text.returncode == 0 and "not in this model" in text.stdout
-    assert_refused(
-        recap_here("causes", city_checkpoint, "--data", city_folder, "--source", "luck"), "unknown source of evidence"
-    )
-    assert_refused(recap_here("causes", city_checkpoint, "--data", city_folder, "--case", 9999), "no test case 9999")
+    before, words = out.read_bytes(), ("causes", city_checkpoint, "--data", city_folder, "--out", out)
+    assert_refused(recap_here(*words, "--source", "luck"), "unknown source of evidence")
+    assert_refused(recap_here(*words, "--case", 9999), "no test case 9999")
+    assert out.read_bytes() == before, "what is refused writes nothing"
+    assert_refused(recap_here(*words[:-1], tmp_path / "none" / "t.csv"), "nothing was kept")
 
 
 def test_sanity_in_json_words_and_a_card(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
@@ -42,6 +43,8 @@ def test_sanity_in_json_words_and_a_card(city_checkpoint: Path, city_folder: Pat
     text = recap_here("sanity", city_checkpoint, "--data", city_folder, "--cases", 2)
     assert text.returncode == 0 and "Does it hold?" in text.stdout
     assert_refused(recap_here("sanity", city_checkpoint, "--data", city_folder, "--train-seeds", 1), "train-seeds")
+    words = ("sanity", city_checkpoint, "--data", city_folder, "--cases", 2, "--out", tmp_path / "none" / "card.md")
+    assert_refused(recap_here(*words), "nothing was kept")
 
 
 def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:

@@ -86,15 +86,18 @@ def test_options_that_mean_nothing_are_refused(
     assert result.returncode == 2 and result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
-def test_misses_leave_numbers_out(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["misses", "causes"])
+def test_tables_of_cases_leave_numbers_out(
+    command: str, city_checkpoint: Path, city_folder: Path, tmp_path: Path
+) -> None:
     """No case number or place index by default; with --exact both, and a column that says so."""
     shared, exact = tmp_path / "shared.csv", tmp_path / "exact.csv"
     for out, options in ((shared, ()), (exact, ("--exact",))):
-        assert recap_here("misses", city_checkpoint, "--data", city_folder, "--out", out, *options).returncode == 0
+        assert recap_here(command, city_checkpoint, "--data", city_folder, "--out", out, *options).returncode == 0
     heads = [out.read_text().splitlines()[0].split(",") for out in (shared, exact)]
     assert "case" not in heads[0] and "case" in heads[1] and heads[0][-1] == heads[1][-1] == "privacy"
     assert "exact: as recorded" in exact.read_text() and "exact: as recorded" not in shared.read_text()
-    refused = recap_here("misses", city_checkpoint, "--data", city_folder, "--exact")
+    refused = recap_here(command, city_checkpoint, "--data", city_folder, "--exact")
     assert refused.returncode == 2 and "--out" in refused.stderr
 
 
