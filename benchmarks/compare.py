@@ -74,7 +74,7 @@ def main() -> None:
         for (a, b), metric in zip(pairs, itertools.cycle(METRICS), strict=False)
     ]
     lists = [
-        seconds(lambda a=a, b=b, cell=cell: listed_cases(a, b, cell_mask(a, b, 20, cell)))  # type: ignore[misc]
+        seconds(lambda a=a, b=b, cell=cell: listed_cases(a, b, cell_mask(a, b, 20, cell, np.ones(1))))  # type: ignore[misc]
         for (a, b), cell in zip(pairs, itertools.cycle(CELLS), strict=False)
     ]
     told = {
