@@ -123,7 +123,7 @@ class Bench:
         if "seq" in settings["kind"]:
             data.suffix, val.suffix = self.suffix_of(self.fit), self.suffix_of(self.val)
         if settings.get("base") == "others":
-            data.base_C, val.base_C = (torch.from_numpy(cases.base_others_C) for cases in (self.fit, self.val))
+            data.base_C, val.base_C = (torch.from_numpy(cases.base_others_C).float() for cases in (self.fit, self.val))
         total, losses, models = np.zeros(len(self.val.case_C), np.float32), [], []
         for seed in range(settings.get("seeds", 1)):
             model = fit(settings["kind"], data, seed=seed, **options)
