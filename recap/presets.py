@@ -11,7 +11,7 @@ from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, Trai
 
 DATA_PRESETS: Final = ("nyc", "tky", "ca", "default", "nyc_paper")
 DEFAULT_PRESET: Final = "recap_weighed"
-"""What is trained where no preset is named: the best single ranker on NYC validation (docs/results.md)."""
+"""What is trained where no preset is named: the best preset on NYC validation (docs/results.md)."""
 
 
 def data_preset(name: str) -> DataConfig:
