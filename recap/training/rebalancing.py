@@ -42,7 +42,7 @@ from recap.storage.artifacts import new_folder
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
 
 MOST_CASES: Final = 4_096
-"""Validation cases drawn where there are more: six numbers are fitted."""
+"""Validation cases drawn where there are more: five numbers are fitted."""
 _MOST_SCORES: Final = 4_000_000
 """Of one batch: cases times places."""
 _ITERATIONS: Final = 40
