@@ -109,6 +109,11 @@ class CheckpointManifest(Config):
             raise ValueError("an epoch of RECAP needs its stage")
         return self
 
+    @property
+    def rebalanced_on(self) -> str | None:
+        """Whose validation cases it was rebalanced on, None as trained; seeds of one model agree here too."""
+        return None if self.rebalanced is None else self.rebalanced.protocol
+
     @classmethod
     def of(
         cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult

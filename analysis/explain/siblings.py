@@ -41,8 +41,9 @@ def train_siblings(checkpoint: Checkpoint, dataset: Dataset, seeds: int, device:
     """Train siblings until there are so many seeds, the checkpoint's own among them; a training cut off goes on.
 
     Raises:
-        ConfigError: fewer than two seeds.
+        ConfigError: fewer than two seeds, or a rebalanced checkpoint.
     """
+    _check_as_trained(checkpoint)
     if seeds < 2:
         raise ConfigError(f"--train-seeds counts the checkpoint's own seed too: at least 2, got {seeds}")
     own = checkpoint.manifest.train.seed
@@ -98,7 +99,12 @@ def _pieces_of(sibling: Checkpoint, dataset: Dataset) -> Callable[[int, int], pd
 
 
 def train_on_permuted_labels(checkpoint: Checkpoint, dataset: Dataset, device: torch.device, log: Log) -> Predictor:
-    """The same configuration trained where every training check-in got the place of another, scoring the real cases."""
+    """The same configuration trained where every training check-in got the place of another, scoring the real cases.
+
+    Raises:
+        ConfigError: a rebalanced checkpoint.
+    """
+    _check_as_trained(checkpoint)
     folder = siblings_folder(checkpoint) / _PERMUTED_LABELS
     config = checkpoint.recap_training
     if not (folder / SUMS).is_file():
@@ -123,3 +129,12 @@ def permute_labels(dataset: Dataset, seed: int) -> Dataset:
     checkins[c.POI] = place
     digest = hash_tables(checkins, dataset.pois, dataset.users)
     return replace(dataset, checkins=checkins, manifest=dataset.manifest.model_copy(update={"dataset_hash": digest}))
+
+
+def _check_as_trained(checkpoint: Checkpoint) -> None:
+    """What training alone makes is not what a rebalanced checkpoint is."""
+    if checkpoint.manifest.rebalanced_on is not None:
+        raise ConfigError(
+            f"{checkpoint.folder.name} was rebalanced after training, which its siblings would not be: name the "
+            "checkpoint it was made from"
+        )

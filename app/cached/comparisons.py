@@ -248,10 +248,14 @@ def _siblings(sources: list[Source]) -> list[list[Source]]:
 
 
 def _training(source: Source) -> dict[str, Any] | None:
+    """What two checkpoints must share to be one model; None where it cannot be read."""
     assert source.checkpoint_folder is not None
     try:
         manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
     except (OSError, ValueError):
         return None
     train = manifest.get("train") if isinstance(manifest, dict) else None
-    return dict(train) if isinstance(train, dict) else None
+    if not isinstance(train, dict):
+        return None
+    rebalanced = manifest.get("rebalanced") or {}
+    return {**train, "rebalanced_on": rebalanced.get("protocol")}

@@ -6,6 +6,7 @@ prior's weights and time scale (Eq. 9), fitted together on cases that trained no
 weight stays.
 """
 
+import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -186,9 +187,7 @@ def prior_numbers(tensors: Mapping[str, Tensor]) -> dict[str, float]:
     """The prior's weights times its scale, and its time scale in check-ins, from a checkpoint's tensors."""
     named = {name.removeprefix(_PRIOR): float(value) for name, value in tensors.items() if name.startswith(_PRIOR)}
     scale, log_steps = named.pop("scale"), named.pop("log_recency_steps")
-    return {name: scale * value for name, value in named.items()} | {
-        "recency_steps": float(torch.tensor(log_steps).exp())
-    }
+    return {name: scale * value for name, value in named.items()} | {"recency_steps": math.exp(log_steps)}
 
 
 def _check_balance(checkpoint: Checkpoint) -> None:

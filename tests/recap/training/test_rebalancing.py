@@ -1,13 +1,18 @@
 """Core and prior weighed anew: only the promised numbers move, to where the loss is least; the rest is refused."""
 
+import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from analysis.compare.scorers import is_sibling
+from analysis.explain.siblings import train_on_permuted_labels, train_siblings
+from app.cached.comparisons import _siblings
 from recap import columns as c
-from recap.checkpoint import WEIGHTS, Checkpoint
+from recap.checkpoint import WEIGHTS, Checkpoint, CheckpointManifest
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError, VocabularyError
 from recap.evaluation.evaluate import evaluate
@@ -116,6 +121,30 @@ def test_the_app_says_so(pair: tuple[Checkpoint, Checkpoint]) -> None:
 
     before, after = (_parts(checkpoint) for checkpoint in pair)
     assert after.pop("Core and prior").startswith("weighed anew on") and after == before
+
+
+def test_it_is_no_seed_of_the_training(pair: tuple[Checkpoint, Checkpoint], tmp_path: Path) -> None:
+    """With another seed it is not among the plain ones' seeds, nor they among its own, and it trains no siblings."""
+    before, after = pair
+    folders = []
+    for number, checkpoint in enumerate((before, before, after, after)):
+        folders.append(tmp_path / f"{number}")
+        folders[-1].mkdir()
+        values = json.loads((checkpoint.folder / "checkpoint.json").read_text())
+        values["train"]["seed"] += number
+        (folders[-1] / "checkpoint.json").write_text(json.dumps(values))
+    opened = [
+        Checkpoint(folder, CheckpointManifest.parse(json.loads((folder / "checkpoint.json").read_text())), folder.name)
+        for folder in folders
+    ]
+    found = [(a.folder.name, b.folder.name) for a in opened for b in opened if is_sibling(a, b)]
+    assert found == [("0", "1"), ("1", "0"), ("2", "3"), ("3", "2")]
+    groups = _siblings([SimpleNamespace(checkpoint_folder=folder) for folder in folders])  # type: ignore[misc]
+    assert [[item.checkpoint_folder.name for item in group] for group in groups] == [["0", "1"], ["2", "3"]]  # type: ignore[union-attr]
+    with pytest.raises(ConfigError, match="rebalanced after training"):
+        train_siblings(after, small_city(), 2, CPU, print)
+    with pytest.raises(ConfigError, match="rebalanced after training"):
+        train_on_permuted_labels(after, small_city(), CPU, print)
 
 
 def test_what_cannot_be_rebalanced(pair: tuple[Checkpoint, Checkpoint], tmp_path: Path) -> None:
