@@ -96,6 +96,12 @@ class OptimiserConfig(Config):
     weighing_penalty: float | None = Field(
         None, ge=0, description="L2 penalty on these where they have a learning rate of their own; none: 0."
     )
+    weighing_decay: float | None = Field(
+        None,
+        ge=0,
+        description="Weight decay beside the gradient (AdamW's) on these instead, but for what reads h_t as a weight; "
+        "none: the penalty.",
+    )
     schedule: Literal["cosine"] | None = Field(
         None, description="cosine: learning rates fall to 0, step by step; none: they stay."
     )

@@ -133,9 +133,7 @@ def _evidence_rows(edited_case: EditedCase, contexts: list[Counterfactual], poi:
     chosen = ("hour_and_weekday", "own_transitions", "others_transitions", "two_hop_addends", "distance")
     weight = dict(zip(terms.names, values.weight_BF[0].tolist(), strict=True))
     known = float((edited_case.variant.history.poi_H[:-1] == poi).any())
-    popularity_P = torch.log1p(
-        torch.tensor(predictor.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64), dtype=torch.float64)
-    )
+    popularity_P = values.evidence.dense["popularity"].double().reshape(-1, predictor.dataset.num_pois)[0]
     generator = torch.Generator().manual_seed(poi)
     others_N = popularity_P[torch.randint(len(popularity_P), (len(contexts) - 1,), generator=generator)]
     slope = weight["popularity"] + known * weight["known_popularity"]

@@ -21,7 +21,7 @@ _WHOSE: Final = {
     "own_visits": "This walker's own check-ins.",
     "hour_and_weekday": "This walker's own check-ins.",
     "own_transitions": "This walker's own steps.",
-    "popularity": "All training check-ins.",
+    "popularity": "Training check-ins of all people; a model may leave this walker's own out.",
     "distance": "No trips: where places lie.",
 }
 

@@ -95,6 +95,13 @@ class WeighingConfig(Config):
         None,
         description="Hidden units of a small network that reads a candidate's clues together; none leaves it out.",
     )
+    layers: PositiveInt | None = Field(None, description="Hidden layers of that network; none: one.")
+    scaled: bool | None = Field(
+        None, description="Whether the network reads clues in units of their deviations in training; none: as they are."
+    )
+    state_numbers: PositiveInt | None = Field(
+        None, description="How many numbers made of h_t the network reads beside the clues; none leaves them out."
+    )
 
 
 class EvidenceConfig(Config):
@@ -123,6 +130,9 @@ class EvidenceConfig(Config):
     weighing: WeighingConfig | None = Field(
         None, description="For models: weights that depend on the step; none keeps one weight for all steps."
     )
+    others_popularity: bool | None = Field(
+        None, description="For models: popularity counts the check-ins of other users alone; none: everyone's."
+    )
 
     @model_validator(mode="after")
     def _each_scale_once(self) -> Self:
@@ -134,7 +144,9 @@ class EvidenceConfig(Config):
     @property
     def log_linear(self) -> "EvidenceConfig":
         """What the evidence ranker fits, and a model's weights start from; further features start at 0."""
-        return self.model_copy(update={"habits": None, "surroundings": None, "weighing": None})
+        return self.model_copy(
+            update={"habits": None, "surroundings": None, "weighing": None, "others_popularity": None}
+        )
 
     @property
     def surrounding_features(self) -> tuple[str, ...]:

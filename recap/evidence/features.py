@@ -19,6 +19,7 @@ from recap.evidence.habits import habit_counts, regularity
 from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.past import PastRows, days_between, is_weekend, same_hour
 from recap.evidence.places import PlaceAttributes
+from recap.evidence.popularity import OthersCheckins
 from recap.evidence.surroundings import Surroundings
 from recap.graph import TransitionGraph
 from recap.history import local_weekday
@@ -42,6 +43,11 @@ class Evidence:
     dense: dict[str, Tensor]
 
 
+def dense_at(value: Tensor, case_C: Tensor, poi_C: Tensor) -> Tensor:
+    """A feature of every POI, (B, P) or (P,), at candidates."""
+    return value[poi_C] if value.dim() == 1 else value[case_C, poi_C]
+
+
 @dataclass(frozen=True, eq=False)
 class EvidenceFeatures:
     """Computes `Evidence` for any batch of cases of one dataset's vocabulary."""
@@ -50,6 +56,7 @@ class EvidenceFeatures:
     others: OtherUsers
     places: PlaceAttributes
     surroundings: Surroundings | None = None
+    others_checkins: OthersCheckins | None = None
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph, config: EvidenceConfig) -> "EvidenceFeatures":
@@ -57,11 +64,16 @@ class EvidenceFeatures:
         surroundings = None
         if config.surroundings is not None:
             surroundings = Surroundings.from_dataset(dataset, config.surroundings)
-        return cls(config, OtherUsers.from_dataset(dataset, graph), PlaceAttributes.from_dataset(dataset), surroundings)
+        others_checkins = OthersCheckins.from_dataset(dataset) if config.others_popularity else None
+        others, places = OtherUsers.from_dataset(dataset, graph), PlaceAttributes.from_dataset(dataset)
+        return cls(config, others, places, surroundings, others_checkins)
 
     def to(self, device: torch.device | str) -> "EvidenceFeatures":
         """The same features computed on another device."""
-        return EvidenceFeatures(self.config, self.others.to(device), self.places.to(device), self.surroundings)
+        others_checkins = None if self.others_checkins is None else self.others_checkins.to(device)
+        return EvidenceFeatures(
+            self.config, self.others.to(device), self.places.to(device), self.surroundings, others_checkins
+        )
 
     def dense_of(self, source_B: Tensor, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
         """Features of every POI given the source alone, by name in the order of `DENSE_FEATURES`."""
@@ -87,10 +99,12 @@ class EvidenceFeatures:
         others_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_C.device)
         others_C[slot_E] = count_E.double()
         dense = self.dense_of(source_B, dense_dtype)
+        if self.others_checkins is not None:
+            dense["popularity"] = self.others_checkins.of(batch.user_B, dense_dtype).log1p_()
         values |= {
             "stay": (poi_C == source_B[case_C]).double(),
             "others_transitions": torch.log1p(others_C),
-            "known_popularity": values["known"] * dense["popularity"][poi_C].double(),
+            "known_popularity": values["known"] * dense_at(dense["popularity"], case_C, poi_C).double(),
             "known_distance": values["known"] * dense["distance"][case_C, poi_C].double(),
         }
         if self.surroundings is not None:

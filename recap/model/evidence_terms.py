@@ -4,7 +4,7 @@ Every term is linear in a named feature, and the two-hop term is a sum over the 
 visit habit or a path contributes is a number in the score and no counterfactual. A weight is one number for all steps.
 Where the configuration weighs by the step, a linear function of the step's pace and of h_t is added to it: the core
 says how much each clue counts now, and every term stays an addend. A small network may read a candidate's clues
-together; what it says is one more term, ``together``.
+together, and some numbers of h_t with them; what it says is one more term, ``together``.
 
 Shape suffixes: B cases, P POIs, C packed candidates, W two-step walks, F features, K cut walks, Z numbers of a step,
 D hidden features.
@@ -19,9 +19,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.evidence.config import DENSE_FEATURES, EvidenceConfig
-from recap.evidence.features import Evidence, EvidenceFeatures
+from recap.evidence.features import Evidence, EvidenceFeatures, dense_at
 from recap.evidence.steps import STEP_NUMBERS, step_numbers
 from recap.evidence.two_hop import TwoStepWalks, two_step_walks
+from recap.model.clue_network import ClueNetwork
 from recap.model.interventions import Interventions
 from recap.scores import CaseBatch
 
@@ -32,7 +33,6 @@ TOGETHER: Final = "together"
 """What the network says of a candidate's clues."""
 
 _TWO_HOP_UNITS: Final = 10.0
-_NETWORK_DROPOUT: Final = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class EvidenceTerms(nn.Module):
     Args:
         features: of the model's dataset; they hold no parameter.
         state_dim: size of h_t.
-        dropout: on h_t where it weighs the evidence.
+        dropout: on h_t where it is read.
     """
 
     def __init__(self, features: EvidenceFeatures, state_dim: int = 0, dropout: float = 0.0) -> None:
@@ -71,19 +71,21 @@ class EvidenceTerms(nn.Module):
         if weighing is not None and weighing.by_state:
             self.state_DF = nn.Parameter(torch.zeros(state_dim, len(self.names)))
         self._dropout = nn.Dropout(dropout)
-        self.network: nn.Sequential | None = None
+        self.network: ClueNetwork | None = None
+        self.reading: nn.Linear | None = None
         if weighing is not None and weighing.network is not None:
-            self.network = self._silent_network(weighing.network)
+            config, read = features.config, weighing.state_numbers or 0
+            self.network = ClueNetwork(
+                len(config.packed_features) + len(DENSE_FEATURES) + len(config.surrounding_features),
+                len(STEP_NUMBERS) + read,
+                weighing.network,
+                weighing.layers or 1,
+                scaled=bool(weighing.scaled),
+            )
+            if read:
+                self.reading = nn.Linear(state_dim, read)
             with torch.no_grad():
                 self.weight_F[self.names.index(TOGETHER)] = 1.0
-
-    def _silent_network(self, hidden: int) -> nn.Sequential:
-        config = self._features.config
-        clues = len(config.packed_features) + len(DENSE_FEATURES) + len(config.surrounding_features)
-        last = nn.Linear(hidden, 1, bias=False)
-        nn.init.zeros_(last.weight)
-        first = nn.Linear(clues + len(STEP_NUMBERS), hidden)
-        return nn.Sequential(first, nn.GELU(), nn.Dropout(_NETWORK_DROPOUT), last)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,10 +98,15 @@ class EvidenceTerms(nn.Module):
             for name, weight in weights.items():
                 self.weight_F[self.names.index(name)] = weight
 
+    def scale_by(self, batch: CaseBatch) -> None:
+        """Let the network, where it is to, read clues in units of their deviations over a batch's candidates."""
+        if self.network is not None:
+            self.network.scale_by(self._clues(self._features_on(batch).of(batch, None, self.weight_F.dtype)))
+
     @property
     def reads_state(self) -> bool:
-        """Whether h_t weighs the evidence."""
-        return self.state_DF is not None
+        """Whether h_t weighs the evidence or is read beside it."""
+        return self.state_DF is not None or self.reading is not None
 
     def values(
         self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None
@@ -107,35 +114,41 @@ class EvidenceTerms(nn.Module):
         """The features of a batch, with edited counts and cut walks where ``changes`` says so.
 
         Args:
-            state_BD: h_t, needed where it weighs the evidence.
+            state_BD: h_t, needed where `reads_state`.
         """
+        features = self._features_on(batch)
+        edits = None if changes is None else changes.edge_edits
+        walks = two_step_walks(features.others, batch.user_B, batch.source_B, edits)
+        if changes is not None and changes.cut_K3 is not None:
+            walks = without_walks(walks, changes.cut_K3, features.others.num_pois)
+        evidence = features.of(batch, edits, self.weight_F.dtype)
+        number_BZ = step_numbers(batch, features.config.burst_minutes).to(self.weight_F.dtype)
+        if state_BD is not None and self.reads_state:
+            state_BD = self._dropout(state_BD).to(self.weight_F.dtype)
+        if self.network is not None:
+            told_C1 = self.network(self._clues(evidence), self._numbers_read(number_BZ, state_BD), evidence.case_C)
+            packed_CF = torch.cat([evidence.packed_CF.to(self.weight_F.dtype), told_C1.to(self.weight_F.dtype)], 1)
+            evidence = replace(evidence, packed_CF=packed_CF)
+        return EvidenceValues(evidence, walks, self._weights_of(number_BZ, state_BD))
+
+    def _features_on(self, batch: CaseBatch) -> EvidenceFeatures:
         device = batch.row_B.device
         if self._features.others.start_P1.device != device:
             self._features = self._features.to(device)
-        edits = None if changes is None else changes.edge_edits
-        walks = two_step_walks(self._features.others, batch.user_B, batch.source_B, edits)
-        if changes is not None and changes.cut_K3 is not None:
-            walks = without_walks(walks, changes.cut_K3, self._features.others.num_pois)
-        evidence = self._features.of(batch, edits, self.weight_F.dtype)
-        number_BZ = step_numbers(batch, self._features.config.burst_minutes).to(self.weight_F.dtype)
-        if self.network is not None:
-            evidence = replace(evidence, packed_CF=self._with_network(self.network, evidence, number_BZ))
-        return EvidenceValues(evidence, walks, self._weights_of(number_BZ, state_BD))
+        return self._features
 
-    @staticmethod
-    def _with_network(network: nn.Sequential, evidence: Evidence, number_BZ: Tensor) -> Tensor:
-        """The packed features and what the network says of them, of those of every POI and of the step's numbers."""
-        packed_CF = evidence.packed_CF.to(number_BZ.dtype)
-        dense = [
-            value[evidence.poi_C] if value.dim() == 1 else value[evidence.case_C, evidence.poi_C]
-            for value in evidence.dense.values()
-        ]
-        everything_CF = torch.cat([packed_CF, torch.stack(dense, 1).to(number_BZ.dtype), number_BZ[evidence.case_C]], 1)
-        first, activation, dropout, last = network
-        hidden_CD = activation(first(everything_CF))
-        # One mask a case, as dropout has everywhere: processes that share a batch draw the same.
-        kept_BD = dropout(hidden_CD.new_ones(len(number_BZ), hidden_CD.shape[1]))
-        return torch.cat([packed_CF, last(hidden_CD * kept_BD[evidence.case_C])], 1)
+    def _clues(self, evidence: Evidence) -> Tensor:
+        """The packed features and those of every POI, of each candidate, (C, F)."""
+        dense = [dense_at(value, evidence.case_C, evidence.poi_C) for value in evidence.dense.values()]
+        dtype = self.weight_F.dtype
+        return torch.cat([evidence.packed_CF.to(dtype), torch.stack(dense, 1).to(dtype)], 1)
+
+    def _numbers_read(self, number_BZ: Tensor, state_BD: Tensor | None) -> Tensor:
+        """What the network reads of a step: its numbers, and those of h_t."""
+        if self.reading is None:
+            return number_BZ
+        assert state_BD is not None
+        return torch.cat([number_BZ, torch.tanh(self.reading(state_BD)).to(number_BZ.dtype)], 1)
 
     def _weights_of(self, number_BZ: Tensor, state_BD: Tensor | None) -> Tensor:
         weight_BF = self.weight_F.expand(len(number_BZ), -1)
@@ -144,12 +157,11 @@ class EvidenceTerms(nn.Module):
         if self.state_DF is not None:
             assert state_BD is not None
             # h_t is layer-normalised: of length 1 it moves the weights as slowly as a number of the step does.
-            unit_BD = self._dropout(state_BD).to(weight_BF.dtype) / sqrt(state_BD.shape[1])
-            weight_BF = weight_BF + unit_BD @ self.state_DF
+            weight_BF = weight_BF + (state_BD / sqrt(state_BD.shape[1])) @ self.state_DF
         return weight_BF
 
     def forward(self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None) -> Tensor:
-        """E_t(d) of every POI, (B, P); ``state_BD`` is h_t, needed where it weighs the evidence."""
+        """E_t(d) of every POI, (B, P); ``state_BD`` is h_t, needed where `reads_state`."""
         values = self.values(batch, changes, state_BD)
         total_BP = self.total(values)
         return total_BP if changes is None else self._intervene(total_BP, values, changes)
@@ -183,8 +195,7 @@ class EvidenceTerms(nn.Module):
         feature_BF = torch.zeros(len(poi_B), len(self.names), dtype=torch.float64, device=poi_B.device)
         for column, name in enumerate(self.names):
             if name in evidence.dense:
-                value = evidence.dense[name]
-                feature_BF[:, column] = value[poi_B] if value.dim() == 1 else value[index_B, poi_B]
+                feature_BF[:, column] = dense_at(evidence.dense[name], index_B, poi_B)
         here_W = walks.destination_W == poi_B[walks.case_W]
         two_hop_B = feature_BF.new_zeros(len(poi_B)).index_add(0, walks.case_W[here_W], walks.product_W[here_W])
         feature_BF[:, len(DENSE_FEATURES)] = _TWO_HOP_UNITS * two_hop_B

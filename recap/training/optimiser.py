@@ -24,8 +24,8 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
 
     ``prior`` holds the scalars of Eq. 9 and lambda_corr, ``evidence`` the weights of a model with evidence (both
     without weight decay), ``weighing`` and ``weighing_by_state`` what makes these depend on the step and on h_t where
-    that has a learning rate of its own, ``calibration`` the networks of Eqs. 10-12 and 23, ``backbone`` everything
-    else, E_poi included.
+    that has a learning rate of its own (the network and what it reads of h_t in the first), ``calibration`` the
+    networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi included.
     """
     prior = list(model.prior.parameters()) if model.prior is not None else []
     calibration = []
@@ -39,6 +39,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         by_state = [] if model.evidence.state_DF is None else [model.evidence.state_DF]
         alone = {id(model.evidence.weight_F), *map(id, by_state)}
         evidence, weighing = [model.evidence.weight_F], [p for p in evidence if id(p) not in alone]
+    decay = config.weighing_penalty if config.weighing_decay is None else config.weighing_decay
     tables = tables_of(model) if sparse else []
     taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *weighing, *by_state, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
@@ -57,7 +58,8 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
             "name": "weighing",
             "params": weighing,
             "base_lr": config.weighing_learning_rate,
-            "weight_decay": config.weighing_penalty or 0.0,
+            "weight_decay": decay or 0.0,
+            "decoupled_weight_decay": config.weighing_decay is not None,
         },
         {
             "name": "weighing_by_state",

@@ -86,9 +86,13 @@ class Trainer(TrainingLoop):
         return RecapScorer(model, self.stage(epoch))
 
     def _begin(self) -> None:
-        """Let evidence weights begin where the log-linear ranker ends."""
+        """Let evidence weights begin where the log-linear ranker ends; scale the clues that a network reads."""
         terms, config = self.model.evidence, self.config.model.evidence
-        if terms is None or config is None or not self.config.fit_evidence:
+        if terms is None or config is None:
+            return
+        apart = max(1, len(self.row_N) // self.config.batch_size)
+        terms.scale_by(CaseBatch(self.checkins, self.row_N[::apart][: self.config.batch_size]))
+        if not self.config.fit_evidence:
             return
         ranker_config = EvidenceRankerConfig(features=config.log_linear)
         ranker = EvidenceRanker.fit(self.dataset, self.graph, ranker_config, seed=self.config.seed)

@@ -40,8 +40,10 @@ def test_the_bundled_model_card_is_what_the_template_makes(name: str) -> None:
         "model.evidence.habits",
         "model.evidence.surroundings",
         "model.evidence.weighing",
+        "model.evidence.others_popularity",
         "optimiser.weighing_learning_rate",
         "optimiser.weighing_penalty",
+        "optimiser.weighing_decay",
         "optimiser.schedule",
     }
     assert {path: made_config[path] for path in config} == config

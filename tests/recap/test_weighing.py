@@ -15,6 +15,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.evidence.features import EvidenceFeatures
+from recap.evidence.popularity import OthersCheckins
 from recap.evidence.steps import STEP_NUMBERS, step_numbers
 from recap.evidence.surroundings import Surroundings
 from recap.graph import TransitionGraph
@@ -33,7 +34,8 @@ WEIGHED = EvidenceConfig(
     sessions=True,
     habits=HabitsConfig(),
     surroundings=SurroundingsConfig(alike_users=2, own_category=True, known_too=True),
-    weighing=WeighingConfig(network=3),
+    weighing=WeighingConfig(network=3, layers=2, scaled=True, state_numbers=2),
+    others_popularity=True,
 )
 
 # Users 0 to 2 trained at {0, 1}, {0, 1, 2} and {1, 3}; user 0 goes on to place 4, rows 0-3.
@@ -65,6 +67,44 @@ def test_visitors_alike_by_hand() -> None:
     expected = [log1p(20 * like), log1p(40 * like), log1p(20 * like), log1p(20 * like), 0.0]
     assert found["visitors_alike"][0].tolist() == pytest.approx(expected)
     assert found["within_1_km"][0].tolist() == pytest.approx([1, exp(-1), exp(-2), 1, 1])
+
+
+def test_popularity_of_others_by_hand() -> None:
+    """User 0 trained twice at place 0, once at 1; user 1 at {0, 1, 2}, user 2 at {1, 3}; user 9 is unknown."""
+    others = OthersCheckins.from_dataset(world())
+    found_BP = others.of(torch.tensor([0, 1, 2, 9]))
+    assert found_BP.tolist() == [[1, 2, 1, 1, 0], [2, 2, 0, 1, 0], [3, 2, 1, 0, 0], [3, 3, 1, 1, 0]]
+    evidence = features_of(world()).of(batch_at(world(), 2))
+    assert evidence.dense["popularity"][0].tolist() == pytest.approx([log1p(x) for x in (1, 2, 1, 1, 0)])
+    column = WEIGHED.packed_features.index("known_popularity")
+    assert evidence.packed_CF[:, column].tolist() == pytest.approx([log1p(1), log1p(2), 0.0][: len(evidence.poi_C)])
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.integers(0, 16))
+def test_own_training_tells_nothing_beyond_the_source(pick: int, place: int) -> None:
+    """All of the user's training check-ins after the source moved to one place: the same evidence of every place.
+
+    The training counts are made anew from the changed history; everyone's popularity would see it.
+    """
+    dataset = small_city()
+    rows = dataset.cases(TRAIN)
+    row = int(rows[pick % len(rows)])
+    user = dataset.checkins[c.USER]
+    changed = dataset.checkins.copy()
+    changed.loc[(changed.index > row) & (user == user[row]) & (changed[c.SPLIT] == TRAIN), c.POI] = place
+    counts_P = np.bincount(changed.loc[changed[c.SPLIT] == TRAIN, c.POI], minlength=dataset.num_pois)
+    pois = dataset.pois.assign(**{c.TRAIN_CHECKINS: counts_P})
+    edited = Dataset(checkins=changed, pois=pois, users=dataset.users, manifest=dataset.manifest)
+    graph = TransitionGraph.from_dataset(edited)
+    config = WEIGHED.model_copy(update={"surroundings": None})
+    there = EvidenceFeatures.from_dataset(edited, graph, config).of(batch_at(edited, row))
+    here = EvidenceFeatures.from_dataset(dataset, TransitionGraph.from_dataset(dataset), config).of(
+        batch_at(dataset, row)
+    )
+    assert torch.equal(there.poi_C, here.poi_C)
+    assert torch.equal(there.packed_CF, here.packed_CF)
+    assert torch.equal(there.dense["popularity"], here.dense["popularity"])
 
 
 def test_only_new_places_have_surroundings() -> None:
@@ -128,6 +168,7 @@ def test_weighing_by_nothing_is_no_weighing() -> None:
     batch = batch_of(small_city(), all_cases(small_city())[::7])
     state_BD = model.encode(batch, Stage())
     zeros = {name: torch.zeros_like(value) for name, value in terms.state_dict().items() if name != "weight_F"}
+    zeros["network.scale_F"] += 1
     network = terms.names.index(TOGETHER)
     silent = EvidenceTerms(terms._features, state_BD.shape[1]).double()
     silent.load_state_dict({"weight_F": terms.weight_F.detach(), **zeros})
@@ -141,6 +182,20 @@ def test_weighing_by_nothing_is_no_weighing() -> None:
     unweighed.load_state_dict({"weight_F": torch.cat([weight_F[:network], weight_F[network + 1 :]])})
     with torch.inference_mode():
         np.testing.assert_allclose(silent(batch, None, state_BD), unweighed(batch), atol=1e-11)
+
+
+def test_the_network_reads_the_state() -> None:
+    """Where no weight depends on h_t the network alone may read it, and says so."""
+    weighing = WeighingConfig(by_state=False, by_step=False, network=3, state_numbers=2)
+    model = small_recap(small_city(), evidence=WEIGHED.model_copy(update={"weighing": weighing}).model_dump())
+    assert model.evidence is not None and model.evidence.reads_state
+    batch = batch_of(small_city(), all_cases(small_city())[::7])
+    state_BD = model.encode(batch, Stage())
+    with torch.inference_mode():
+        here, elsewhere = (model.evidence.values(batch, None, state) for state in (state_BD, -state_BD))
+        assert torch.equal(here.weight_BF, elsewhere.weight_BF)
+        differs_F = (here.evidence.packed_CF != elsewhere.evidence.packed_CF).any(0)
+    assert differs_F.nonzero().flatten().tolist() == [here.evidence.packed_CF.shape[1] - 1]
 
 
 @pytest.mark.parametrize("words", [False, True])

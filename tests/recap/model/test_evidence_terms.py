@@ -12,6 +12,7 @@ from recap.baselines.evidence import EvidenceRanker
 from recap.baselines.evidence_config import EvidenceRankerConfig
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
+from recap.evidence.features import EvidenceFeatures, dense_at
 from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.two_hop import two_step_walks
 from recap.graph import TransitionGraph
@@ -188,3 +189,25 @@ def test_training_starts_from_the_fit(fitted: bool, tmp_path: Any) -> None:
     trainer.run()
     moved = weights_of(trainer.model.evidence)
     assert all(moved[name] != weights[name] for name in weights)
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_training_scales_the_clues_that_a_network_reads(fitted: bool, tmp_path: Any) -> None:
+    """Deviations over candidates of training cases, the same for every seed, kept with the weights."""
+    weighing = {"network": 3, "scaled": True}
+    config = small_training(model={"evidence": {"weighing": weighing}}, fit_evidence=fitted)
+    found = []
+    for seed in (1, 2):
+        (tmp_path / str(seed)).mkdir()
+        trainer = Trainer(small_city(), config.override([f"seed={seed}"]), tmp_path / str(seed), torch.device("cpu"))
+        trainer.run(stop=lambda: True)
+        found.append(trainer.model.state_dict()["evidence.network.scale_F"])
+    trainer = Trainer(small_city(), config, tmp_path / "1", torch.device("cpu"))
+    assert torch.equal(trainer.model.state_dict()["evidence.network.scale_F"], torch.ones_like(found[0]))
+    assert torch.equal(found[0], found[1])
+    apart = len(trainer.row_N) // config.batch_size
+    features = EvidenceFeatures.from_dataset(small_city(), trainer.graph, config.model.evidence or EvidenceConfig())
+    evidence = features.of(batch_of(small_city(), trainer.row_N[::apart][: config.batch_size]))
+    dense = [dense_at(value, evidence.case_C, evidence.poi_C) for value in evidence.dense.values()]
+    expected_F = torch.cat([evidence.packed_CF, torch.stack(dense, 1)], 1).std(0)
+    np.testing.assert_allclose(found[0], torch.where(expected_F > 1e-3, expected_F, 1.0), rtol=1e-4)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import torch
 
 from recap.model.config import Stage
 from recap.training.optimiser import build_optimiser, set_learning_rates
@@ -59,6 +60,24 @@ def test_what_weighs_evidence_may_learn_at_its_own_rate() -> None:
     assert rates == {"evidence": 4.0, "weighing": 2.0}
     decays = [groups[name]["weight_decay"] for name in ("evidence", "weighing", "weighing_by_state")]
     assert decays == [0.0, 0.5, 0.5]
+
+
+def test_what_weighs_evidence_may_decay_beside_its_gradient() -> None:
+    """A step without a gradient takes rate x decay of the network's weights, and nothing of what h_t weighs."""
+    config = OptimiserConfig(weighing_learning_rate=0.5, weighing_decay=0.25)
+    model = small_recap(small_city(), evidence={"weighing": {"network": 2, "layers": 2, "state_numbers": 3}})
+    terms = model.evidence
+    assert terms is not None and terms.network is not None and terms.reading is not None and terms.state_DF is not None
+    torch.nn.init.ones_(terms.state_DF)
+    optimiser = build_optimiser(model, config)
+    set_learning_rates(optimiser, Stage())
+    parameters = [next(terms.network.parameters()), terms.reading.weight, terms.state_DF, terms.weight_F]
+    before = [parameter.detach().clone() for parameter in parameters]
+    for each in model.parameters():
+        each.grad = torch.zeros_like(each)
+    optimiser.step()
+    for parameter, old, kept in zip(parameters, before, (0.875, 0.875, 1.0, 1.0), strict=True):
+        torch.testing.assert_close(parameter.detach(), kept * old)
 
 
 def test_a_schedule_scales_every_rate() -> None:
