@@ -19,8 +19,9 @@ import torch
 from analysis.records.bootstrap import UserBootstrap, interval
 from benchmarks.tries_cases import TryCases, build, chosen, fit_rows, load, save
 from benchmarks.tries_features import World
-from benchmarks.tries_models import Suffix, better_of, fit, matrix, scores
+from benchmarks.tries_models import Arrays, Suffix, better_of, fit, matrix, scores
 from benchmarks.tries_named import TRIES
+from benchmarks.tries_pointer import own_next, pointer_of
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -114,16 +115,8 @@ class Bench:
             return self.run_across(name, settings)
         if "mean_of" in settings:
             return self.run_mean(name, settings["mean_of"])
-        features, context = settings["features"], settings.get("context", [])
-        options = {
-            key: value for key, value in settings.items() if key not in ("features", "context", "kind", "seeds", "base")
-        }
-        data, scale = matrix(self.fit, features, context)
-        val, _ = matrix(self.val, features, context, scale)
-        if "seq" in settings["kind"]:
-            data.suffix, val.suffix = self.suffix_of(self.fit), self.suffix_of(self.val)
-        if settings.get("base") == "others":
-            data.base_C, val.base_C = (torch.from_numpy(cases.base_others_C).float() for cases in (self.fit, self.val))
+        features, options = settings["features"], fitting(settings)
+        data, val = self.arrays(settings)
         total, losses, models = np.zeros(len(self.val.case_C), np.float32), [], []
         for seed in range(settings.get("seeds", 1)):
             model = fit(settings["kind"], data, seed=seed, **options)
@@ -143,6 +136,21 @@ class Bench:
             **self.told(better),
             "weights": weights,
         }
+
+    def arrays(self, settings: dict[str, Any]) -> tuple[Arrays, Arrays]:
+        """A try's fitting cases and validation cases."""
+        context = settings.get("context", [])
+        data, scale = matrix(self.fit, settings["features"], context)
+        val, _ = matrix(self.val, settings["features"], context, scale)
+        if "seq" in settings["kind"]:
+            data.suffix, val.suffix = self.suffix_of(self.fit), self.suffix_of(self.val)
+        if "pointer" in settings["kind"]:
+            data.pointer, val.pointer = pointer_of(self.dataset, self.fit), pointer_of(self.dataset, self.val)
+        if "ownnext" in settings["kind"]:
+            data.own_next_C, val.own_next_C = own_next(self.fit), own_next(self.val)
+        if settings.get("base") == "others":
+            data.base_C, val.base_C = (torch.from_numpy(cases.base_others_C).float() for cases in (self.fit, self.val))
+        return data, val
 
     def suffix_of(self, cases: TryCases, length: int = 15) -> Suffix:
         checkins = CheckinTensors.from_dataset(self.dataset)
@@ -173,9 +181,7 @@ class Bench:
         with np.load(self.out / "val" / "core.npz") as core:
             self.val.features |= {key: core[key] for key in ("core", "revisit")}
         total, losses, weights = np.zeros(len(self.val.case_C), np.float32), [], []
-        options = {
-            key: value for key, value in settings.items() if key not in ("features", "context", "kind", "cross", "only")
-        }
+        options = fitting(settings)
         half_N = np.random.default_rng(0).permutation(self.val.user_N.max() + 1)[self.val.user_N] % 2
         keep_N = self.groups[settings["only"]] if "only" in settings else np.ones(len(half_N), bool)
         for half in (0, 1):
@@ -210,6 +216,12 @@ class Bench:
                 found[f"{group}.{metric}"] = [float(value), float(value - base), float(low[0]), float(high[0])]
             found[f"{group}.n"] = int(mask.sum())
         return found
+
+
+def fitting(settings: dict[str, Any]) -> dict[str, Any]:
+    """Of a try's settings those of its fit."""
+    apart = ("features", "context", "kind", "seeds", "base", "cross", "only")
+    return {key: value for key, value in settings.items() if key not in apart}
 
 
 def values(better: np.ndarray) -> dict[str, np.ndarray]:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.tries_cases import TryCases
+from benchmarks.tries_pointer import FEATURES, Pointer
 
 
 @dataclass(eq=False)
@@ -29,6 +30,23 @@ class Arrays:
     base_target_N: Tensor
     rest_lse_N: Tensor
     suffix: "Suffix | None" = None
+    pointer: Pointer | None = None
+    own_next_C: Tensor | None = None
+
+
+@dataclass(eq=False)
+class Part:
+    """Some cases of `Arrays`, one after the other."""
+
+    data: Arrays
+    first: int
+    last: int
+
+    def __post_init__(self) -> None:
+        self.low, self.high = int(self.data.start_N1[self.first]), int(self.data.start_N1[self.last])
+        self.cases, self.candidates = slice(self.first, self.last), slice(self.low, self.high)
+        self.x_CF, self.z_NZ = self.data.x_CF[self.candidates], self.data.z_NZ[self.cases]
+        self.case_C, self.poi_C = self.data.case_C[self.candidates] - self.first, self.data.poi_C[self.candidates]
 
 
 @dataclass(eq=False)
@@ -147,6 +165,16 @@ class Change(nn.Module):
             nn.init.zeros_(self.read.bias)
             self.table = nn.Embedding(suffix.num_pois, 64)
             nn.init.zeros_(self.table.weight)
+        if "cosine" in kind:
+            nn.init.normal_(self.table.weight)
+            self.temperature = nn.Parameter(torch.zeros(()))
+        if "ownnext" in kind:
+            assert suffix is not None
+            self.own_next = nn.Embedding(suffix.num_pois, 64)
+            nn.init.normal_(self.own_next.weight, std=0.1)
+        if "pointer" in kind:
+            self.points = nn.Sequential(nn.Linear(FEATURES + num_context, hidden), nn.GELU(), nn.Linear(hidden, 1))
+            self.pointing = nn.Parameter(torch.zeros(()))
         if "mlp" in kind:
             self.mlp = nn.Sequential(
                 nn.Linear(num_features + num_context, hidden),
@@ -158,23 +186,23 @@ class Change(nn.Module):
             )
             _silence(self.mlp, bias=False)
 
-    def forward(
-        self,
-        x_CF: Tensor,
-        z_NZ: Tensor,
-        case_C: Tensor,
-        suffix: Suffix | None = None,
-        cases: slice = slice(0),
-        poi_C: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, part: Part) -> Tensor:
+        x_CF, z_NZ, case_C = part.x_CF, part.z_NZ, part.case_C
         change_C = x_CF @ self.weight
         if "seq" in self.kind:
-            assert suffix is not None and poi_C is not None
-            state_ND = self.sequence(suffix, cases)
+            assert part.data.suffix is not None
+            state_ND = self.sequence(part.data.suffix, part.cases)
+            if "ownnext" in self.kind:
+                assert part.data.own_next_C is not None
+                next_CD = part.data.own_next_C[part.candidates, None] * self.own_next(part.poi_C)
+                state_ND = state_ND.index_add(0, case_C, next_CD)
             if "seqgate" in self.kind:
                 change_C = change_C + (x_CF * self.read(state_ND)[case_C]).sum(1)
             if "core" in self.kind:
-                change_C = change_C + (state_ND[case_C] * self.table(poi_C)).sum(1)
+                change_C = change_C + (state_ND[case_C] * self.table(part.poi_C)).sum(1)
+            if "cosine" in self.kind:
+                likeness_C = nn.functional.cosine_similarity(state_ND[case_C], self.table(part.poi_C))
+                change_C = change_C + self.temperature * likeness_C
         if "gate" in self.kind:
             weight_NF = z_NZ @ self.gate
             if "deepgate" in self.kind:
@@ -182,7 +210,19 @@ class Change(nn.Module):
             change_C = change_C + (x_CF * weight_NF[case_C]).sum(1)
         if "mlp" in self.kind:
             change_C = change_C + self.mlp(torch.cat([x_CF, z_NZ[case_C]], 1)).squeeze(1)
+        if "pointer" in self.kind:
+            change_C = change_C + self.pointing * torch.log1p(self._pointed(part))
         return change_C
+
+    def _pointed(self, part: Part) -> Tensor:
+        """Summed strength of the past check-ins at each candidate, (C,): a pointer over single check-ins."""
+        assert part.data.pointer is not None
+        slot_NK, feature_NKF = part.data.pointer.slot_NK[part.cases], part.data.pointer.feature_NKF[part.cases]
+        known_NKF = torch.cat([feature_NKF, part.z_NZ[:, None].expand(-1, feature_NKF.shape[1], -1)], 2)
+        strength_NK = torch.exp(self.points(known_NKF).squeeze(2).clamp_max(8.0))
+        there_NK = slot_NK >= 0
+        empty_C = strength_NK.new_zeros(part.high - part.low)
+        return empty_C.index_add(0, slot_NK[there_NK] - part.low, strength_NK[there_NK])
 
 
 def losses(score_C: Tensor, data: Arrays, first: int, last: int) -> Tensor:
@@ -200,15 +240,8 @@ def losses(score_C: Tensor, data: Arrays, first: int, last: int) -> Tensor:
 
 def _changed_scores(model: Change, data: Arrays, first: int, last: int) -> Tensor:
     """The score of every candidate of the cases from ``first`` on, before ``last``."""
-    low, high = int(data.start_N1[first]), int(data.start_N1[last])
-    return data.base_C[low:high] + model(
-        data.x_CF[low:high],
-        data.z_NZ[first:last],
-        data.case_C[low:high] - first,
-        data.suffix,
-        slice(first, last),
-        data.poi_C[low:high],
-    )
+    part = Part(data, first, last)
+    return data.base_C[part.candidates] + model(part)
 
 
 def fit(
@@ -226,13 +259,16 @@ def fit(
     """Adam with a cosine schedule; the same seed gives the same weights."""
     torch.manual_seed(seed)
     model = Change(kind, data.x_CF.shape[1], data.z_NZ.shape[1], hidden, suffix=data.suffix)
-    slow = [parameter for name, parameter in model.named_parameters() if name != "weight"]
-    groups = [{"params": [model.weight], "lr": rate, "weight_decay": 0.0}]
+    slow = [
+        parameter for name, parameter in model.named_parameters() if name not in ("weight", "pointing", "temperature")
+    ]
+    quick = [parameter for name, parameter in model.named_parameters() if name in ("weight", "pointing", "temperature")]
+    groups = [{"params": quick, "lr": rate, "weight_decay": 0.0}]
     if slow:
         groups.append(
             {
                 "params": slow,
-                "lr": rate * (0.3 if any(word in kind for word in ("mlp", "deep", "seq")) else 0.5),
+                "lr": rate * (0.3 if any(word in kind for word in ("mlp", "deep", "seq", "pointer")) else 0.5),
                 "weight_decay": decay,
             }
         )

@@ -4,9 +4,11 @@ Names say what a try is made of. ``add_X``: evidence_sessions' features and grou
 counts other users' check-ins alone (the user's own training check-ins tell where training goes on). ``gate``: weights
 depend on the step. ``hp``: on habit and pace alone. ``n``: further features of places new to the user only.
 ``every``: every feature. ``mlp``: a network scores each candidate. ``seqgate``: weights depend on a GRU's state over
-the last 15 check-ins; ``core``: its product with a place's embedding is a score. ``cross``: on the scores of a trained
-RECAP, fitted on the validation cases of half of the users and ranked on the other half's. ``mean``: of the scores of
-several tries.
+the last 15 check-ins; ``core``: its product with a place's embedding is a score, ``cosine``: their cosine times a
+learned temperature; ``ownnext``: the state holds embeddings of where the user went next from the source.
+``pointer``: each of the last 64 check-ins has a strength that a network gives it, summed by place.
+``cross``: on the scores of a trained RECAP, fitted on the validation cases of half of the users and ranked on the other
+half's. ``mean``: of the scores of several tries.
 """
 
 from typing import Any, Final
@@ -243,6 +245,12 @@ TRIES: Final[dict[str, Try]] = {
     "lean_seqgate": {**LEAN_TRY, "kind": "gateseqgate"},
     "lean_mlp": {**LEAN_TRY, "kind": "mlpgate"},
     "lean_seqmlp": {**LEAN_TRY, "kind": "gateseqgatemlp"},
+    "pointer": {**HELD, "kind": "pointer", "epochs": 8, "decay": 0.0, "features": EVIDENCE},
+    "gate_pointer": {**HELD, "kind": "gatepointer", "features": EVIDENCE},
+    "lean_pointer": {**LEAN_TRY, "kind": "gatepointer"},
+    "lean_mlp_pointer": {**LEAN_TRY, "kind": "mlpgatepointer"},
+    "lean_ownnext": {**LEAN_TRY, "kind": "gateseqgateownnext"},
+    "lean_cosine": {**LEAN_TRY, "kind": "gateseqgatecosine"},
     "mean_lean": {"mean_of": ["lean_popularity_no_hour", "lean_mlp", "lean_seqgate"]},
     "mean_kept": {"mean_of": ["kept", "kept_mlp", "kept_seqgate"]},
 }
