@@ -44,15 +44,10 @@ def main() -> None:
     ours = mean([of_checkpoint(dataset, folder, bench) for folder in options.checkpoints])
     print("checkpoints", told(bench, ours), flush=True)
     for name in options.tries:
-        settings = TRIES[name]
-        data, val = bench.arrays(settings)
-        found = []
-        for seed in range(options.seeds):
-            model = fit(settings["kind"], data, seed=seed, **fitting(settings))
-            found.append(values(better_of(bench.val, scores(model, val)[0].numpy())))
-        print(name, told(bench, mean(found)), flush=True)
+        his = of_try(bench, name, options.seeds)
+        print(name, told(bench, his), flush=True)
         for group in GROUPS:
-            print(f"  {name}, {group}:", beside(bench, ours, mean(found), group), flush=True)
+            print(f"  {name}, {group}:", beside(bench, ours, his, group), flush=True)
 
 
 def of_checkpoint(dataset: Dataset, folder: Path, bench: Bench) -> dict[str, np.ndarray]:
@@ -64,6 +59,20 @@ def of_checkpoint(dataset: Dataset, folder: Path, bench: Bench) -> dict[str, np.
     scorer = Checkpoint.load(folder).scorer(dataset, graph)
     ranked = rank_cases(scorer, cases, CheckinTensors.from_dataset(dataset))
     return {metric: metric_values(ranked, metric) for metric in METRICS}
+
+
+def of_try(bench: Bench, name: str, seeds: int) -> dict[str, np.ndarray]:
+    """Each validation case's values under a try, averaged over its seeds; kept beside the tries' cases."""
+    kept = bench.out / f"seeds_{name}_{seeds}.npz"
+    if not kept.exists():
+        settings = TRIES[name]
+        data, val = bench.arrays(settings)
+        found = []
+        for seed in range(seeds):
+            model = fit(settings["kind"], data, seed=seed, **fitting(settings))
+            found.append(values(better_of(bench.val, scores(model, val)[0].numpy())))
+        np.savez(kept, **mean(found))  # type: ignore[arg-type]
+    return dict(np.load(kept))
 
 
 def mean(found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -111,17 +111,18 @@ def recap_weighed() -> TrainConfig:
     """RECAP whose state weighs the evidence: h_t says how much each clue counts at this step.
 
     With evidence of sessions, of further habits and of places new to the user, and a small network that reads a
-    candidate's clues together; chosen on NYC validation (docs/results.md). The core scores no place by itself: it
-    memorises those of training, new ones too. No graph token and no weights by the step's pace, which do not pay by
-    removal. No warm-transition loss, which moved the evidence towards steps that are known already. Few epochs, rates
-    that fall and a slow backbone: h_t soon memorises whose habits count.
+    candidate's clues together with a few numbers of h_t; chosen on NYC validation (docs/results.md). Popularity counts
+    other users alone, as all that is known of others does. The core scores no place by itself: it memorises those of
+    training, new ones too. No graph token and no weights by the step's pace, which do not pay by removal. No
+    warm-transition loss, which moved the evidence towards steps that are known already. Few epochs, rates that fall and
+    a slow backbone: h_t soon memorises whose habits count.
     """
     return TrainConfig(
         preset="recap_weighed",
-        epochs=4,
+        epochs=8,
         batch_size=256,
         latest_share=0.25,
-        validate_every=4,
+        validate_every=8,
         model=_small_model(
             PriorConfig(scale=0.02, count_weight=1.2, recency_weight=1.0, recency_steps=30.0),
             0.5,
@@ -130,7 +131,8 @@ def recap_weighed() -> TrainConfig:
                 sessions=True,
                 habits=HabitsConfig(),
                 surroundings=SurroundingsConfig(own_category=True, known_too=True),
-                weighing=WeighingConfig(network=32, by_step=False),
+                weighing=WeighingConfig(by_step=False, network=32, layers=2, scaled=True, state_numbers=8),
+                others_popularity=True,
             ),
             core_scope="nowhere",
             use_graph=False,
@@ -138,11 +140,12 @@ def recap_weighed() -> TrainConfig:
         curriculum=_early_curriculum().model_copy(update={"warm_weight": 0.0}),
         optimiser=OptimiserConfig(
             learning_rate=1e-4,
+            weight_decay=0.0,
             prior_learning_rate=1e-3,
             calibration_learning_rate=1e-3,
             evidence_learning_rate=1e-2,
             weighing_learning_rate=3e-3,
-            weighing_penalty=1e-3,
+            weighing_decay=1.0,
             schedule="cosine",
         ),
     )
