@@ -133,7 +133,7 @@ def plot_placebos(stamp: RowStamp, palette: Palette) -> go.Figure:
         "annotations": [own],
         "shapes": [vertical_line(test.bar, color=palette.quiet, width=1, dash="dot")],
         "bargap": 0,
-        "xaxis": {"title": {"text": "Points"}, "nticks": 5, "showline": True},
+        "xaxis": {"title": {"text": "Points over mean"}, "nticks": 5, "showline": True},
         "yaxis": {"visible": False, "range": [0, 1.25 * top]},
     }
     return assembled(data, layout, palette, height=210, margin={"t": 8, "b": 42, "l": 4, "r": 4})

@@ -63,7 +63,7 @@ def test_among_many_places_the_checks_follow_the_answer(predictor: Predictor, mo
     app.run()
     check_calm(app)
     lines = stamp_lines(told.checks, told.target_rank, [path.name for path in told.path_evidence])
-    assert shown_table(app)["Points"].tolist() == [line.points for line in lines]
+    assert shown_table(app)["Over mean"].tolist() == [line.points for line in lines]
 
 
 def test_checks_that_fail_are_told() -> None:
@@ -90,7 +90,7 @@ def check_table(predictor: Predictor, seeds: dict[int, pd.DataFrame], **params: 
     words = Words("stakeholder")
     named = {label: words.row(key, label) for key, label in ROW_LABELS.items()}
     assert table["Row"].tolist() == [named.get(line.label, line.label) for line in lines]
-    assert table["Points"].tolist() == [line.points for line in lines]
+    assert table["Over mean"].tolist() == [line.points for line in lines]
     assert table["Rank without"].tolist() == [line.rank for line in lines]
     chips = [list(chips) for chips in table["Does it hold?"]]
     assert chips == [[words.sentence(chip) for chip in line.chips] for line in lines]

@@ -76,7 +76,7 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
             (renamed.get(line.label, line.label), line.points, line.rank, [words.sentence(chip) for chip in line.chips])
             for line in lines
         ],
-        columns=["Row", "Points", "Rank without", "Does it hold?"],
+        columns=["Row", "Over mean", "Rank without", "Does it hold?"],
     )
     options = sorted({words.sentence(chip) for line in lines for chip in line.chips})
     rows = [stamp.row for stamp in checks.stamps]
@@ -88,8 +88,8 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
         on_select=lambda: _choose(rows),
         selection_mode="single-row",
         column_config={
-            "Row": st.column_config.TextColumn(width=195),
-            "Points": st.column_config.TextColumn(width=60, alignment="right"),
+            "Row": st.column_config.TextColumn(width=185),
+            "Over mean": st.column_config.TextColumn(width=85, alignment="right"),
             "Rank without": st.column_config.TextColumn(width=110, alignment="right"),
             # Wide enough for a verdict and its reason: a cut chip would hide the low half of a mixed result.
             "Does it hold?": st.column_config.MultiselectColumn(width=390, options=options, color="gray"),
@@ -97,8 +97,8 @@ def show_stamps(shown: FullExplanation, checks: CaseChecks) -> None:
     )
     quiet(
         words.sentence("● holds in all seeds, beyond the placebos, more than one person's trips. ◐ partly. ○ not. ")
-        + "Points: less the mean over all places. Ranks: with the row's evidence taken away for all places; own visits "
-        "with their hours."
+        + "Over mean: points less the mean over all places, so not those of the chart above. Ranks: with the row's "
+        "evidence taken away for all places; own visits with their hours."
     )
     with st.container(border=True):
         _how_it_was_checked(checks, names)
