@@ -14,6 +14,9 @@
   half of the users and ranked on the other's, both ways; differences from the best ranker with 95 % intervals over
   users.
 
+- ``mean``: the mean of their log probabilities, held against one of them alone (values averaged over them): what more
+  seeds of one model are worth.
+
 Among places that a ranker ties the one with the lower number is its first.
 """
 
@@ -28,7 +31,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.tries import METRICS, Bench, values
-from benchmarks.tries_beside import beside
+from benchmarks.tries_beside import beside, mean
 from benchmarks.tries_cases import TryCases, chosen
 from benchmarks.tries_models import better_of, fit, matrix, scores
 from benchmarks.tries_named import HABIT_PACE
@@ -68,6 +71,10 @@ def main() -> None:
     best = max(mine, key=lambda name: float(mine[name]["mrr"].mean()))
     based = based_on(dataset, bench, ranker_of(dataset, options.rankers[list(read).index(best)])[1])
     based.features |= {name: one["log_p"] for name, one in read.items()}
+    mean_C = np.mean([one["log_p"] for one in read.values()], axis=0)
+    together, alone = values(better_of(based, mean_C)), mean(list(mine.values()))
+    for group in GROUPS:
+        print(f"mean less one alone, {group}: {beside(bench, together, alone, group)}")
     print(f"stacks on {best}")
     for line in stacks(bench, based, list(read), mine[best]):
         print("  " + line, flush=True)
