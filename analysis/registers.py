@@ -61,9 +61,10 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Total = core + prior + correction{evidence}, rounded; largest residual {residual}.",
     ),
     "identity_clues": (
-        "Total = the sum of these rows, rounded; at most {residual} is left over. Habit is among own visits.",
-        "Total = sum of the rows, rounded; largest residual {residual}. Prior and correction are among own visits.",
+        "Total = the sum of these rows, rounded; at most {residual} is left over.",
+        "Total = sum of the rows, rounded; largest residual {residual}.",
     ),
+    "habit_in_rows": ("Habit is among own visits.", "Prior and correction are among own visits."),
     "identity_evidence": (" + other clues", " + evidence"),
     "clipped": ("Habit cut off at its limit: {names}.", "Clipped: {names}."),
     "not_clipped": ("Habit stays below its limit.", "Prior not clipped."),
@@ -107,6 +108,10 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     "prior_off": (
         "Habit is not at work here, so these visits do not act on the scores.",
         "The revisit prior is inactive here, so these visits do not act on the scores.",
+    ),
+    "prior_off_clues": (
+        "Habit is not at work here: these visits act through the row of own visits.",
+        "The revisit prior is inactive here: these visits act through the evidence on own visits.",
     ),
     "visits_note": (
         "One dot per visit, stronger when fresher; a rim marks the latest ones.",

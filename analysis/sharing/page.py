@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from analysis import formatting
 from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import place_paths
+from analysis.figures.case_layout import part_is_active, place_paths
 from analysis.figures.ledger import ledger, steps
 from analysis.figures.palette import DARK, LIGHT
 from analysis.registers import Words
@@ -103,6 +103,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
         "height": 60 + 46 * max(len(placed), 1),
         "has_rows": any(path.rows for path in case.paths),
         "has_addends": any(path.addend is not None for path in case.paths),
+        "has_gate": part_is_active("correction", case),
         "has_last": any(visits.last for visits in case.visits),
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,
         "timelines": [{"side": side, "name": places[r.place].name, "dots": r.dots} for side, r in sides],

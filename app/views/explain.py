@@ -133,7 +133,7 @@ def _answer(shown: FullExplanation, words: Words) -> None:
     if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
-        names = ", ".join(words.term(name).lower() for name in shown.inactive_terms)
+        names = "; ".join(words.term(name).lower() for name in shown.inactive_terms)
         quiet(words.say("inactive", names=markdown_text(names)))
 
 

@@ -17,7 +17,7 @@ _PARTS: Final = (
 )
 _IN_WORDS: Final = {
     ("use_graph", False): "without the graph branch",
-    ("use_history", False): "without the user's past",
+    ("use_history", False): "without the revisit prior",
     ("core_scope", "nowhere"): "without a score of its own",
     ("core_scope", "unvisited"): "with a score of its own for new places alone",
 }

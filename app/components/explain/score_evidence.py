@@ -6,7 +6,8 @@ import streamlit as st
 from analysis.explain.clues import clues, evidence_label, points_of
 from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import shown_parts
+from analysis.explain.revisits import RevisitEvidence
+from analysis.figures.case_layout import part_is_active, shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.formatting import MINUS, chance, ordinal, share, signed_points, time_of_day
@@ -34,16 +35,22 @@ def show_score_parts(shown: FullExplanation) -> None:
     show_score_panels(shown, "ledger")
     residual = max(abs(entry.residual) for entry in shown.candidates)
     clipped = [entry.name for entry in (shown.contrast.a, shown.contrast.b) if entry.is_clipped]
-    clip = words.say("clipped", names=markdown_text(", ".join(clipped))) if clipped else words.say("not_clipped")
+    told = []
     more = words.say("identity_evidence") if "evidence" in shown_parts(shown) else ""
     left = f"{residual:.0e}".replace("-", MINUS)
     if shown.weighs_evidence_alone:
-        identity = words.say("identity_clues", residual=left)
+        told.append(words.say("identity_clues", residual=left))
     else:
-        identity = words.say("identity", evidence=more, residual=left)
-    acts_in_core = "graph_token" not in shown.inactive_terms and not shown.weighs_evidence_alone
-    inside = words.say("graph_in_core") if acts_in_core else ""
-    quiet(f"{identity} {clip} {inside}".strip())
+        told.append(words.say("identity", evidence=more, residual=left))
+    if part_is_active("clip_loss", shown):
+        if shown.weighs_evidence_alone:
+            told.append(words.say("habit_in_rows"))
+        told.append(
+            words.say("clipped", names=markdown_text(", ".join(clipped))) if clipped else words.say("not_clipped")
+        )
+    if "graph_token" not in shown.inactive_terms and not shown.weighs_evidence_alone:
+        told.append(words.say("graph_in_core"))
+    quiet(" ".join(told))
     _evidence_terms(shown, words)
 
 
@@ -67,7 +74,8 @@ def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     ]
     with st.expander(words.say("terms_title_rows" if in_rows else "terms_title"), icon=":material/table_rows:"):
         first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
-        added = words.say("terms_and_habit" if in_rows else "terms_add_up")
+        has_habit = in_rows and part_is_active("clip_loss", shown)
+        added = words.say("terms_and_habit" if has_habit else "terms_add_up")
         quiet(f"A is {first}, B is {second}. {added}")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
 
@@ -154,7 +162,9 @@ def show_visits(shown: FullExplanation) -> None:
     """The timeline and the statistics behind the prior and the gate."""
     words = state.words()
     section("Visits before this moment")
-    quiet(words.say("prior_off" if "prior" in shown.inactive_terms else "visits_note"))
+    has_prior, has_gate = "prior" not in shown.inactive_terms, "correction" not in shown.inactive_terms
+    acts_as_clue = "evidence" in shown_parts(shown) and part_is_active("evidence", shown)
+    quiet(words.say("visits_note" if has_prior else "prior_off_clues" if acts_as_clue else "prior_off"))
     st.plotly_chart(
         drawn(plot_visits, shown),
         theme=None,
@@ -170,12 +180,16 @@ def show_visits(shown: FullExplanation) -> None:
             "Last at": _moment(evidence.last_weekday, evidence.last_hour),
             "Now": _moment(evidence.now_weekday, evidence.now_hour),
             words.say("in_window"): "yes" if evidence.in_recent_window else "no",
-            words.say("gate"): "–" if evidence.gate is None else signed_points(evidence.gate),
-            words.say("gate_effect"): signed_points(evidence.correction),
+            **(_gate(evidence, words) if has_gate else {}),
         }
         for evidence in shown.revisits
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _gate(evidence: RevisitEvidence, words: Words) -> dict[str, str]:
+    gate = "–" if evidence.gate is None else signed_points(evidence.gate)
+    return {words.say("gate"): gate, words.say("gate_effect"): signed_points(evidence.correction)}
 
 
 def _moment(weekday: int | None, hour: float | None) -> str:

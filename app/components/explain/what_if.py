@@ -20,7 +20,7 @@ from analysis.explain.edits import (
     write_edits,
 )
 from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import shown_parts
+from analysis.figures.case_layout import part_is_active, shown_parts
 from analysis.formatting import ordinal, signed_points
 from analysis.glossary import COMPONENT_NAMES
 from app import state
@@ -125,7 +125,7 @@ def show_what_if(
     _visit_pills(before, shown, sequence, add)
     has_evidence = "evidence" in shown_parts(before)
     known = [name for name in COMPONENT_NAMES if name != "evidence" or has_evidence]
-    on = [name for name in known if name not in before.inactive_terms]
+    on = [name for name in known if part_is_active(name, before)]
     st.session_state["edit_parts"] = [name for name in on if name not in shown.inactive_terms]
     st.pills(
         "Switched on",

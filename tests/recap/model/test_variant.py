@@ -15,7 +15,7 @@ from recap.presets import train_preset
         (train_preset("quick").model, "RECAP with the paper's parts, at other sizes"),
         (train_preset("demo").model, "RECAP with evidence terms"),
         (ModelConfig(num_hops=3), "RECAP changed: num_hops is 3"),
-        (ModelConfig(use_history=False, state="graph"), "RECAP changed: without the user's past, state is graph"),
+        (ModelConfig(use_history=False, state="graph"), "RECAP changed: without the revisit prior, state is graph"),
         (ModelConfig(prior=PriorConfig(use_count=False)), "RECAP changed: prior.use_count is False"),
         (
             ModelConfig(evidence=EvidenceConfig(), use_graph=False),
@@ -23,7 +23,7 @@ from recap.presets import train_preset
         ),
         (
             train_preset("recap_weighed").model,
-            "RECAP whose network weighs the evidence, without the graph branch, without a score of its own",
+            "RECAP whose network weighs the evidence, without the graph branch, without the revisit prior, without a score of its own",
         ),
     ],
 )

@@ -1,0 +1,129 @@
+"""What each part of the recommended preset is worth where it was chosen: removals on validation, with intervals.
+
+    python -m benchmarks.removals DATASET OUT [--experiment weighed] [--whole weighed]
+
+``OUT`` is the folder of `recap experiment run`, which must have trained the arms; an arm is left out where none of its
+seeds is there. Prints a Markdown table: the whole model's values less each arm's, a case's values averaged over the
+seeds that are there, 95 % intervals over users; beside it every seed's MRR, since seeds differ too. Values that were
+ranked once are kept in ``OUT/validation``.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+
+from analysis.experiments.results import training_digest
+from analysis.experiments.spec import ExperimentSpec, load_spec
+from analysis.records.accuracy import metric_values
+from analysis.records.bootstrap import UserBootstrap, interval
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.scoring import rank_cases
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.history import CheckinTensors
+
+COLUMNS: Final = (
+    ("all", "hr1", "HR@1"),
+    ("all", "hr20", "HR@20"),
+    ("all", "ndcg20", "NDCG@20"),
+    ("all", "mrr", "MRR"),
+    ("head", "mrr", "head MRR"),
+    ("tail", "hr20", "tail HR@20"),
+    ("tail", "mrr", "tail MRR"),
+    ("last", "mrr", "last MRR"),
+    ("new", "hr20", "new HR@20"),
+)
+METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
+Values = dict[str, np.ndarray]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--experiment", default="weighed")
+    parser.add_argument("--whole", default="weighed")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    ranked = Ranked(Dataset.load(options.dataset), options.out, load_spec(options.experiment))
+    whole = ranked.arm(options.whole)
+    print(f"| | {' | '.join(head for _, _, head in COLUMNS)} | MRR by seed |")
+    print("|---|" + "---:|" * len(COLUMNS) + "---|")
+    print(ranked.row(options.whole, [ranked.cell(mean(whole), group, metric) for group, metric, _ in COLUMNS], whole))
+    for arm in ranked.spec.arms:
+        less = ranked.arm(arm.name) if arm.baseline is None and arm.name != options.whole else []
+        if less:
+            cells = [ranked.difference(mean(whole), mean(less), group, metric) for group, metric, _ in COLUMNS]
+            print(ranked.row(arm.name, cells, less), flush=True)
+
+
+class Ranked:
+    """The validation cases, and what an arm's trainings make of them."""
+
+    def __init__(self, dataset: Dataset, out: Path, spec: ExperimentSpec) -> None:
+        self.dataset, self.out, self.spec = dataset, out, spec
+        self.graph, self.checkins = TransitionGraph.from_dataset(dataset), CheckinTensors.from_dataset(dataset)
+        self.cases = describe_cases(dataset, self.graph, c.VAL)
+        is_tail = self.cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
+        self.groups = {
+            "all": np.ones(len(self.cases), bool),
+            "head": ~is_tail,
+            "tail": is_tail,
+            "last": np.isin(self.cases[c.ROW].to_numpy(), dataset.cases(c.VAL, "trajectory_last")),
+            "new": ~self.cases[c.IN_HISTORY].to_numpy(bool) & (self.cases[c.SOURCE] != self.cases[c.TARGET]),
+        }
+        self.bootstrap = UserBootstrap(self.cases[c.USER].to_numpy())
+
+    def arm(self, name: str) -> list[Values]:
+        """Each case's values under every seed of an arm that was trained."""
+        arm = next(arm for arm in self.spec.arms if arm.name == name)
+        found = []
+        for seed in self.spec.seeds:
+            digest = training_digest(self.dataset, self.spec.train_config(arm, seed), self.spec.test_points)
+            folder = self.out / "trainings" / digest
+            if (folder / "summary.json").exists():
+                found.append(self._values(folder, self.out / "validation" / f"{digest}.npz"))
+        return found
+
+    def _values(self, folder: Path, kept: Path) -> Values:
+        if not kept.exists():
+            scorer = Checkpoint.load(folder).scorer(self.dataset, self.graph)
+            ranked = rank_cases(scorer, self.cases, self.checkins)
+            kept.parent.mkdir(exist_ok=True)
+            np.savez(kept, **{metric: metric_values(ranked, metric) for metric in METRICS})  # type: ignore[arg-type]
+        return dict(np.load(kept))
+
+    def row(self, name: str, cells: list[str], seeds: list[Values]) -> str:
+        """A line of the table."""
+        arm = next(arm for arm in self.spec.arms if arm.name == name)
+        by_seed = ", ".join(short(f"{float(one['mrr'].mean()):.4f}") for one in seeds)
+        return f"| {arm.label} | {' | '.join(cells)} | {by_seed} |"
+
+    def cell(self, values: Values, group: str, metric: str) -> str:
+        """A group's mean."""
+        return short(f"{values[metric][self.groups[group]].mean():.4f}")
+
+    def difference(self, whole: Values, less: Values, group: str, metric: str) -> str:
+        """The whole model's mean less an arm's, with its interval over users."""
+        mask, difference_N = self.groups[group], whole[metric] - less[metric]
+        low, high = interval(self.bootstrap.means(difference_N, np.where(mask, 0, -1), 1))
+        return short(f"{difference_N[mask].mean():+.4f} [{float(low[0]):+.4f}, {float(high[0]):+.4f}]")
+
+
+def mean(found: list[Values]) -> Values:
+    """Each case's values averaged over seeds."""
+    return {metric: np.mean([one[metric] for one in found], axis=0) for metric in METRICS}
+
+
+def short(text: str) -> str:
+    """Without the zero before the point, and with a minus sign."""
+    return text.replace("0.", ".").replace("-.", "−.")
+
+
+if __name__ == "__main__":
+    main()
