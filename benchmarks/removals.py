@@ -1,14 +1,17 @@
 """What each part of the recommended preset is worth where it was chosen: removals on validation, with intervals.
 
-    python -m benchmarks.removals DATASET OUT [--experiment weighed] [--whole weighed]
+    python -m benchmarks.removals DATASET OUT [--experiment weighed] [--whole weighed] [--split val] [--arms NAME ...]
 
 ``OUT`` is the folder of `recap experiment run`, which must have trained the arms; an arm is left out where none of its
 seeds is there. Prints a Markdown table: the whole model's values less each arm's, a case's values averaged over the
-seeds that are there, 95 % intervals over users; beside it every seed's MRR, since seeds differ too. Values that were
-ranked once are kept in ``OUT/validation``.
+seeds that are there, 95 % intervals over users; beside it every seed's MRR, since seeds differ too. ``new`` are targets
+that the user never visited. With ``--split test`` the same on test, where nothing is chosen. Values that were ranked
+once are kept in ``OUT/removals``.
 """
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,12 +23,14 @@ from analysis.experiments.spec import ExperimentSpec, load_spec
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
+from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
+from recap.scores import Scorer
 
 COLUMNS: Final = (
     ("all", "hr1", "HR@1"),
@@ -48,53 +53,63 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--experiment", default="weighed")
     parser.add_argument("--whole", default="weighed")
+    parser.add_argument("--split", choices=["val", "test"], default="val")
+    parser.add_argument("--arms", nargs="*", help="these alone, in place of all")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    ranked = Ranked(Dataset.load(options.dataset), options.out, load_spec(options.experiment))
+    split = c.VAL if options.split == "val" else c.TEST
+    ranked = Ranked(Dataset.load(options.dataset), options.out, load_spec(options.experiment), split)
     whole = ranked.arm(options.whole)
     print(f"| | {' | '.join(head for _, _, head in COLUMNS)} | MRR by seed |")
     print("|---|" + "---:|" * len(COLUMNS) + "---|")
     print(ranked.row(options.whole, [ranked.cell(mean(whole), group, metric) for group, metric, _ in COLUMNS], whole))
     for arm in ranked.spec.arms:
-        less = ranked.arm(arm.name) if arm.baseline is None and arm.name != options.whole else []
+        is_asked = arm.name != options.whole and (not options.arms or arm.name in options.arms)
+        less = ranked.arm(arm.name) if is_asked else []
         if less:
             cells = [ranked.difference(mean(whole), mean(less), group, metric) for group, metric, _ in COLUMNS]
             print(ranked.row(arm.name, cells, less), flush=True)
 
 
 class Ranked:
-    """The validation cases, and what an arm's trainings make of them."""
+    """A split's cases, and what an arm's trainings make of them."""
 
-    def __init__(self, dataset: Dataset, out: Path, spec: ExperimentSpec) -> None:
+    def __init__(self, dataset: Dataset, out: Path, spec: ExperimentSpec, split: int) -> None:
         self.dataset, self.out, self.spec = dataset, out, spec
+        self.kept = out / "removals" / ("val" if split == c.VAL else "test")
         self.graph, self.checkins = TransitionGraph.from_dataset(dataset), CheckinTensors.from_dataset(dataset)
-        self.cases = describe_cases(dataset, self.graph, c.VAL)
+        self.cases = describe_cases(dataset, self.graph, split)
         is_tail = self.cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
         self.groups = {
             "all": np.ones(len(self.cases), bool),
             "head": ~is_tail,
             "tail": is_tail,
-            "last": np.isin(self.cases[c.ROW].to_numpy(), dataset.cases(c.VAL, "trajectory_last")),
+            "last": np.isin(self.cases[c.ROW].to_numpy(), dataset.cases(split, "trajectory_last")),
             "new": ~self.cases[c.IN_HISTORY].to_numpy(bool) & (self.cases[c.SOURCE] != self.cases[c.TARGET]),
         }
         self.bootstrap = UserBootstrap(self.cases[c.USER].to_numpy())
 
     def arm(self, name: str) -> list[Values]:
-        """Each case's values under every seed of an arm that was trained."""
+        """Each case's values under every seed of an arm that was trained, or under its baseline."""
         arm = next(arm for arm in self.spec.arms if arm.name == name)
+        if arm.baseline is not None:
+            return [self._values(arm.baseline, partial(build_baseline, arm.baseline, self.dataset, self.graph))]
         found = []
         for seed in self.spec.seeds:
             digest = training_digest(self.dataset, self.spec.train_config(arm, seed), self.spec.test_points)
             folder = self.out / "trainings" / digest
             if (folder / "summary.json").exists():
-                found.append(self._values(folder, self.out / "validation" / f"{digest}.npz"))
+                found.append(self._values(digest, partial(self._trained, folder)))
         return found
 
-    def _values(self, folder: Path, kept: Path) -> Values:
+    def _trained(self, folder: Path) -> Scorer:
+        return Checkpoint.load(folder).scorer(self.dataset, self.graph)
+
+    def _values(self, name: str, scorer: Callable[[], Scorer]) -> Values:
+        kept = self.kept / f"{name}.npz"
         if not kept.exists():
-            scorer = Checkpoint.load(folder).scorer(self.dataset, self.graph)
-            ranked = rank_cases(scorer, self.cases, self.checkins)
-            kept.parent.mkdir(exist_ok=True)
+            ranked = rank_cases(scorer(), self.cases, self.checkins)
+            kept.parent.mkdir(parents=True, exist_ok=True)
             np.savez(kept, **{metric: metric_values(ranked, metric) for metric in METRICS})  # type: ignore[arg-type]
         return dict(np.load(kept))
 
