@@ -23,7 +23,8 @@ from recap.presets import train_preset
         ),
         (
             train_preset("recap_weighed").model,
-            "RECAP whose network weighs the evidence, without the graph branch, without the revisit prior, without a score of its own",
+            "RECAP whose network weighs the evidence, without the graph branch, without the revisit prior, "
+            "without a score of its own",
         ),
     ],
 )
