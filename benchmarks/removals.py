@@ -19,15 +19,14 @@ import numpy as np
 import torch
 
 from analysis.experiments.results import training_digest
-from analysis.experiments.spec import ExperimentSpec, load_spec
-from analysis.records.accuracy import metric_values
-from analysis.records.bootstrap import UserBootstrap, interval
+from analysis.experiments.spec import Arm, ExperimentSpec, load_spec
+from analysis.records.bootstrap import UserBootstrap
+from benchmarks.case_values import Values, difference, mean, values_of
 from recap import columns as c
 from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
@@ -43,8 +42,6 @@ COLUMNS: Final = (
     ("last", "mrr", "last MRR"),
     ("new", "hr20", "new HR@20"),
 )
-METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
-Values = dict[str, np.ndarray]
 
 
 def main() -> None:
@@ -59,16 +56,17 @@ def main() -> None:
     torch.set_num_threads(1)
     split = c.VAL if options.split == "val" else c.TEST
     ranked = Ranked(Dataset.load(options.dataset), options.out, load_spec(options.experiment), split)
-    whole = ranked.arm(options.whole)
+    whole_arm = next(arm for arm in ranked.spec.arms if arm.name == options.whole)
+    whole = ranked.seeds_of(whole_arm)
     print(f"| | {' | '.join(head for _, _, head in COLUMNS)} | MRR by seed |")
     print("|---|" + "---:|" * len(COLUMNS) + "---|")
-    print(ranked.row(options.whole, [ranked.cell(mean(whole), group, metric) for group, metric, _ in COLUMNS], whole))
+    print(row(whole_arm, [ranked.cell(mean(whole), group, metric) for group, metric, _ in COLUMNS], whole))
     for arm in ranked.spec.arms:
         is_asked = arm.name != options.whole and (not options.arms or arm.name in options.arms)
-        less = ranked.arm(arm.name) if is_asked else []
+        less = ranked.seeds_of(arm) if is_asked else []
         if less:
             cells = [ranked.difference(mean(whole), mean(less), group, metric) for group, metric, _ in COLUMNS]
-            print(ranked.row(arm.name, cells, less), flush=True)
+            print(row(arm, cells, less), flush=True)
 
 
 class Ranked:
@@ -89,9 +87,8 @@ class Ranked:
         }
         self.bootstrap = UserBootstrap(self.cases[c.USER].to_numpy())
 
-    def arm(self, name: str) -> list[Values]:
+    def seeds_of(self, arm: Arm) -> list[Values]:
         """Each case's values under every seed of an arm that was trained, or under its baseline."""
-        arm = next(arm for arm in self.spec.arms if arm.name == name)
         if arm.baseline is not None:
             return [self._values(arm.baseline, partial(build_baseline, arm.baseline, self.dataset, self.graph))]
         found = []
@@ -108,16 +105,10 @@ class Ranked:
     def _values(self, name: str, scorer: Callable[[], Scorer]) -> Values:
         kept = self.kept / f"{name}.npz"
         if not kept.exists():
-            ranked = rank_cases(scorer(), self.cases, self.checkins)
+            found = values_of(scorer(), self.cases, self.checkins)
             kept.parent.mkdir(parents=True, exist_ok=True)
-            np.savez(kept, **{metric: metric_values(ranked, metric) for metric in METRICS})  # type: ignore[arg-type]
+            np.savez(kept, **found)  # type: ignore[arg-type]
         return dict(np.load(kept))
-
-    def row(self, name: str, cells: list[str], seeds: list[Values]) -> str:
-        """A line of the table."""
-        arm = next(arm for arm in self.spec.arms if arm.name == name)
-        by_seed = ", ".join(short(f"{float(one['mrr'].mean()):.4f}") for one in seeds)
-        return f"| {arm.label} | {' | '.join(cells)} | {by_seed} |"
 
     def cell(self, values: Values, group: str, metric: str) -> str:
         """A group's mean."""
@@ -125,14 +116,14 @@ class Ranked:
 
     def difference(self, whole: Values, less: Values, group: str, metric: str) -> str:
         """The whole model's mean less an arm's, with its interval over users."""
-        mask, difference_N = self.groups[group], whole[metric] - less[metric]
-        low, high = interval(self.bootstrap.means(difference_N, np.where(mask, 0, -1), 1))
-        return short(f"{difference_N[mask].mean():+.4f} [{float(low[0]):+.4f}, {float(high[0]):+.4f}]")
+        found, low, high = difference(self.bootstrap, whole[metric] - less[metric], self.groups[group])
+        return short(f"{found:+.4f} [{low:+.4f}, {high:+.4f}]")
 
 
-def mean(found: list[Values]) -> Values:
-    """Each case's values averaged over seeds."""
-    return {metric: np.mean([one[metric] for one in found], axis=0) for metric in METRICS}
+def row(arm: Arm, cells: list[str], seeds: list[Values]) -> str:
+    """A line of the table."""
+    by_seed = ", ".join(short(f"{float(one['mrr'].mean()):.4f}") for one in seeds)
+    return f"| {arm.label} | {' | '.join(cells)} | {by_seed} |"
 
 
 def short(text: str) -> str:

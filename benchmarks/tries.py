@@ -10,13 +10,15 @@ scores of a trained RECAP (``--checkpoint``). ``--table`` prints the lines as a 
 import argparse
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from analysis.records.bootstrap import UserBootstrap, interval
+from analysis.records.bootstrap import UserBootstrap
+from benchmarks.case_values import METRICS, Values, difference
 from benchmarks.tries_cases import TryCases, build, chosen, fit_rows, load, save
 from benchmarks.tries_features import World
 from benchmarks.tries_models import Arrays, Suffix, better_of, fit, matrix, scores
@@ -28,10 +30,9 @@ from recap.data.dataset import Dataset
 from recap.evaluation.metrics import hit_rate, ndcg, reciprocal_rank
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors, local_hour_fraction
-from recap.scores import CaseBatch
+from recap.scores import CaseBatch, Scorer, Scores
 from recap.visits import Visits
 
-METRICS = ("hr1", "hr20", "ndcg20", "mrr")
 COLUMNS = {
     "all.hr1": "HR@1",
     "all.hr20": "HR@20",
@@ -180,22 +181,7 @@ class Bench:
         started = time.perf_counter()
         with np.load(self.out / "val" / "core.npz") as core:
             self.val.features |= {key: core[key] for key in ("core", "revisit")}
-        total, losses, weights = np.zeros(len(self.val.case_C), np.float32), [], []
-        options = fitting(settings)
-        half_N = np.random.default_rng(0).permutation(self.val.user_N.max() + 1)[self.val.user_N] % 2
-        keep_N = self.groups[settings["only"]] if "only" in settings else np.ones(len(half_N), bool)
-        for half in (0, 1):
-            data, scale = matrix(
-                chosen(self.val, (half_N == half) & keep_N), settings["features"], settings.get("context", [])
-            )
-            other, _ = matrix(
-                chosen(self.val, half_N != half), settings["features"], settings.get("context", []), scale
-            )
-            model = fit(settings["kind"], data, **options)
-            score_C, loss = scores(model, other)
-            total[(half_N != half)[self.val.case_C]] = score_C.numpy()
-            losses.append(loss)
-            weights.append((model.weight.detach().numpy() / scale.deviation_F).tolist())
+        total, losses, weights = across_halves(self.val, settings, self.groups[settings.get("only", "all")])
         better = better_of(self.val, total)
         return {
             "try": name,
@@ -211,11 +197,35 @@ class Bench:
         mine = values(better)
         for group, mask in self.groups.items():
             for metric in METRICS:
-                low, high = interval(self.bootstrap.means(mine[metric] - self.base[metric], np.where(mask, 0, -1), 1))
-                value, base = mine[metric][mask].mean(), self.base[metric][mask].mean()
-                found[f"{group}.{metric}"] = [float(value), float(value - base), float(low[0]), float(high[0])]
+                value = float(mine[metric][mask].mean())
+                found[f"{group}.{metric}"] = [
+                    value,
+                    *difference(self.bootstrap, mine[metric] - self.base[metric], mask),
+                ]
             found[f"{group}.n"] = int(mask.sum())
         return found
+
+
+def across_halves(
+    cases: TryCases, settings: dict[str, Any], keep_N: np.ndarray
+) -> tuple[np.ndarray, list[float], list[list[float]]]:
+    """Scores of every candidate (C,) by what was fitted on the other half of the users, on the cases to be kept.
+
+    Returns:
+        The scores; of each half the loss on it and the weights of the features.
+    """
+    features, context = settings["features"], settings.get("context", [])
+    total, losses, weights = np.zeros(len(cases.case_C), np.float32), [], []
+    half_N = np.random.default_rng(0).permutation(cases.user_N.max() + 1)[cases.user_N] % 2
+    for half in (0, 1):
+        data, scale = matrix(chosen(cases, (half_N == half) & keep_N), features, context)
+        other, _ = matrix(chosen(cases, half_N != half), features, context, scale)
+        model = fit(settings["kind"], data, **fitting(settings))
+        score_C, loss = scores(model, other)
+        total[(half_N != half)[cases.case_C]] = score_C.numpy()
+        losses.append(loss)
+        weights.append((model.weight.detach().numpy() / scale.deviation_F).tolist())
+    return total, losses, weights
 
 
 def fitting(settings: dict[str, Any]) -> dict[str, Any]:
@@ -224,7 +234,7 @@ def fitting(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if key not in apart}
 
 
-def values(better: np.ndarray) -> dict[str, np.ndarray]:
+def values(better: np.ndarray) -> Values:
     tied = np.ones_like(better)
     return {
         "hr1": hit_rate(better, tied, 1),
@@ -234,17 +244,24 @@ def values(better: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+def scored(
+    dataset: Dataset, cases: TryCases, scorer: Scorer, block: int = 512
+) -> Iterator[tuple[CaseBatch, Scores, tuple[np.ndarray, np.ndarray]]]:
+    """Block by block the cases, a scorer's scores of all places, and where among them (B, P) the candidates stand."""
+    checkins = CheckinTensors.from_dataset(dataset)
+    for start in range(0, len(cases.row_N), block):
+        batch = CaseBatch(checkins, torch.from_numpy(cases.row_N[start : start + block]))
+        low, high = np.searchsorted(cases.case_C, [start, start + block])
+        yield batch, scorer.score(batch), (cases.case_C[low:high] - start, cases.poi_C[low:high])
+
+
 def keep_core(dataset: Dataset, folder: Path, out: Path) -> None:
     """A trained RECAP's log probabilities by its core alone, and prior with correction, of the cached candidates."""
-    graph, checkins, cases = TransitionGraph.from_dataset(dataset), CheckinTensors.from_dataset(dataset), load(out)
-    scorer = Checkpoint.load(folder).scorer(dataset, graph)
-    core, revisit, block = [], [], 512
-    for start in range(0, len(cases.row_N), block):
-        scores = scorer.score(CaseBatch(checkins, torch.from_numpy(cases.row_N[start : start + block])))
-        low, high = np.searchsorted(cases.case_C, [start, start + block])
-        place = cases.case_C[low:high] - start, cases.poi_C[low:high]
-        core.append(torch.log_softmax(scores.core, 1)[place].float().numpy())
-        revisit.append((scores.prior + scores.correction)[place].float().numpy())
+    scorer = Checkpoint.load(folder).scorer(dataset, TransitionGraph.from_dataset(dataset))
+    core, revisit = [], []
+    for _, said, place in scored(dataset, load(out), scorer):
+        core.append(torch.log_softmax(said.core, 1)[place].float().numpy())
+        revisit.append((said.prior + said.correction)[place].float().numpy())
     np.savez(out / "core.npz", core=np.concatenate(core), revisit=np.concatenate(revisit))
 
 

@@ -14,16 +14,14 @@ from typing import Final
 import numpy as np
 import torch
 
-from analysis.records.accuracy import metric_values
-from analysis.records.bootstrap import interval
-from benchmarks.tries import METRICS, Bench, fitting, values
+from benchmarks.case_values import METRICS, Values, difference, mean, values_of
+from benchmarks.tries import Bench, fitting, values
 from benchmarks.tries_models import better_of, fit, scores
 from benchmarks.tries_named import TRIES
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 
@@ -50,18 +48,17 @@ def main() -> None:
             print(f"  {name}, {group}:", beside(bench, ours, his, group), flush=True)
 
 
-def of_checkpoint(dataset: Dataset, folder: Path, bench: Bench) -> dict[str, np.ndarray]:
+def of_checkpoint(dataset: Dataset, folder: Path, bench: Bench) -> Values:
     """Each validation case's values under a checkpoint."""
     graph = TransitionGraph.from_dataset(dataset)
     cases = describe_cases(dataset, graph, c.VAL)
     if not np.array_equal(cases[c.ROW].to_numpy(), bench.val.row_N):
         raise SystemExit("the tries' cases are those of another dataset; make them anew in another folder")
     scorer = Checkpoint.load(folder).scorer(dataset, graph)
-    ranked = rank_cases(scorer, cases, CheckinTensors.from_dataset(dataset))
-    return {metric: metric_values(ranked, metric) for metric in METRICS}
+    return values_of(scorer, cases, CheckinTensors.from_dataset(dataset))
 
 
-def of_try(bench: Bench, name: str, seeds: int) -> dict[str, np.ndarray]:
+def of_try(bench: Bench, name: str, seeds: int) -> Values:
     """Each validation case's values under a try, averaged over its seeds; kept beside the tries' cases."""
     kept = bench.out / f"seeds_{name}_{seeds}.npz"
     if not kept.exists():
@@ -75,12 +72,7 @@ def of_try(bench: Bench, name: str, seeds: int) -> dict[str, np.ndarray]:
     return dict(np.load(kept))
 
 
-def mean(found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Each case's values averaged over seeds."""
-    return {metric: np.mean([one[metric] for one in found], axis=0) for metric in METRICS}
-
-
-def told(bench: Bench, mine: dict[str, np.ndarray]) -> str:
+def told(bench: Bench, mine: Values) -> str:
     """Means of every group."""
     cells = [
         f"{group} " + " ".join(f"{metric} {mine[metric][bench.groups[group]].mean():.4f}" for metric in METRICS)
@@ -89,13 +81,12 @@ def told(bench: Bench, mine: dict[str, np.ndarray]) -> str:
     return " | ".join(cells)
 
 
-def beside(bench: Bench, mine: dict[str, np.ndarray], his: dict[str, np.ndarray], group: str) -> str:
+def beside(bench: Bench, mine: Values, his: Values, group: str) -> str:
     """Differences with intervals over users."""
     mask, cells = bench.groups[group], []
     for metric in METRICS:
-        difference = mine[metric] - his[metric]
-        low, high = interval(bench.bootstrap.means(difference, np.where(mask, 0, -1), 1))
-        cells.append(f"{metric} {difference[mask].mean():+.4f} [{float(low[0]):+.4f}, {float(high[0]):+.4f}]")
+        found, low, high = difference(bench.bootstrap, mine[metric] - his[metric], mask)
+        cells.append(f"{metric} {found:+.4f} [{low:+.4f}, {high:+.4f}]")
     return " | ".join(cells)
 
 

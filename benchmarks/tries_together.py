@@ -21,31 +21,28 @@ Among places that a ranker ties the one with the lower number is its first.
 """
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from benchmarks.tries import METRICS, Bench, values
-from benchmarks.tries_beside import beside, mean
-from benchmarks.tries_cases import TryCases, chosen
-from benchmarks.tries_models import better_of, fit, matrix, scores
+from benchmarks.case_values import METRICS, Values, mean
+from benchmarks.tries import Bench, across_halves, scored, values
+from benchmarks.tries_beside import beside
+from benchmarks.tries_cases import TryCases
+from benchmarks.tries_models import better_of
 from benchmarks.tries_named import HABIT_PACE
 from recap.baselines import BASELINES
 from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scorer
+from recap.scores import Scorer
 
 GROUPS: Final = ("all", "last")
 MOST_GUESSES: Final = 16
-BLOCK: Final = 512
 STACKS: Final[dict[str, dict[str, Any]]] = {
     "stack": {"kind": "linear", "epochs": 20},
     "stack_gate": {"kind": "gate", "epochs": 20, "decay": 1.0, "context": HABIT_PACE},
@@ -62,14 +59,15 @@ def main() -> None:
     torch.set_num_threads(1)
     dataset = Dataset.load(options.dataset)
     bench = Bench(dataset, options.out)
-    read = dict(reading(dataset, bench, name) for name in options.rankers)
+    folders = {ranker.partition("=")[0]: ranker for ranker in options.rankers}
+    read = {name: reading(dataset, bench, ranker) for name, ranker in folders.items()}
     for group in GROUPS:
         print(f"{group}, n = {bench.groups[group].sum()}")
         for line in disagreement(read, bench.val.target_N, bench.groups[group]):
             print("  " + line, flush=True)
     mine = {name: values(one["better"]) for name, one in read.items()}
     best = max(mine, key=lambda name: float(mine[name]["mrr"].mean()))
-    based = based_on(dataset, bench, ranker_of(dataset, options.rankers[list(read).index(best)])[1])
+    based = based_on(dataset, bench, ranker_of(dataset, folders[best]))
     based.features |= {name: one["log_p"] for name, one in read.items()}
     mean_C = np.mean([one["log_p"] for one in read.values()], axis=0)
     together, alone = values(better_of(based, mean_C)), mean(list(mine.values()))
@@ -80,27 +78,17 @@ def main() -> None:
         print("  " + line, flush=True)
 
 
-def ranker_of(dataset: Dataset, ranker: str) -> tuple[str, Scorer]:
-    """A ranker's name, and the ranker."""
+def ranker_of(dataset: Dataset, ranker: str) -> Scorer:
+    """A baseline, or a trained checkpoint."""
     name, _, folder = ranker.partition("=")
     graph = TransitionGraph.from_dataset(dataset)
-    return name, Checkpoint.load(Path(folder)).scorer(dataset, graph) if folder else build_baseline(
-        name, dataset, graph
-    )
+    if folder:
+        return Checkpoint.load(Path(folder)).scorer(dataset, graph)
+    return build_baseline(name, dataset, graph)
 
 
-def blocks(dataset: Dataset, bench: Bench, scorer: Scorer) -> Iterator[tuple[slice, slice, CaseBatch, Tensor]]:
-    """Of each block of validation cases: cases, candidates, batch and log probabilities (B, P)."""
-    checkins, val = CheckinTensors.from_dataset(dataset), bench.val
-    for start in range(0, len(val.row_N), BLOCK):
-        cases = slice(start, min(start + BLOCK, len(val.row_N)))
-        low, high = np.searchsorted(val.case_C, [cases.start, cases.stop])
-        batch = CaseBatch(checkins, torch.from_numpy(val.row_N[cases]))
-        yield cases, slice(low, high), batch, torch.log_softmax(scorer.score(batch).total.double(), 1)
-
-
-def reading(dataset: Dataset, bench: Bench, ranker: str) -> tuple[str, dict[str, np.ndarray]]:
-    """A ranker's name and what it says of each validation case; kept beside the tries' cases.
+def reading(dataset: Dataset, bench: Bench, ranker: str) -> Values:
+    """What a ranker says of each validation case; kept beside the tries' cases.
 
     Returns:
         ``top`` (N, 16) its first places, ``better`` (N,) how many places it puts above the target, ``log_p`` (C,) its
@@ -109,21 +97,20 @@ def reading(dataset: Dataset, bench: Bench, ranker: str) -> tuple[str, dict[str,
     kept = bench.out / "val" / f"ranker_{Path(ranker).name}.npz"
     if not kept.exists():
         pieces: dict[str, list[np.ndarray]] = {"top": [], "better": [], "log_p": []}
-        for cases, candidates, batch, log_BP in blocks(dataset, bench, ranker_of(dataset, ranker)[1]):
-            place = bench.val.case_C[candidates] - cases.start, bench.val.poi_C[candidates]
+        for batch, said, place in scored(dataset, bench.val, ranker_of(dataset, ranker)):
+            log_BP = torch.log_softmax(said.total.double(), 1)
             pieces["top"].append(log_BP.argsort(dim=1, descending=True, stable=True)[:, :MOST_GUESSES].numpy())
             pieces["better"].append((log_BP > log_BP.gather(1, batch.target_B[:, None])).sum(1).numpy())
             pieces["log_p"].append(log_BP[place].float().numpy())
         np.savez(kept, **{key: np.concatenate(value) for key, value in pieces.items()})  # type: ignore[arg-type]
-    return ranker.partition("=")[0], dict(np.load(kept))
+    return dict(np.load(kept))
 
 
 def based_on(dataset: Dataset, bench: Bench, scorer: Scorer) -> TryCases:
     """The validation cases with this ranker's log probabilities in the place of evidence_sessions' scores."""
     pieces: dict[str, list[np.ndarray]] = {"base_C": [], "base_target_N": [], "rest_lse_N": [], "rest_NP": []}
-    for cases, candidates, batch, log_BP in blocks(dataset, bench, scorer):
-        place = bench.val.case_C[candidates] - cases.start, bench.val.poi_C[candidates]
-        rest_BP = log_BP.float()
+    for batch, said, place in scored(dataset, bench.val, scorer):
+        rest_BP = torch.log_softmax(said.total.double(), 1).float()
         pieces["base_C"].append(rest_BP[place].numpy())
         pieces["base_target_N"].append(rest_BP.gather(1, batch.target_B[:, None])[:, 0].numpy())
         rest_BP[place] = -torch.inf
@@ -132,7 +119,7 @@ def based_on(dataset: Dataset, bench: Bench, scorer: Scorer) -> TryCases:
     return replace(bench.val, **{key: np.concatenate(value) for key, value in pieces.items()})  # type: ignore[arg-type]
 
 
-def disagreement(read: dict[str, dict[str, np.ndarray]], target_N: np.ndarray, mask_N: np.ndarray) -> list[str]:
+def disagreement(read: dict[str, Values], target_N: np.ndarray, mask_N: np.ndarray) -> list[str]:
     """First places alone and together."""
     target_N = target_N[mask_N]
     first_NR = np.stack([one["top"][mask_N, 0] for one in read.values()], 1)
@@ -158,29 +145,17 @@ def disagreement(read: dict[str, dict[str, np.ndarray]], target_N: np.ndarray, m
     ]
 
 
-def stacks(bench: Bench, based: TryCases, names: list[str], his: dict[str, np.ndarray]) -> list[str]:
+def stacks(bench: Bench, based: TryCases, names: list[str], his: Values) -> list[str]:
     """Every stack's values and its differences from the ranker it starts from."""
     lines = []
     for name, settings in STACKS.items():
-        found = values(better_of(based, across_halves(based, names, settings)))
+        total_C, _, _ = across_halves(based, {**settings, "features": names}, bench.groups["all"])
+        found = values(better_of(based, total_C))
         for group in GROUPS:
             mask = bench.groups[group]
             told = " | ".join(f"{metric} {found[metric][mask].mean():.4f}" for metric in METRICS)
             lines += [f"{name}, {group}: {told}", f"  less it: {beside(bench, found, his, group)}"]
     return lines
-
-
-def across_halves(based: TryCases, names: list[str], settings: dict[str, Any]) -> np.ndarray:
-    """Scores of every candidate by a stack that was fitted on the other half of the users, (C,)."""
-    context = settings.get("context", [])
-    options = {key: value for key, value in settings.items() if key not in ("kind", "context")}
-    half_N = np.random.default_rng(0).permutation(based.user_N.max() + 1)[based.user_N] % 2
-    total_C = np.zeros(len(based.case_C), np.float32)
-    for half in (0, 1):
-        data, scale = matrix(chosen(based, half_N == half), names, context)
-        other, _ = matrix(chosen(based, half_N != half), names, context, scale)
-        total_C[(half_N != half)[based.case_C]] = scores(fit(settings["kind"], data, **options), other)[0].numpy()
-    return total_C
 
 
 if __name__ == "__main__":
