@@ -110,7 +110,7 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "The revisit prior is inactive here, so these visits do not act on the scores.",
     ),
     "prior_off_clues": (
-        "Habit is not at work here: these visits act through the row of own visits.",
+        "Habit is not at work here: these visits act through the clues about own visits.",
         "The revisit prior is inactive here: these visits act through the evidence on own visits.",
     ),
     "visits_note": (

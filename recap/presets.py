@@ -123,6 +123,7 @@ def recap_weighed() -> TrainConfig:
         latest_share=0.25,
         validate_every=8,
         model=_small_model(
+            # Where `use_history` is put back, as the experiment `weighed` does.
             PriorConfig(scale=0.02, count_weight=1.2, recency_weight=1.0, recency_steps=30.0),
             0.5,
             0.6,

@@ -33,13 +33,22 @@ def test_no_prior(monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: 
     evidence = {"evidence": EvidenceConfig(weighing=WeighingConfig()), "core_scope": "nowhere"} if has_evidence else {}
     app = shown(monkeypatch, city_folder, tmp_path, use_history=False, **evidence)
     told = texts(app)
-    assert ("these visits act through the row of own visits" in told) == has_evidence
+    assert ("these visits act through the clues about own visits" in told) == has_evidence
     assert ("so these visits do not act on the scores" in told) != has_evidence
     assert not any(words in told for words in OF_THE_PRIOR)
     visits = next(table.value for table in app.dataframe if "Last, steps ago" in table.value.columns)
     assert "Time fits" not in visits.columns and "Points for that" not in visits.columns
     pills = next(group for group in app.button_group if group.key == "edit_parts")
     assert not any("abit" in option.content for option in pills.proto.options)
+
+
+def test_a_prior_that_an_edit_switches_off(monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path) -> None:
+    """In a model with a core and evidence, whose ledger has no row of own visits, they act through the clues too."""
+    shown(monkeypatch, city_folder, tmp_path, evidence=EvidenceConfig())
+    app = open_view("explain", case="3", edits="off:prior")
+    check_calm(app)
+    told = texts(app)
+    assert "these visits act through the clues about own visits" in told and "do not act" not in told
 
 
 def test_a_prior_is_told(monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -65,10 +66,8 @@ def open_list(page: Page) -> None:
     options = page.get_by_role("option").first
     for _ in range(MOST_TRIES):
         page.keyboard.press("ArrowDown")
-        try:
+        with suppress(playwright_api.TimeoutError):
             return options.wait_for(timeout=WAIT_FOR_LIST)
-        except playwright_api.TimeoutError:
-            continue
     raise AssertionError(f"the list did not open within {MOST_TRIES} presses")
 
 

@@ -42,7 +42,7 @@ def show_score_parts(shown: FullExplanation) -> None:
         told.append(words.say("identity_clues", residual=left))
     else:
         told.append(words.say("identity", evidence=more, residual=left))
-    if part_is_active("clip_loss", shown):
+    if part_is_active("prior", shown):
         if shown.weighs_evidence_alone:
             told.append(words.say("habit_in_rows"))
         told.append(
@@ -74,7 +74,7 @@ def _evidence_terms(shown: FullExplanation, words: Words) -> None:
     ]
     with st.expander(words.say("terms_title_rows" if in_rows else "terms_title"), icon=":material/table_rows:"):
         first, second = (markdown_text(entry.name) for entry in (shown.contrast.a, shown.contrast.b))
-        has_habit = in_rows and part_is_active("clip_loss", shown)
+        has_habit = in_rows and part_is_active("prior", shown)
         added = words.say("terms_and_habit" if has_habit else "terms_add_up")
         quiet(f"A is {first}, B is {second}. {added}")
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="evidence-terms")
@@ -162,9 +162,10 @@ def show_visits(shown: FullExplanation) -> None:
     """The timeline and the statistics behind the prior and the gate."""
     words = state.words()
     section("Visits before this moment")
-    has_prior, has_gate = "prior" not in shown.inactive_terms, "correction" not in shown.inactive_terms
+    has_gate = part_is_active("correction", shown)
     acts_as_clue = "evidence" in shown_parts(shown) and part_is_active("evidence", shown)
-    quiet(words.say("visits_note" if has_prior else "prior_off_clues" if acts_as_clue else "prior_off"))
+    off = "prior_off_clues" if acts_as_clue else "prior_off"
+    quiet(words.say("visits_note" if part_is_active("prior", shown) else off))
     st.plotly_chart(
         drawn(plot_visits, shown),
         theme=None,
