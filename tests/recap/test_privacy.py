@@ -24,6 +24,13 @@ def test_pseudonyms_depend_on_the_salt_alone() -> None:
     assert RULE.pseudonym(7) != Generalisation().pseudonym(7)
 
 
+def test_no_two_people_or_places_share_a_name() -> None:
+    """Whole cities keep apart; with six characters the first pair came among some three thousand."""
+    numbers = range(60_000)
+    assert len({RULE.pseudonym(number) for number in numbers}) == len(numbers)
+    assert len({RULE.place_name(str(number)) for number in numbers}) == len(numbers)
+
+
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)))
 def test_times_keep_weekday_and_part_of_the_day(moment: datetime) -> None:
     """Whole weeks back and down to four hours: never the true date, never a minute."""
