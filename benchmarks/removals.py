@@ -10,7 +10,7 @@ once are kept in ``OUT/removals``.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -87,12 +87,12 @@ class Ranked:
         }
         self.bootstrap = UserBootstrap(self.cases[c.USER].to_numpy())
 
-    def seeds_of(self, arm: Arm) -> list[Values]:
-        """Each case's values under every seed of an arm that was trained, or under its baseline."""
+    def seeds_of(self, arm: Arm, seeds: Sequence[int] | None = None) -> list[Values]:
+        """Each case's values under every seed (or those given) of an arm that was trained, or under its baseline."""
         if arm.baseline is not None:
             return [self._values(arm.baseline, partial(build_baseline, arm.baseline, self.dataset, self.graph))]
         found = []
-        for seed in self.spec.seeds:
+        for seed in seeds or self.spec.seeds:
             digest = training_digest(self.dataset, self.spec.train_config(arm, seed), self.spec.test_points)
             folder = self.out / "trainings" / digest
             if (folder / "summary.json").exists():

@@ -149,6 +149,9 @@ class Bench:
             data.pointer, val.pointer = pointer_of(self.dataset, self.fit), pointer_of(self.dataset, self.val)
         if "ownnext" in settings["kind"]:
             data.own_next_C, val.own_next_C = own_next(self.fit), own_next(self.val)
+        if "mixture" in settings["kind"]:
+            known = [torch.from_numpy(cases.features["known"] > 0) for cases in (self.fit, self.val)]
+            data.known_C, val.known_C = known
         if settings.get("base") == "others":
             data.base_C, val.base_C = (torch.from_numpy(cases.base_others_C).float() for cases in (self.fit, self.val))
         return data, val

@@ -32,6 +32,7 @@ class Arrays:
     suffix: "Suffix | None" = None
     pointer: Pointer | None = None
     own_next_C: Tensor | None = None
+    known_C: Tensor | None = None
 
 
 @dataclass(eq=False)
@@ -175,6 +176,9 @@ class Change(nn.Module):
         if "pointer" in kind:
             self.points = nn.Sequential(nn.Linear(FEATURES + num_context, hidden), nn.GELU(), nn.Linear(hidden, 1))
             self.pointing = nn.Parameter(torch.zeros(()))
+        if "mixture" in kind:
+            read = num_context + (64 if "seq" in kind else 0)
+            self.repeats = nn.Sequential(nn.Linear(read, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 1))
         if "mlp" in kind:
             self.mlp = nn.Sequential(
                 nn.Linear(num_features + num_context, hidden),
@@ -214,6 +218,26 @@ class Change(nn.Module):
             change_C = change_C + self.pointing * torch.log1p(self._pointed(part))
         return change_C
 
+    def mixed(self, part: Part, score_C: Tensor) -> Tensor:
+        """Scores of a mixture of two distributions: over known places, and over those new to the user.
+
+        p(d) = p(repeat) softmax over known places, or (1 - p(repeat)) softmax over new ones (RepeatNet, Ren et al.,
+        AAAI 2019). The places that are no candidates are new and keep their score, so that of the others those of
+        known places move: by logit p(repeat) less the log-odds that the scores themselves give to known places.
+        """
+        assert part.data.known_C is not None
+        known_C = part.data.known_C[part.candidates]
+        rest_N = part.data.rest_lse_N[part.cases]
+        none_N = rest_N.new_full(rest_N.shape, -1e4)
+        known_N = _log_sum_exp(score_C[known_C], part.case_C[known_C], none_N)
+        new_N = _log_sum_exp(score_C[~known_C], part.case_C[~known_C], rest_N)
+        read_NZ = part.z_NZ
+        if "seq" in self.kind:
+            assert part.data.suffix is not None
+            read_NZ = torch.cat([read_NZ, self.sequence(part.data.suffix, part.cases)], 1)
+        moved_N = self.repeats(read_NZ).squeeze(1) - known_N + new_N
+        return torch.where(known_C, score_C + moved_N[part.case_C], score_C)
+
     def _pointed(self, part: Part) -> Tensor:
         """Summed strength of the past check-ins at each candidate, (C,): a pointer over single check-ins."""
         assert part.data.pointer is not None
@@ -228,20 +252,24 @@ class Change(nn.Module):
 def losses(score_C: Tensor, data: Arrays, first: int, last: int) -> Tensor:
     """Cross-entropy of cases first..last."""
     low, high = int(data.start_N1[first]), int(data.start_N1[last])
-    case_C = data.case_C[low:high] - first
-    rest_N = data.rest_lse_N[first:last]
-    top_N = rest_N.clone().scatter_reduce_(0, case_C, score_C.detach(), "amax")
-    mass_N = torch.exp(rest_N - top_N).index_add(0, case_C, torch.exp(score_C - top_N[case_C]))
+    all_N = _log_sum_exp(score_C, data.case_C[low:high] - first, data.rest_lse_N[first:last])
     at_N = data.at_target_N[first:last] - low
     is_in = data.at_target_N[first:last] >= 0
     target_N = torch.where(is_in, score_C[at_N.clamp_min(0)], data.base_target_N[first:last])
-    return torch.log(mass_N) + top_N - target_N
+    return all_N - target_N
+
+
+def _log_sum_exp(score_C: Tensor, case_C: Tensor, rest_N: Tensor) -> Tensor:
+    """Of each case's candidates and of the rest, whose own is given."""
+    top_N = rest_N.clone().scatter_reduce_(0, case_C, score_C.detach(), "amax")
+    return torch.log(torch.exp(rest_N - top_N).index_add(0, case_C, torch.exp(score_C - top_N[case_C]))) + top_N
 
 
 def _changed_scores(model: Change, data: Arrays, first: int, last: int) -> Tensor:
     """The score of every candidate of the cases from ``first`` on, before ``last``."""
     part = Part(data, first, last)
-    return data.base_C[part.candidates] + model(part)
+    score_C = data.base_C[part.candidates] + model(part)
+    return model.mixed(part, score_C) if "mixture" in model.kind else score_C
 
 
 def fit(

@@ -6,7 +6,8 @@ depend on the step. ``hp``: on habit and pace alone. ``n``: further features of 
 ``every``: every feature. ``mlp``: a network scores each candidate. ``seqgate``: weights depend on a GRU's state over
 the last 15 check-ins; ``core``: its product with a place's embedding is a score, ``cosine``: their cosine times a
 learned temperature; ``ownnext``: the state holds embeddings of where the user went next from the source.
-``pointer``: each of the last 64 check-ins has a strength that a network gives it, summed by place.
+``pointer``: each of the last 64 check-ins has a strength that a network gives it, summed by place. ``mixture``: a gate
+says how likely the user goes back to a known place, and known and new places have a distribution each.
 ``cross``: on the scores of a trained RECAP, fitted on the validation cases of half of the users and ranked on the other
 half's. ``mean``: of the scores of several tries.
 """
@@ -232,6 +233,8 @@ TRIES: Final[dict[str, Try]] = {
     "kept_hours": {**KEPT_TRY, "features": [*KEPT, *HOURS]},
     "kept_minus_intensity": {**KEPT_TRY, "features": less(KEPT, INTENSITY)},
     "kept_mlp": {**KEPT_TRY, "kind": "mlpgate"},
+    "kept_mlp_hours": {**KEPT_TRY, "kind": "mlpgate", "features": [*KEPT, *HOURS]},
+    "kept_mlp_hours_places": {**KEPT_TRY, "kind": "mlpgate", "features": [*KEPT, *HOURS, *at(BOTH, *PLACES[:2])]},
     "kept_seqgate": {**KEPT_TRY, "kind": "gateseqgate"},
     "wide": WIDE_TRY,
     **{f"wide_minus_{name}": {**WIDE_TRY, "features": less(WIDE, group)} for name, group in WIDE_GROUPS.items()},
@@ -249,6 +252,10 @@ TRIES: Final[dict[str, Try]] = {
     "gate_pointer": {**HELD, "kind": "gatepointer", "features": EVIDENCE},
     "lean_pointer": {**LEAN_TRY, "kind": "gatepointer"},
     "lean_mlp_pointer": {**LEAN_TRY, "kind": "mlpgatepointer"},
+    "gate_mixture": {**HELD, "kind": "gatemixture", "features": EVIDENCE},
+    "lean_mixture": {**LEAN_TRY, "kind": "gatemixture", "context": CONTEXT},
+    "lean_mlp_mixture": {**LEAN_TRY, "kind": "mlpgatemixture"},
+    "lean_seq_mixture": {**LEAN_TRY, "kind": "gateseqgatemixture"},
     "lean_ownnext": {**LEAN_TRY, "kind": "gateseqgateownnext"},
     "lean_cosine": {**LEAN_TRY, "kind": "gateseqgatecosine"},
     "mean_lean": {"mean_of": ["lean_popularity_no_hour", "lean_mlp", "lean_seqgate"]},
