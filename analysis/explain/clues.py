@@ -39,6 +39,10 @@ TERM_LABELS: Final = {
     "visits_ever": "All visits",
     "overdue": "Away for longer than usual",
     "underdue": "Away for less than usual",
+    "visits_close_to_hour": "Visits within half an hour of this hour",
+    "visits_about_hour": "Visits around this hour",
+    "visits_on_weekday": "Visits on this weekday",
+    "visits_first_of_day": "First visits of a day",
     "own_category": "Visits to such places",
     "known_own_category": "Visits to such places, visited before",
     "together": "What no single clue says",
@@ -47,6 +51,7 @@ TERM_LABELS: Final = {
 
 _SCALED: Final = (
     (r"visits_(.+)_days", r"Visits of about the last \1 days"),
+    (r"visits_(\d+)_to_(\d+)_hours_later", r"Visits \1 to \2 hours later in the day"),
     (r"within_(.+)_km", r"Within about \1 km"),
     (r"known_within_(.+)_km", r"Within about \1 km, visited before"),
 )

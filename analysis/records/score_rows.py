@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
+from recap.evidence.config import HOUR_FEATURES
+
 Row = Literal[
     "own_visits",
     "hour_and_weekday",
@@ -102,7 +104,9 @@ _OWN_VISITS: Final = frozenset(
         *("visits_ever", "overdue", "underdue", "own_category"),
     }
 )
-_CLOCK: Final = frozenset({"visits_at_hour", "visits_on_day", "next_at_hour", "week_slot", "next_at_hour_on_day"})
+_CLOCK: Final = frozenset(
+    {"visits_at_hour", "visits_on_day", "next_at_hour", "week_slot", "next_at_hour_on_day", *HOUR_FEATURES}
+)
 _OWN_STEPS: Final = frozenset({"own_transitions", "own_pairs", "own_transitions_at_hour", "slow_transitions"})
 _SINGLE: Final = {
     "others_transitions": "others_transitions",

@@ -20,6 +20,17 @@ SESSION_FEATURES: Final = (
 )
 """What `EvidenceConfig.sessions` adds."""
 
+LATER_HOURS: Final = ((0, 2), (2, 5), (5, 9))
+"""Spans of the day after the source's hour."""
+HOUR_FEATURES: Final = (
+    *("visits_close_to_hour", "visits_about_hour"),
+    *(f"visits_{first}_to_{last}_hours_later" for first, last in LATER_HOURS),
+    *("visits_on_weekday", "visits_first_of_day"),
+)
+"""What `HabitsConfig.hours` adds, decayed like habits, each as log(1 + gain x count): visits within about half an hour
+and about three hours of the source's local hour, visits in a span of the day after it, on the source's weekday, and
+visits that were the user's first of a day."""
+
 
 class SurroundingsConfig(Config):
     """Evidence about places that the user has not been to; 0 where the user was.
@@ -71,6 +82,9 @@ class HabitsConfig(Config):
     recency_days: tuple[PositiveFloat, ...] = Field(
         (0.05, 1.0, 3.0, 7.0, 60.0), description="Further decay lengths of the time since the last visit, in days."
     )
+    hours: bool | None = Field(
+        None, description="Whether further hours of the day count, see `HOUR_FEATURES`; none leaves them out."
+    )
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -79,11 +93,17 @@ class HabitsConfig(Config):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All features, in order: the counts, ``recency_<days>_days``, then ``overdue`` and ``underdue``.
+        """All features, in order: the counts, ``recency_<days>_days``, ``overdue`` and ``underdue``, further hours.
 
-        The last two are the log of the time since the last visit over the mean time between visits, above and below 0.
+        ``overdue`` and ``underdue`` are the log of the time since the last visit over the mean time between visits,
+        above and below 0.
         """
-        return (*self.counts, *(f"recency_{days:g}_days" for days in self.recency_days), "overdue", "underdue")
+        return (
+            *self.counts,
+            *(f"recency_{days:g}_days" for days in self.recency_days),
+            *("overdue", "underdue"),
+            *(HOUR_FEATURES if self.hours else ()),
+        )
 
 
 class WeighingConfig(Config):

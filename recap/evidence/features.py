@@ -15,7 +15,7 @@ from torch import Tensor
 
 from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
-from recap.evidence.habits import habit_counts, regularity
+from recap.evidence.habits import habit_counts, hour_counts, regularity
 from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.past import PastRows, days_between, is_weekend, same_hour
 from recap.evidence.places import PlaceAttributes
@@ -150,6 +150,8 @@ class EvidenceFeatures:
         recency_days = config.recency_days
         if config.habits is not None:
             counts |= habit_counts(days_H, config.habits)
+            if config.habits.hours:
+                counts |= hour_counts(checkins, past, row_B[case_H], habit_H)
             found = regularity(days_H, slot_H, len(case_C))
             recency_days = (*recency_days, *config.habits.recency_days)
         return found | {

@@ -32,7 +32,7 @@ from tests.worlds import all_cases, batch_of, small_city, small_recap
 TRAIN, TEST = c.TRAIN, c.TEST
 WEIGHED = EvidenceConfig(
     sessions=True,
-    habits=HabitsConfig(),
+    habits=HabitsConfig(hours=True),
     surroundings=SurroundingsConfig(alike_users=2, own_category=True, known_too=True),
     weighing=WeighingConfig(network=3, layers=2, scaled=True, state_numbers=2),
     others_popularity=True,

@@ -47,7 +47,7 @@ def test_rows_add_up_and_terms_can_be_taken_away() -> None:
 def rich_predictor() -> Predictor:
     surroundings = SurroundingsConfig(own_category=True, known_too=True)
     evidence = EvidenceConfig(
-        sessions=True, habits=HabitsConfig(), surroundings=surroundings, weighing=WeighingConfig(network=3)
+        sessions=True, habits=HabitsConfig(hours=True), surroundings=surroundings, weighing=WeighingConfig(network=3)
     )
     return small_predictor(evidence=evidence, core_scope="nowhere")
 

@@ -46,10 +46,15 @@ GONE = {
 NEAR = [f"within_{km}_km" for km in ("0.1", "0.5", "2", "8")]
 OFTEN = ["visits_1_days", "visits_ever", "recency_3_days", "overdue", "underdue"]
 KNOWN_NEAR = [*(f"known_{name}" for name in NEAR), "known_own_category"]
+HOURS = [
+    *("visits_close_to_hour", "visits_about_hour", "visits_on_weekday", "visits_first_of_day"),
+    *("visits_0_to_2_hours_later", "visits_2_to_5_hours_later", "visits_5_to_9_hours_later"),
+]
 NEW_GONE = {
+    "hour_and_weekday": HOURS,
     "distance": [*NEAR, *KNOWN_NEAR[:-1]],
     "popularity": ["visitors_alike"],
-    "own_revisits": ["own_category", *OFTEN, *KNOWN_NEAR],
+    "own_revisits": ["own_category", *OFTEN, *KNOWN_NEAR, *HOURS],
     "core": ["together"],
 }
 OFF = {"graph_token": "off:graph_token", "two_hops": "off:graph_token", "own_revisits": "off:prior"}
@@ -60,7 +65,7 @@ def predictor(kind: str) -> Predictor:
     """The paper's RECAP, one with evidence, or one whose state weighs it; shaken weights, and a clip that binds."""
     config = EvidenceConfig()
     if kind == "weighed":
-        habits = HabitsConfig(decay_days=(1.0,), recency_days=(3.0,))
+        habits = HabitsConfig(decay_days=(1.0,), recency_days=(3.0,), hours=True)
         surroundings = SurroundingsConfig(own_category=True, known_too=True)
         config = EvidenceConfig(habits=habits, surroundings=surroundings, weighing=WeighingConfig(network=2))
     evidence = {} if kind == "paper" else {"evidence": config}
