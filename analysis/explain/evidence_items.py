@@ -50,14 +50,20 @@ class EvidenceItem(Config):
         return f"the token of {self.label}" if self.kind == "checkin" else self.label
 
 
-def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool = False) -> list[EvidenceItem]:
+def evidence_items(
+    edited_case: EditedCase, candidate: int, *, with_paths: bool = False, with_unread: bool = False
+) -> list[EvidenceItem]:
     """The items that act on a candidate here: window check-ins (newest first), user, graph token, revisit terms, paths.
 
-    Parts that are inactive, terms that are zero for this candidate and paths outside the token are left out.
+    Parts that are inactive, terms that are zero for this candidate and paths outside the token are left out; tokens,
+    the user's too, where nothing reads the encoder.
+
+    Args:
+        with_unread: check-ins also there, for removals that take them from history and evidence.
     """
     config, places = edited_case.config, edited_case.predictor.dataset.poi_labels
     items = []
-    for steps, at in enumerate(window_positions(edited_case)):
+    for steps, at in enumerate(window_positions(edited_case) if config.reads_state or with_unread else []):
         poi = int(edited_case.variant.history.poi_H[at])
         name = "current check-in" if steps == 0 else f"{steps} back"
         items.append(
@@ -69,7 +75,8 @@ def evidence_items(edited_case: EditedCase, candidate: int, *, with_paths: bool 
                 poi=poi,
             )
         )
-    items.append(EvidenceItem(kind="user", key=0, label="The walker's own token"))
+    if config.reads_state:
+        items.append(EvidenceItem(kind="user", key=0, label="The walker's own token"))
     if edited_case.is_active("graph_token"):
         items.append(EvidenceItem(kind="graph_token", key=1 + config.suffix_length, label="The two-hop token"))
     (entry,) = decompose_scores(edited_case, [candidate])

@@ -27,7 +27,7 @@ class LeftOut(Config):
     removal: Removal
     outcome: Effect
     masked: Effect | None = Field(
-        None, description="For a visit that is removed everywhere: what masking its token alone does."
+        None, description="For a visit that is removed everywhere: what masking its token alone does, if it is read."
     )
 
 
@@ -50,27 +50,36 @@ class Removals:
         items: that are taken away.
         visits: of the items, those that are removed everywhere too.
         variants: each without one item, then each without one visit.
+        has_tokens: whether a check-in has a token that something reads.
     """
 
     items: list[EvidenceItem]
     visits: list[int]
     variants: list[Counterfactual]
+    has_tokens: bool
 
     @classmethod
     def of(cls, edited_case: EditedCase, candidate: int) -> "Removals":
         """Those of a candidate."""
-        items = evidence_items(edited_case, candidate, with_paths=True)
+        items = evidence_items(edited_case, candidate, with_paths=True, with_unread=True)
         history, current = edited_case.variant.history, int(edited_case.visit_H[-2])
         may_go = len(history) > _FEWEST_CHECKINS
         visits = [item.visit for item in items if item.visit is not None and item.visit != current and may_go]
+        if not edited_case.config.reads_state:  # a check-in that cannot go has no token to mask either
+            items = [item for item in items if item.visit is None or item.visit in visits]
         variants = [*each_without(edited_case, candidate, items), *without_visits(edited_case, visits)]
-        return cls(items, visits, variants)
+        return cls(items, visits, variants, edited_case.config.reads_state)
 
     def told(self, results: Sequence[Effect]) -> list[LeftOut]:
         """What the variants' effects say of each item, see `leave_one_out`."""
         masked, everywhere = results[: len(self.items)], dict(zip(self.visits, results[len(self.items) :], strict=True))
         left_out = [
-            LeftOut(item=item, removal="everywhere", outcome=everywhere[item.visit], masked=effect)
+            LeftOut(
+                item=item,
+                removal="everywhere",
+                outcome=everywhere[item.visit],
+                masked=effect if self.has_tokens else None,
+            )
             if item.visit in everywhere
             else LeftOut(item=item, removal=_removal(item), outcome=effect)
             for item, effect in zip(self.items, masked, strict=True)

@@ -68,6 +68,16 @@ class ModelConfig(Config):
         """Whether the network says how much each clue counts, and scores no place by itself."""
         return self.evidence is not None and self.evidence.weighing is not None and self.core_scope == "nowhere"
 
+    @property
+    def reads_state(self) -> bool:
+        """Whether anything of the score reads h_t; where nothing does, check-ins act through the clues alone."""
+        weighing = None if self.evidence is None else self.evidence.weighing
+        return (
+            self.core_scope != "nowhere"
+            or self.use_history
+            or (weighing is not None and (weighing.by_state or weighing.state_numbers is not None))
+        )
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.hidden_dim % self.num_heads:

@@ -128,7 +128,9 @@ class Recap(nn.Module):
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
     ) -> Tensor:
-        """The prediction state h_BD (Eqs. 1-4, 8)."""
+        """The prediction state h_BD (Eqs. 1-4, 8); zeros where nothing reads it (`ModelConfig.reads_state`)."""
+        if not self.config.reads_state:
+            return self.core.output.weight.new_zeros(len(batch), self.config.hidden_dim)
         tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)
         graph_BD = None
         if self.graph_token is not None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from recap.config import Config
-from recap.evidence.config import EvidenceConfig, WeighingConfig
+from recap.evidence.config import EvidenceConfig, HabitsConfig, WeighingConfig
 from recap.training.run import train
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.worlds import small_city, small_training
@@ -40,6 +40,33 @@ def test_no_prior(monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: 
     assert "Time fits" not in visits.columns and "Points for that" not in visits.columns
     pills = next(group for group in app.button_group if group.key == "edit_parts")
     assert not any("abit" in option.content for option in pills.proto.options)
+
+
+def test_no_state(monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path) -> None:
+    """A network over clues that reads no h_t: no token is offered or blamed, and sets of clues can be searched."""
+    evidence = EvidenceConfig(
+        sessions=True,
+        habits=HabitsConfig(hours=True),
+        weighing=WeighingConfig(by_step=False, by_state=False, network=4, layers=2, scaled=True),
+    )
+    app = shown(
+        monkeypatch,
+        city_folder,
+        tmp_path,
+        use_history=False,
+        use_graph=False,
+        core_scope="nowhere",
+        evidence=evidence,
+    )
+    assert "token" not in texts(app).lower()
+    left_out = next(table.value for table in app.dataframe if "Without" in table.value.columns)
+    assert "Only not read" not in left_out.columns
+    assert left_out["Without"].str.contains(", 1 back").any()  # as if it had not happened: its clues go
+    assert not left_out["Without"].str.contains("current check-in|token").any()
+    assert "Sets of evidence are not searched" not in texts(app)
+    app.button(key="search").click().run()
+    check_calm(app)
+    assert "Sets of evidence are not searched" not in texts(app) and "the top 20" in texts(app)
 
 
 def test_a_prior_that_an_edit_switches_off(monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path) -> None:

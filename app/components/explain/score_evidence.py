@@ -211,7 +211,10 @@ def show_left_out(shown: FullExplanation) -> None:
         }
         for entry in shown.leave_one_out or []
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, height=300)
+    table = pd.DataFrame(rows)
+    if not any(entry.masked for entry in shown.leave_one_out or []):
+        table = table.drop(columns=words.say("masked"), errors="ignore")
+    st.dataframe(table, hide_index=True, height=300)
     quiet(words.say("left_out_note"))
 
 
