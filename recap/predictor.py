@@ -166,7 +166,7 @@ class Predictor(CaseRanker):
 
     @property
     def weighs_clues(self) -> bool:
-        """Whether h_t acts through the evidence: a clue's points, or the network's, change with what the encoder reads."""
+        """Whether h_t acts through the evidence, so that a clue's points change with what the encoder reads."""
         return self.model.evidence is not None and self.model.evidence.reads_state
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:

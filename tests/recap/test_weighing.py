@@ -198,6 +198,35 @@ def test_the_network_reads_the_state() -> None:
     assert differs_F.nonzero().flatten().tolist() == [here.evidence.packed_CF.shape[1] - 1]
 
 
+@pytest.mark.parametrize(
+    ("weighing", "changes", "reads"),
+    [
+        ({}, {}, False),
+        ({"by_state": True}, {}, True),
+        ({"network": 3, "state_numbers": 2}, {}, True),
+        ({"network": 3}, {"use_history": True}, True),
+        ({"network": 3}, {"core_scope": "unvisited"}, True),
+    ],
+)
+def test_a_state_that_nothing_reads_is_not_computed(
+    weighing: dict[str, Any], changes: dict[str, Any], reads: bool
+) -> None:
+    """Other weights of the encoder change no score there, and some elsewhere."""
+    parts = {"core_scope": "nowhere", "use_history": False} | changes
+    config = WeighingConfig(**({"by_step": False, "by_state": False} | weighing))
+    model = small_recap(
+        small_city(), evidence=WEIGHED.model_copy(update={"weighing": config}).model_dump(), **parts
+    ).eval()
+    assert model.config.reads_state is reads
+    batch = batch_of(small_city(), all_cases(small_city())[::7])
+    with torch.inference_mode():
+        before_BP = model(batch, Stage()).total
+        for weight in (*model.backbone.parameters(), *model.tokens.parameters()):
+            weight.add_(torch.randn_like(weight))
+        after_BP = model(batch, Stage()).total
+    assert torch.equal(before_BP, after_BP) is not reads
+
+
 @pytest.mark.parametrize("words", [False, True])
 def test_processes_that_share_a_batch_draw_as_one(words: bool) -> None:
     """Dropout of the network and of h_t: each process's cases have the evidence they have alone."""
