@@ -146,6 +146,9 @@ def main() -> None:
     dataset, spec = Dataset.load(options.dataset), load_spec(options.experiment)
     arm = next(arm for arm in spec.arms if arm.name == options.arm)
     ranked = Ranked(dataset, options.out, spec, c.VAL)
+    less = ranked.seeds_of(arm, options.seeds)
+    if len(less) < len(options.seeds):
+        raise SystemExit(f"{options.out} lacks trainings of {options.arm}: run `recap experiment run` on it first")
     found = []
     with ExitStack() as stack:
         for target, stand_in in PATCHES[options.idea]:
@@ -157,7 +160,6 @@ def main() -> None:
                 train(dataset, config, folder, device=torch.device("cpu"), resume=folder.exists())
             scorer = Checkpoint.load(folder).scorer(dataset, ranked.graph)
             found.append(values_of(scorer, ranked.cases, ranked.checkins))
-    less = ranked.seeds_of(arm, options.seeds)
     cells = [ranked.difference(mean(found), mean(less), group, metric) for group, metric, _ in COLUMNS]
     print(f"| {options.idea}, seeds {options.seeds} | {' | '.join(head for _, _, head in COLUMNS)} | MRR by seed |")
     print(row(arm, cells, found))

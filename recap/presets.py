@@ -108,13 +108,13 @@ def recap_evidence() -> TrainConfig:
 
 
 def recap_weighed() -> TrainConfig:
-    """RECAP whose state weighs the evidence: h_t says how much each clue counts at this step.
+    """A small network over named clues: what is left of RECAP with evidence once all that does not pay is taken out.
 
-    With evidence of sessions, of further habits and of places new to the user, and a small network that reads a
-    candidate's clues together with a few numbers of h_t; chosen on NYC validation (docs/results.md). Popularity counts
-    other users alone, as all that is known of others does. What did not pay there is not in it: the core's own scores,
-    the graph token, the revisit prior with its correction, the warm-transition loss, weights by the step's pace. Few
-    epochs, rates that fall and a slow backbone: with twelve epochs validation is lower.
+    Evidence of the user's past, of sessions, further habits and hours, of others' steps and of places new to the user;
+    chosen on NYC validation (docs/results.md). Popularity counts other users alone, as all that is known of others
+    does. What did not pay there is not in it: the core's scores and its state h_t, the graph token, the revisit prior
+    with its correction, the warm-transition loss, weights that depend on the step. Rates fall over few epochs: with
+    twelve validation is lower.
     """
     return TrainConfig(
         preset="recap_weighed",
@@ -129,9 +129,9 @@ def recap_weighed() -> TrainConfig:
             0.6,
             evidence=EvidenceConfig(
                 sessions=True,
-                habits=HabitsConfig(),
+                habits=HabitsConfig(hours=True),
                 surroundings=SurroundingsConfig(own_category=True, known_too=True),
-                weighing=WeighingConfig(by_step=False, network=32, layers=2, scaled=True, state_numbers=8),
+                weighing=WeighingConfig(by_step=False, by_state=False, network=32, layers=2, scaled=True),
                 others_popularity=True,
             ),
             core_scope="nowhere",

@@ -212,7 +212,7 @@ def test_a_state_that_nothing_reads_is_not_computed(
     weighing: dict[str, Any], changes: dict[str, Any], reads: bool
 ) -> None:
     """Other weights of the encoder change no score there, and some elsewhere."""
-    parts = {"core_scope": "nowhere", "use_history": False} | changes
+    parts: dict[str, Any] = {"core_scope": "nowhere", "use_history": False} | changes
     config = WeighingConfig(**({"by_step": False, "by_state": False} | weighing))
     model = small_recap(
         small_city(), evidence=WEIGHED.model_copy(update={"weighing": config}).model_dump(), **parts

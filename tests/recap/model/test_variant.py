@@ -2,7 +2,7 @@
 
 import pytest
 
-from recap.evidence.config import EvidenceConfig
+from recap.evidence.config import EvidenceConfig, WeighingConfig
 from recap.model.config import ModelConfig, PriorConfig
 from recap.model.variant import variant_name
 from recap.presets import train_preset
@@ -23,8 +23,11 @@ from recap.presets import train_preset
         ),
         (
             train_preset("recap_weighed").model,
-            "RECAP whose network weighs the evidence, without the graph branch, without the revisit prior, "
-            "without a score of its own",
+            "A network over clues alone, without RECAP's encoder, graph, prior and scores",
+        ),
+        (
+            ModelConfig(evidence=EvidenceConfig(weighing=WeighingConfig()), core_scope="nowhere", use_graph=False),
+            "RECAP whose network weighs the evidence, without the graph branch, without a score of its own",
         ),
     ],
 )
