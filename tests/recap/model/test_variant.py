@@ -23,7 +23,7 @@ from recap.presets import train_preset
         ),
         (
             train_preset("recap_weighed").model,
-            "A network over clues alone, without RECAP's encoder, graph, prior and scores",
+            "a network over clues alone, without RECAP's encoder, graph, prior and scores",
         ),
         (
             ModelConfig(evidence=EvidenceConfig(weighing=WeighingConfig()), core_scope="nowhere", use_graph=False),
