@@ -49,14 +49,14 @@ class Removals:
     Attributes:
         items: that are taken away.
         visits: of the items, those that are removed everywhere too.
-        variants: each without one item, then each without one visit.
-        has_tokens: whether a check-in has a token that something reads.
+        variants: each without one item (of `alone`), then each without one visit.
+        alone: positions of the items of the first variants: all, but for check-ins whose token nothing reads.
     """
 
     items: list[EvidenceItem]
     visits: list[int]
     variants: list[Counterfactual]
-    has_tokens: bool
+    alone: list[int]
 
     @classmethod
     def of(cls, edited_case: EditedCase, candidate: int) -> "Removals":
@@ -65,24 +65,22 @@ class Removals:
         history, current = edited_case.variant.history, int(edited_case.visit_H[-2])
         may_go = len(history) > _FEWEST_CHECKINS
         visits = [item.visit for item in items if item.visit is not None and item.visit != current and may_go]
-        if not edited_case.config.reads_state:  # a check-in that cannot go has no token to mask either
+        has_tokens = edited_case.config.reads_state
+        if not has_tokens:  # a check-in that cannot go has no token to mask either
             items = [item for item in items if item.visit is None or item.visit in visits]
-        variants = [*each_without(edited_case, candidate, items), *without_visits(edited_case, visits)]
-        return cls(items, visits, variants, edited_case.config.reads_state)
+        alone = [at for at, item in enumerate(items) if has_tokens or item.visit is None]
+        masked = each_without(edited_case, candidate, [items[at] for at in alone])
+        return cls(items, visits, [*masked, *without_visits(edited_case, visits)], alone)
 
     def told(self, results: Sequence[Effect]) -> list[LeftOut]:
         """What the variants' effects say of each item, see `leave_one_out`."""
-        masked, everywhere = results[: len(self.items)], dict(zip(self.visits, results[len(self.items) :], strict=True))
+        masked = dict(zip(self.alone, results[: len(self.alone)], strict=True))
+        everywhere = dict(zip(self.visits, results[len(self.alone) :], strict=True))
         left_out = [
-            LeftOut(
-                item=item,
-                removal="everywhere",
-                outcome=everywhere[item.visit],
-                masked=effect if self.has_tokens else None,
-            )
+            LeftOut(item=item, removal="everywhere", outcome=everywhere[item.visit], masked=masked.get(at))
             if item.visit in everywhere
-            else LeftOut(item=item, removal=_removal(item), outcome=effect)
-            for item, effect in zip(self.items, masked, strict=True)
+            else LeftOut(item=item, removal=_removal(item), outcome=masked[at])
+            for at, item in enumerate(self.items)
         ]
         return sorted(left_out, key=lambda entry: entry.outcome.logit_change)
 

@@ -123,6 +123,11 @@ class WeighingConfig(Config):
         None, description="How many numbers made of h_t the network reads beside the clues; none leaves them out."
     )
 
+    @property
+    def reads_state(self) -> bool:
+        """Whether h_t weighs clues, or is read beside them."""
+        return self.by_state or (self.network is not None and self.state_numbers is not None)
+
 
 class EvidenceConfig(Config):
     """Scales of the evidence, chosen on NYC's validation cases."""

@@ -72,11 +72,7 @@ class ModelConfig(Config):
     def reads_state(self) -> bool:
         """Whether anything of the score reads h_t; where nothing does, check-ins act through the clues alone."""
         weighing = None if self.evidence is None else self.evidence.weighing
-        return (
-            self.core_scope != "nowhere"
-            or self.use_history
-            or (weighing is not None and (weighing.by_state or weighing.state_numbers is not None))
-        )
+        return self.core_scope != "nowhere" or self.use_history or (weighing is not None and weighing.reads_state)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

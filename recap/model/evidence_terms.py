@@ -106,7 +106,8 @@ class EvidenceTerms(nn.Module):
     @property
     def reads_state(self) -> bool:
         """Whether h_t weighs the evidence or is read beside it."""
-        return self.state_DF is not None or self.reading is not None
+        weighing = self._features.config.weighing
+        return weighing is not None and weighing.reads_state
 
     def values(
         self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None

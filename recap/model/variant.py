@@ -56,7 +56,9 @@ def variant_name(config: ModelConfig) -> str:
         if getattr(config.prior, name) != getattr(paper.prior, name)
     ]
     if config.evidence is not None and not config.reads_state:
-        return "a network over clues alone, without RECAP's encoder, graph, prior and scores"
+        has_network = config.evidence.weighing is not None and config.evidence.weighing.network is not None
+        kind = "network over" if has_network else "sum of"
+        return f"a {kind} clues alone, without RECAP's encoder, graph, prior and scores"
     if config.evidence is not None and config.evidence.weighing is not None:
         return ", ".join(["RECAP whose network weighs the evidence", *changed])
     if changed:

@@ -26,6 +26,10 @@ from recap.presets import train_preset
             "a network over clues alone, without RECAP's encoder, graph, prior and scores",
         ),
         (
+            ModelConfig(evidence=EvidenceConfig(), core_scope="nowhere", use_history=False),
+            "a sum of clues alone, without RECAP's encoder, graph, prior and scores",
+        ),
+        (
             ModelConfig(evidence=EvidenceConfig(weighing=WeighingConfig()), core_scope="nowhere", use_graph=False),
             "RECAP whose network weighs the evidence, without the graph branch, without a score of its own",
         ),
