@@ -19,7 +19,7 @@ PLAIN_REGISTERS: Final = ("student", "stakeholder")
 
 FIELD_WORDS: Final = (
     r"residuals?|gates?|forward pass|tokens?|prior|corrections?|core|recency|clip|clipped|hops?|logits?|softmax|"
-    r"counterfactuals?|encoder|embeddings?|renormalis\w*|recount\w*|frozen|faithfulness|comprehensiveness|sufficiency|"
+    r"counterfactuals?|encoder|embeddings?|renormalis\w*|recount\w*|frozen|"
     r"AUC|POIs?|transitions?|placebos?|seeds?"
 )
 """What no plain page says, as alternatives of a regular expression for whole words; a test walks the pages with it."""
@@ -134,16 +134,6 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "own_token": ("Who the walker is", "The walker's own token"),
     "two_hop_token": ("Where people go in two steps", "The two-hop token"),
-    "search_note": (
-        "The smallest edit that turns the two places round, the fewest clues, and whether the named clues carry it.",
-        "The smallest edit that turns the two places round, the fewest pieces of evidence, and faithfulness.",
-    ),
-    "faithfulness": (
-        "Without all named clues the model's share falls by {comprehensiveness}, with them alone by {sufficiency}; "
-        "taken away one after the other they leave a mean of {deletion} of it, at random {random}.",
-        "Comprehensiveness {comprehensiveness}, sufficiency {sufficiency}, deletion AUC {deletion} against {random} "
-        "at random.",
-    ),
     "two_hop_path": ("Two-step path", "Two-hop path"),
     "chip_two": ("2 steps", "2 hops"),
     "chip_one": ("1 step", "1 hop"),

@@ -82,7 +82,6 @@ class EditedCase:
         variant: history, edges and switches after the edits.
         visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
         about: the place that is explained; None for the true next place.
-        is_perturbed: whether the variant is none that the edits lead to.
         hides_truth: nothing may tell which place is the true one; ``about`` is then given.
     """
 
@@ -93,7 +92,6 @@ class EditedCase:
     variant: Counterfactual
     visit_H: np.ndarray
     about: int | None = None
-    is_perturbed: bool = False
     hides_truth: bool = False
 
     @property
@@ -139,10 +137,6 @@ class EditedCase:
         best = int(self.total_P.argmax())
         return replace(self, about=best if self.about is None else self.about, hides_truth=True)
 
-    def perturbed(self, variant: Counterfactual, visit_H: np.ndarray) -> "EditedCase":
-        """The case under a variant that no sequence of edits stands for."""
-        return replace(self, variant=variant, visit_H=visit_H, is_perturbed=True)
-
     @property
     def config(self) -> ModelConfig:
         return self.predictor.model.config
@@ -150,7 +144,7 @@ class EditedCase:
     @cached_property
     def total_P(self) -> Tensor:
         """Totals of the whole catalogue; without edits, what the batched evaluation ranks by."""
-        if not self.edits and not self.is_perturbed:
+        if not self.edits:
             return self.ranker.score(self.ranker.batch([self.row])).total[0]
         return self.ranker.score_counterfactuals([self.variant])[0]
 

@@ -1,6 +1,5 @@
-"""The evidence items of a candidate: what leave-one-out, minimal sets and faithfulness take away."""
+"""The evidence items of a candidate: what leave-one-out removes."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -43,11 +42,6 @@ class EvidenceItem(Config):
     def _without_absent_terms(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         return values if self.terms else {k: v for k, v in values.items() if k != "terms"}
-
-    @property
-    def set_label(self) -> str:
-        """What is taken away where only the token is masked; a check-in stays in history and evidence there."""
-        return f"the token of {self.label}" if self.kind == "checkin" else self.label
 
 
 def evidence_items(
@@ -123,29 +117,17 @@ def window_positions(edited_case: EditedCase) -> list[int]:
     return [at for at in positions if history.trajectory_H[at] == history.trajectory_H[source]]
 
 
-def without(edited_case: EditedCase, candidate: int, items: Iterable[EvidenceItem]) -> Counterfactual:
-    """The edited case with all given items taken away at once."""
+def without(edited_case: EditedCase, candidate: int, item: EvidenceItem) -> Counterfactual:
+    """The edited case without one item."""
     base = edited_case.variant
-    items = list(items)
-    masked = {item.key for item in items if item.kind in ("checkin", "user", "graph_token")}
-    kinds = {item.kind for item in items}
-    terms = frozenset(term for term in REVISIT_TERMS if term in kinds)
-    cuts = tuple((item.key, candidate) for item in items if item.kind == "path")
-    evidence: frozenset[str] = frozenset()
-    if edited_case.config.evidence is not None:
-        names = evidence_names(edited_case.config.evidence)
-        gone = [item.terms or [names[item.key]] for item in items if item.kind == "evidence"]
-        evidence = frozenset(name for terms in gone for name in terms)
-    return replace(
-        base,
-        masked=base.masked | masked,
-        cuts=(*base.cuts, *cuts),
-        focus=candidate,
-        focus_off=base.focus_off | terms,
-        focus_evidence_off=base.focus_evidence_off | evidence,
-    )
-
-
-def each_without(edited_case: EditedCase, candidate: int, items: Sequence[EvidenceItem]) -> list[Counterfactual]:
-    """One variant per item, without that item alone."""
-    return [without(edited_case, candidate, [item]) for item in items]
+    match item.kind:
+        case "checkin" | "user" | "graph_token":
+            return replace(base, masked=base.masked | {item.key})
+        case "path":
+            return replace(base, focus=candidate, cuts=(*base.cuts, (item.key, candidate)))
+        case "evidence":
+            assert edited_case.config.evidence is not None
+            gone = frozenset(item.terms or [evidence_names(edited_case.config.evidence)[item.key]])
+            return replace(base, focus=candidate, focus_evidence_off=base.focus_evidence_off | gone)
+        case _:
+            return replace(base, focus=candidate, focus_off=base.focus_off | {item.kind})

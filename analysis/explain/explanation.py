@@ -12,9 +12,7 @@ from analysis.explain.contrast import Contrast, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
 from analysis.explain.effects import Effect, effects, rank_without_two_hops, two_hops_off
-from analysis.explain.faithfulness import Faithfulness, faithfulness
 from analysis.explain.leave_one_out import LeftOut, Removals
-from analysis.explain.minimal_sets import EvidenceSet, minimal_sets
 from analysis.explain.paths import PathCuts, PathEvidence, path_evidence, training_rows
 from analysis.explain.revisits import RevisitEvidence, revisit_evidence
 from analysis.explain.score_parts import explain_edited_case
@@ -56,8 +54,6 @@ class FullExplanation(CaseExplanation):
     leave_one_out: list[LeftOut] | None = None
     what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
     checks: CaseChecks | None = None
-    minimal_sets: list[EvidenceSet] | None = None
-    faithfulness: Faithfulness | None = None
 
     @property
     def roles(self) -> tuple[Role, Role]:
@@ -87,7 +83,6 @@ def explain_fully(
     split: int = c.TEST,
     counterfactuals: bool = True,
     search: bool = False,
-    sets_within: int | None = None,
     checks: bool = False,
     tables: CheckTables | None = None,
     hide_truth: bool = False,
@@ -100,14 +95,13 @@ def explain_fully(
         against: the rival; the first place by default, or the second where the target is first.
         edits: what-if edits, applied in order.
         counterfactuals: also leave every evidence item out and cut every path.
-        search: also look for the smallest edit that turns target and rival round, and measure faithfulness.
-        sets_within: also find minimal evidence sets for this K.
+        search: also look for the smallest edit that reverses target and rival.
         checks: also take every source away for all places, and stamp every row.
         tables: what the checks read, see `CheckTables.kept`.
         hide_truth: nothing depends on which place is the true one; the best place is explained by default.
 
     Raises:
-        CaseError: no such case or POI, an edit that does not fit, or minimal sets of a target outside the top K.
+        CaseError: no such case or POI, or an edit that does not fit.
     """
     edited_case = build_edited_case(predictor, number, edits, split)
     if about is not None:
@@ -120,7 +114,6 @@ def explain_fully(
         against=against,
         counterfactuals=counterfactuals,
         search=search,
-        sets_within=sets_within,
         checks=checks,
         tables=tables,
     )
@@ -134,7 +127,6 @@ def explain_edited_case_fully(
     against: int | None = None,
     counterfactuals: bool = True,
     search: bool = False,
-    sets_within: int | None = None,
     checks: bool = False,
     tables: CheckTables | None = None,
 ) -> FullExplanation:
@@ -169,8 +161,6 @@ def explain_edited_case_fully(
         sentences={register: render_sentences(told, register) for register in REGISTERS},
         leave_one_out=asked.left_out,
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
-        minimal_sets=None if sets_within is None else minimal_sets(edited_case, target, sets_within),
-        faithfulness=faithfulness(edited_case, target) if search else None,
         checks=check_case(edited_case, split_up, tables=tables) if checks else None,
     )
 

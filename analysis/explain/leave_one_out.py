@@ -8,7 +8,7 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, without_visits
 from analysis.explain.effects import Effect, effects
-from analysis.explain.evidence_items import EvidenceItem, each_without, evidence_items
+from analysis.explain.evidence_items import EvidenceItem, evidence_items, without
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 
@@ -69,7 +69,7 @@ class Removals:
         if not has_tokens:  # a check-in that cannot go has no token to mask either
             items = [item for item in items if item.visit is None or item.visit in visits]
         alone = [at for at, item in enumerate(items) if has_tokens or item.visit is None]
-        masked = each_without(edited_case, candidate, [items[at] for at in alone])
+        masked = [without(edited_case, candidate, items[at]) for at in alone]
         return cls(items, visits, [*masked, *without_visits(edited_case, visits)], alone)
 
     def told(self, results: Sequence[Effect]) -> list[LeftOut]:

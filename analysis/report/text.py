@@ -6,8 +6,6 @@ from rich.markup import escape
 
 from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
-from analysis.explain.faithfulness import describe_faithfulness
-from analysis.explain.minimal_sets import describe_set
 from analysis.explain.row_checks import describe_checks
 from analysis.formatting import percent, rank_number, signed, times
 from analysis.glossary import PART_NAMES
@@ -25,11 +23,6 @@ def describe_fully(explanation: FullExplanation) -> Iterator[str]:
     yield from _contrast_lines(explanation)
     if explanation.checks is not None:
         yield from _check_lines(explanation.checks)
-    if explanation.minimal_sets is not None:
-        yield from (escape(describe_set(found)) for found in explanation.minimal_sets)
-    if explanation.faithfulness is not None:
-        measured = explanation.faithfulness
-        yield f"Faithfulness: {describe_faithfulness(measured)}"
     for sentences in explanation.sentences.values():
         yield " ".join(escape(sentence.text) for sentence in sentences)
     yield from _what_if_lines(explanation)
@@ -90,9 +83,9 @@ def _contrast_lines(explanation: FullExplanation) -> Iterator[str]:
     margin = signed(split.margin, 2)
     yield f"{escape(split.a.name)} against {escape(split.b.name)}: {margin} = {parts or 'no difference'}"
     if split.flip is not None:
-        yield f"  turned round by {escape(split.flip.text)} (then {signed(split.flip.margin, 2)})"
+        yield f"  reversed by {escape(split.flip.text)} (then {signed(split.flip.margin, 2)})"
     elif split.tried is not None:
-        yield f"  none of {split.tried:,} single edits turns it round"
+        yield f"  none of {split.tried:,} single edits reverses it"
 
 
 def _what_if_lines(explanation: FullExplanation) -> Iterator[str]:

@@ -11,7 +11,6 @@ from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
-from analysis.explain.minimal_sets import describe_set
 from analysis.explain.paths import PathEvidence
 from analysis.explain.revisits import RevisitEvidence, Visit
 from analysis.explain.row_checks import describe_checks
@@ -92,15 +91,6 @@ def share_case(explanation: FullExplanation, telling: Telling, number: int, note
         what_if=_what_if(e, telling),
         exact_share=None if e.checks is None else e.checks.exact_share,
         stamps=_stamps(e),
-        minimal_sets=[
-            describe_set(
-                found.model_copy(
-                    update={"items": None if found.items is None else [telling.item(item) for item in found.items]}
-                )
-            )
-            for found in e.minimal_sets or []
-        ],
-        faithfulness=e.faithfulness,
         link=_link(e) if exact else None,
         fitting_walkers=None,
     )

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from analysis.explain.contrast import Contrast
 from analysis.explain.effects import Effect
-from analysis.explain.faithfulness import Faithfulness
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import Role
 from analysis.explain.what_if import RankChange
@@ -148,8 +147,6 @@ class SharedCase(Config):
     what_if: SharedWhatIf | None
     exact_share: float | None
     stamps: list[SharedStamp]
-    minimal_sets: list[str]
-    faithfulness: Faithfulness | None
     link: str | None = Field(description="In an exact export alone.")
     fitting_walkers: int | None = Field(description="Of the dataset, who were where and when this case shows.")
 

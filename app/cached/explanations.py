@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.explain.check_tables import CheckTables
 from analysis.explain.checks import CaseChecks, check_case
-from analysis.explain.contrast import Contrast
+from analysis.explain.contrast import Contrast, Flip, smallest_flip
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
@@ -72,7 +72,15 @@ def explain(
     hide_truth: bool = False,
 ) -> FullExplanation:
     """One case in full, as edited; of the truth against the best other place, or of any two places."""
-    return _explain(source, case, about, against, edits, hide_truth)
+    with TURNS:
+        return explain_fully(
+            open_predictor(source),
+            case,
+            about=about,
+            against=against,
+            edits=parse_edits(edits),
+            hide_truth=hide_truth,
+        )
 
 
 def best_place(source: Source, case: int) -> int:
@@ -82,35 +90,10 @@ def best_place(source: Source, case: int) -> int:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def search(
-    source: Source, case: int, about: int, against: int, edits: str, sets_within: int | None, hide_truth: bool
-) -> FullExplanation:
-    """The same with the smallest turning edit, faithfulness and, for a K, minimal evidence sets."""
-    return _explain(source, case, about, against, edits, hide_truth, search=True, sets_within=sets_within)
-
-
-def _explain(
-    source: Source,
-    case: int,
-    about: int | None,
-    against: int | None,
-    edits: str,
-    hide_truth: bool,
-    *,
-    search: bool = False,
-    sets_within: int | None = None,
-) -> FullExplanation:
+def smallest_edit(source: Source, case: int, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
+    """The smallest single edit that reverses two places, and how many were tried."""
     with TURNS:
-        return explain_fully(
-            open_predictor(source),
-            case,
-            about=about,
-            against=against,
-            edits=parse_edits(edits),
-            search=search,
-            sets_within=sets_within,
-            hide_truth=hide_truth,
-        )
+        return smallest_flip(build_edited_case(open_predictor(source), case, parse_edits(edits)), about, against)
 
 
 def takes_long_to_check(source: Source) -> bool:

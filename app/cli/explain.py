@@ -1,4 +1,4 @@
-"""Commands of the analysis layer: explain, misses, faithfulness."""
+"""Commands of the analysis layer: explain, misses."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
 from analysis.formatting import percent, points, rank_number, signed, times
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import JsonFlag, console, print_json
 from app.cli.long_tail import commands as long_tail_commands
 from app.cli.sharing import (
     ExactFlag,
@@ -51,10 +51,7 @@ FullFlag = Annotated[
     bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
 ]
 SearchFlag = Annotated[
-    bool, typer.Option("--search", help="With --full or --html: the smallest edit that turns it, faithfulness.")
-]
-SetsOption = Annotated[
-    int | None, typer.Option(min=1, metavar="K", help="With --full or --html: minimal evidence sets for the top K.")
+    bool, typer.Option("--search", help="With --full or --html: the smallest edit that reverses the two places.")
 ]
 ChecksFlag = Annotated[
     bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
@@ -91,7 +88,6 @@ def explain(
     link: LinkOption = None,
     full: FullFlag = False,
     search: SearchFlag = False,
-    sets: SetsOption = None,
     checks: ChecksFlag = False,
     html: HtmlOption = None,
     slides: SlidesOption = None,
@@ -135,9 +131,7 @@ def explain(
             asked,
             top=top,
             search=search,
-            sets=sets,
             checks=checks,
-            is_page=writes,
             bundle=data.parent,
         )
     written = []
@@ -163,12 +157,9 @@ def _explain_fully(
     *,
     top: int,
     search: bool,
-    sets: int | None,
     checks: bool,
-    is_page: bool,
     bundle: Path,
 ) -> "list[FullExplanation]":
-    """One explanation a case; on a page or among several, a case without evidence sets does not cost the others."""
     from analysis.explain.check_tables import CheckTables
     from analysis.explain.explanation import explain_fully
 
@@ -186,16 +177,7 @@ def _explain_fully(
         checks=checks,
         tables=tables,
     )
-    found = []
-    for number in asked.numbers:
-        try:
-            found.append(explain_one(number, sets_within=sets))
-        except CaseError as error:
-            if sets is None or (not is_page and len(asked.numbers) == 1):
-                raise
-            found.append(explain_one(number, sets_within=None))  # another reason refuses this second time too
-            progress_console.print(f"Case {number} has no evidence sets: {error}", markup=False)
-    return found
+    return [explain_one(number) for number in asked.numbers]
 
 
 def _explain_briefly(predictor: "Predictor", asked: _Asked, top: int) -> list[CaseExplanation]:
@@ -262,26 +244,6 @@ def misses(
     )
     if negative is not None:
         console.print(f"The gate is negative for {percent(negative, 1)} of all candidates.")
-
-
-@commands.command()
-def faithfulness(
-    checkpoint: CheckpointArgument,
-    data: DataOption,
-    cases: Annotated[int, typer.Option(min=1, help="How many random tail test cases.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the sample and of the random orders.")] = 0,
-    as_json: JsonFlag = False,
-) -> None:
-    """How faithful leave-one-out is to the model, over tail test cases, against random removal."""
-    from analysis.explain.faithfulness import describe_faithfulness, mean_faithfulness, sample_tail
-    from recap.predictor import Predictor
-
-    predictor = Predictor.load(checkpoint, data)
-    measured = mean_faithfulness(predictor, sample_tail(predictor, cases, seed), seed=seed)
-    if as_json:
-        print_json(measured.model_dump())
-        return
-    console.print(f"Over {measured.n} tail cases: {describe_faithfulness(measured)}")
 
 
 def _parse_split(name: str) -> int:

@@ -22,7 +22,6 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.case_input import case_input
-from app.components.explain.counterfactual_search import show_counterfactual_search
 from app.components.explain.does_it_hold import show_checks
 from app.components.explain.listed_ranks import show_listed_ranks
 from app.components.explain.ranks_only import show_ranks_only
@@ -103,7 +102,6 @@ def view() -> None:
         show_left_out(shown)
     with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    show_counterfactual_search(source, shown)
     with stamps:  # last: the answer does not wait for its checks
         show_checks(source, shown)
 

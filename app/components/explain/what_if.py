@@ -24,7 +24,7 @@ from analysis.figures.case_layout import part_is_active, shown_parts
 from analysis.formatting import ordinal, signed_points
 from analysis.glossary import COMPONENT_NAMES
 from app import state
-from app.cached import datasets
+from app.cached import datasets, explanations
 from app.cached.explanations import open_ranker
 from app.components.explain.edit_words import describe_edit
 from app.components.explain.more_edits import more_edits
@@ -137,6 +137,24 @@ def show_what_if(
     )
     with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
         more_edits(source, shown, add)
+    _smallest_edit(source, shown, add)
+
+
+def _smallest_edit(source: Source, shown: FullExplanation, add: Callable[[Edit], None]) -> None:
+    """The smallest edit that reverses the two places; searched when asked."""
+    key = (source.token, shown.case, shown.target, shown.rival, shown.edits)
+    if st.button("Smallest edit that reverses them", icon=":material/search:", key="search", type="tertiary"):
+        st.session_state["searched"] = key
+    if st.session_state.get("searched") != key:
+        return
+    with st.spinner("Trying edits"):
+        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.rival, shown.edits)
+    if flip is None:
+        quiet(f"None of {tried} single edits reverses the order.")
+        return
+    told = describe_edit(flip.edit, datasets.open_dataset(source).labels, shown, state.words())
+    quiet(f"Smallest of {tried} edits: {markdown_text(told)}. Then the lead is {signed_points(flip.margin)}.")
+    st.button("Apply it", key="apply_smallest", on_click=add, args=(flip.edit,))
 
 
 def _result(source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence) -> None:

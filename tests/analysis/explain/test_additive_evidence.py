@@ -7,7 +7,7 @@ import pytest
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.evidence_items import each_without, evidence_items
+from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
@@ -71,7 +71,7 @@ def test_taking_a_term_away_takes_its_number() -> None:
         items = [item for item in evidence_items(edited_case, edited_case.target) if item.kind == "evidence"]
         (entry,) = decompose_scores(edited_case, [edited_case.target])
         assert len(items) == len(entry.evidence_terms) >= 3
-        totals = predictor().score_counterfactuals(each_without(edited_case, edited_case.target, items))
+        totals = predictor().score_counterfactuals([without(edited_case, edited_case.target, item) for item in items])
         for total_P, term in zip(totals, entry.evidence_terms.values(), strict=True):
             assert float(total_P[edited_case.target]) == pytest.approx(entry.total - term, abs=1e-9)
 

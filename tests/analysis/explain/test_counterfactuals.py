@@ -51,9 +51,7 @@ def test_one_batch_equals_single_passes() -> None:
     """Variants of several cases side by side score as each alone."""
     predictor = small_predictor()
     situations = [build_edited_case(predictor, number) for number in range(5)]
-    variants = [
-        without(s, s.target, [item]) for s in situations for item in evidence_items(s, s.target, with_paths=True)
-    ]
+    variants = [without(s, s.target, item) for s in situations for item in evidence_items(s, s.target, with_paths=True)]
     together = predictor.score_counterfactuals(variants)
     for index, variant in enumerate(variants):
         assert torch.allclose(predictor.score_counterfactuals([variant])[0], together[index], rtol=0, atol=1e-12)
@@ -143,7 +141,7 @@ def test_leave_one_out_of_a_term_by_hand() -> None:
             continue
         edited_case = build_edited_case(predictor, number)
         item = next(item for item in evidence_items(edited_case, edited_case.target) if item.kind == "count")
-        (total_P,) = predictor.score_counterfactuals([without(edited_case, edited_case.target, [item])])
+        (total_P,) = predictor.score_counterfactuals([without(edited_case, edited_case.target, item)])
         raw = entry.recency + entry.window
         limit = predictor.model.config.prior.max_prior
         prior = min(max(raw, 0.0), limit)
@@ -179,7 +177,7 @@ def test_without_a_visit_means_everywhere() -> None:
         for entry in told:
             visit = entry.item.visit
             assert visit is not None and (entry.removal == "everywhere") == (visit != current)
-            masked_P = predictor.score_counterfactuals([without(edited_case, target, [entry.item])])[0]
+            masked_P = predictor.score_counterfactuals([without(edited_case, target, entry.item)])[0]
             if visit == current:
                 assert entry.masked is None and entry.outcome.logit == pytest.approx(float(masked_P[target]))
                 continue

@@ -6,14 +6,11 @@ from functools import cache
 import pytest
 import torch
 
-from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.explain.minimal_sets import minimal_sets
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from recap import columns as c
-from recap.model.recap import Recap
 from recap.predictor import Predictor
 from recap.scores import Scores
 from tests.analysis.planted import predictor_with
@@ -40,7 +37,7 @@ def case() -> tuple[Predictor, FullExplanation]:
     dataset = split_dataset(WALKS, len(NAMES))
     dataset.pois[c.POI_NAME] = NAMES
     predictor = predictor_with(dataset, lambda model: shake(model, seed=5))
-    return predictor, explain_fully(predictor, 1, top=6, search=True, sets_within=6)
+    return predictor, explain_fully(predictor, 1, top=6, search=True)
 
 
 def test_the_evidence_of_the_case() -> None:
@@ -92,7 +89,6 @@ def test_the_counterfactuals_of_the_case() -> None:
         assert outcome.logit == pytest.approx(float(total_P[AIRPORT]), abs=1e-9)
     kinds = [entry.item.kind for entry in explanation.leave_one_out or []]
     assert sorted(set(kinds)) == ["checkin", "correction", "count", "graph_token", "path", "recency", "user"]
-    assert len(explanation.minimal_sets or []) == 2 and explanation.faithfulness is not None
 
 
 def test_the_words_of_the_case() -> None:
@@ -124,15 +120,3 @@ def test_all_renderings_hold_the_same_numbers() -> None:
         assert outside not in page and outside not in notebook
     hostile = explanation.model_copy(update={"source_name": '<img src=x onerror="alert(1)">'})
     assert "<img" not in str(hostile._repr_html_()) and "&lt;img" in str(hostile._repr_html_())
-
-
-def test_minimal_sets_of_the_case() -> None:
-    """Seven or eight items here: exact, and each set holds when taken alone."""
-    predictor, _ = case()
-    edited_case = build_edited_case(predictor, 1)
-    first = int(edited_case.total_P.argmax())
-    for found in minimal_sets(edited_case, first, k=1):
-        assert found.is_exact and found.num_items <= 12
-        assert isinstance(predictor.model, Recap)
-        if found.items is not None:
-            assert found.rank is not None and (found.rank > 1) == (found.kind == "necessary")

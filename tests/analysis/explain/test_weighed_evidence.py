@@ -8,14 +8,12 @@ import pytest
 
 from analysis.explain.clues import MOST_TERMS, clues, points_of
 from analysis.explain.edited_case import build_edited_case
-from analysis.explain.evidence_items import each_without, evidence_items
+from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.explanation import explain_fully
-from analysis.explain.minimal_sets import minimal_sets
 from analysis.explain.net_rows import net_rows
 from analysis.explain.placebo import placebo_tests
 from analysis.explain.score_parts import decompose_scores
 from analysis.explain.stamps import exact_share
-from recap.errors import CaseError
 from recap.evaluation.standings import Standings
 from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.predictor import Predictor
@@ -38,7 +36,8 @@ def test_rows_add_up_and_terms_can_be_taken_away() -> None:
         assert abs(entry.residual) < 1e-9
         assert entry.core == 0.0
         items = [item for item in evidence_items(edited_case, edited_case.target) if item.kind == "evidence"]
-        totals = predictor().score_counterfactuals(each_without(edited_case, edited_case.target, items))
+        variants = [without(edited_case, edited_case.target, item) for item in items]
+        totals = predictor().score_counterfactuals(variants)
         for total_P, term in zip(totals, entry.evidence_terms.values(), strict=True):
             assert float(total_P[edited_case.target]) == pytest.approx(entry.total - term, abs=1e-9)
 
@@ -62,7 +61,8 @@ def test_many_terms_are_a_handful_of_clues() -> None:
         assert abs(entry.residual) < 1e-9
         items = [item for item in evidence_items(edited_case, poi) if item.kind == "evidence"]
         handfuls += len(entry.evidence_terms) > MOST_TERMS and 4 <= len(items) <= 8
-        totals = rich_predictor().score_counterfactuals(each_without(edited_case, poi, items))
+        variants = [without(edited_case, poi, item) for item in items]
+        totals = rich_predictor().score_counterfactuals(variants)
         found = clues(entry.evidence_terms)
         assert [item.label for item in items] == list(found)
         for total_P, clue in zip(totals, found.values(), strict=True):
@@ -108,10 +108,3 @@ def test_the_token_is_checked_by_whole_passes(model: Callable[[], Predictor]) ->
     gained = (with_1.logit_M - with_1.log_sum_M) - (without_1.logit_M - without_1.log_sum_M)
     assert tests["graph_token"].points == pytest.approx(float(gained), abs=1e-9)
     assert tests["graph_token"].points != 0.0 and len(set(tests["graph_token"].placebos)) > 1
-
-
-def test_sets_of_weighed_clues_are_refused() -> None:
-    """A clue's points move with the tokens, so that no sum over clues holds for a set."""
-    edited_case = build_edited_case(predictor(), 0)
-    with pytest.raises(CaseError, match="weighs this model's clues"):
-        minimal_sets(edited_case, int(edited_case.total_P.argmax()))

@@ -36,5 +36,5 @@ def basemap() -> dict[str, Any]:
 
 @cache
 def explained(case: int, *, full: bool = False) -> FullExplanation:
-    """A case, with checks, sets and the search for the turning edit where full."""
+    """A case, with checks and the search for the turning edit where full."""
     return explain_fully(predictor(), case, counterfactuals=full, checks=full, search=full)

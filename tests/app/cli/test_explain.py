@@ -1,6 +1,5 @@
-"""`recap explain`, `recap misses` and `recap faithfulness` as a shell sees them."""
+"""`recap explain` and `recap misses` as a shell sees them."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -107,15 +106,13 @@ def test_an_edit_that_removes_all_history(city_checkpoint: Path, city_folder: Pa
     )
 
 
-def test_misses_and_faithfulness(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Counts that sum to the misses, one CSV row per case, and means over tail cases."""
+def test_misses(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Counts that sum to the misses, and one CSV row per case."""
     out = tmp_path / "misses.csv"
     misses = recap_json_here("misses", city_checkpoint, "--data", city_folder, "-k", 2, "--out", out)
     assert sum(row["n"] for row in misses["labels"]) == misses["missed"] <= misses["n"]
     assert len(out.read_text().splitlines()) == misses["n"] + 1
     assert recap_here("misses", city_checkpoint, "--data", city_folder).returncode == 0
-    measured = recap_json_here("faithfulness", city_checkpoint, "--data", city_folder, "--cases", 3)
-    assert measured["n"] == 3 and json.dumps(measured)
     text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--edit", "hour:5")
     assert text.returncode == 0 and "Edits hour:05:00" in text.stdout
 
@@ -127,13 +124,3 @@ def test_a_page_that_cannot_be_written(city_checkpoint: Path, city_folder: Path,
         "explain", city_checkpoint, "--data", city_folder, "--case", 3, "--html", tmp_path / "file" / "page.html"
     )
     assert result.returncode == 2 and issubclass(RecapError, Exception)
-
-
-def test_one_case_without_sets_does_not_cost_the_page(tmp_path: Path, city_checkpoint: Path, city_folder: Path) -> None:
-    """Within the top 1 few cases have sets: the page is there all the same, and stderr says which have none."""
-    page = tmp_path / "page.html"
-    cases = ",".join(map(str, range(12)))
-    arguments = ("explain", city_checkpoint, "--data", city_folder, "--case", cases, "--html", page, "--sets", 1)
-    result = recap_here(*arguments)
-    assert result.returncode == 0 and page.read_text().count("<article") == 12, result.stderr
-    assert "has no evidence sets" in result.stderr
