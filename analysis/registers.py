@@ -175,11 +175,6 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Neither side was trained with a seed, so there is no spread to hold the difference against.",
     ),
     "each_seed": ("one dot for each training", "one dot for each seed"),
-    "swap_note": (
-        "One model's general pattern with the other's habit, its change by the time, and other clues, over all places.",
-        "One model's core score with the other's prior, correction and evidence, over all places.",
-    ),
-    "swap_core": ("General pattern of", "Core of"),
     "form_seeds": ("Random starts", "Seeds"),
     "form_hops": ("Steps along the graph", "Graph hops"),
     "cohorts_alt": (

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from analysis.records.case_draw import MOST_SCORES_AT_ONCE
 from recap.storage.installed import bundles_folder
 
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
 CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"
 READ_ONLY_VARIABLE: Final = "RECAP_APP_READ_ONLY"
 BUNDLES_VARIABLE: Final = "RECAP_APP_BUNDLES"
-MOST_SCORES_VARIABLE: Final = "RECAP_APP_MOST_SCORES"
 
 
 @dataclass(frozen=True)
@@ -24,14 +22,12 @@ class AppSettings:
         checkpoint: a checkpoint folder given on the command line.
         read_only: whether the app must leave the disk as it is.
         bundles: the folder whose subfolders are bundles (dataset, checkpoint, basemap).
-        most_scores: test cases times places up to which all cases are ranked before Overview shows anything.
     """
 
     data: Path | None = None
     checkpoint: Path | None = None
     read_only: bool = False
     bundles: Path = field(default_factory=bundles_folder)
-    most_scores: int = MOST_SCORES_AT_ONCE
 
     @classmethod
     def from_environment(cls) -> "AppSettings":
@@ -42,7 +38,6 @@ class AppSettings:
             checkpoint=Path(folders[CHECKPOINT_VARIABLE]) if folders[CHECKPOINT_VARIABLE] else None,
             read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
             bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or bundles_folder()),
-            most_scores=int(os.environ.get(MOST_SCORES_VARIABLE, "").strip() or MOST_SCORES_AT_ONCE),
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -52,5 +47,4 @@ class AppSettings:
             CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else "",
             READ_ONLY_VARIABLE: "1" if self.read_only else "",
             BUNDLES_VARIABLE: str(self.bundles.absolute()),
-            MOST_SCORES_VARIABLE: str(self.most_scores),
         }

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.long_tail.lift import evidence_lift
+from analysis.long_tail.lift import two_hop_lift
 from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
 from recap.data.cleaning import DataConfig, History
@@ -165,8 +165,8 @@ def misses(statistics: dict[str, float]) -> list[str]:
 
 def _lift_of_new_places(opened: LoadedDataset) -> float:
     """How many times as often two hops hold for the truth as for rivals, see `analysis.long_tail.lift`."""
-    table = evidence_lift(opened, group="unseen", samples=1)
-    return float(table[(table["evidence"] == "two_hops") & (table["control"] == "unvisited")]["lift"].iloc[0])
+    table = two_hop_lift(opened, samples=1)
+    return float(table.loc[table["control"] == "unvisited", "lift"].iloc[0])
 
 
 def _consecutive(checkins: pd.DataFrame) -> np.ndarray:

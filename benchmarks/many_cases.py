@@ -144,7 +144,6 @@ def compare() -> None:
     timed("compare: exchange", press, app, "exchange")
     for cell in ("both", "neither", "only_a", "figure_1", "only_b"):
         timed(f"compare: list {cell}", choose, app.segmented_control(key="cell_control"), cell)
-    timed("compare: Figure 7", choose, app.segmented_control(key="figure"), "evidence")
     for case in ("5", "12345"):
         timed(f"compare: case {case} side by side", open_view, "compare", open=case)
     timed("compare: one side's Walk", open_view, "walk", case="12345")
@@ -161,7 +160,6 @@ def cases() -> None:
     second = next(str(button.key) for button in app.button if button.label.startswith("2 of"))
     timed("cases: choose a card", press, app, second)
     timed("cases: six more", press, app, "more_cards")
-    timed("cases: as a list", choose, app.segmented_control(key="cases_as"), "List")
     timed("cases: save", press, app, "save_case")
     timed("cases: search", choose, app.text_input(key="search_cases"), "a")
 

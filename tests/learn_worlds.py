@@ -10,7 +10,7 @@ import torch
 from analysis.explain.check_tables import CheckTables
 from analysis.learn.world import World
 from analysis.long_tail.ablations import ablation_table
-from analysis.long_tail.lift import evidence_lift
+from analysis.long_tail.lift import two_hop_lift
 from analysis.records.causes import removal_table
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
@@ -63,7 +63,7 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         opened=opened,
         records=records,
         hops=cache(lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph))),
-        lift=cache(lambda group: evidence_lift(opened, group=group, max_cases=40, samples=20)),
+        lift=cache(lambda: two_hop_lift(opened, max_cases=40, samples=20)),
         ablations=ablations,
         find_predictor=None if found is None else predictor,
         find_removals=None if found is None else removals,

@@ -1,4 +1,4 @@
-"""Figures of a comparison: differences by step count, who finds which case, evidence cohorts, and seeds.
+"""Figures of a comparison: differences by transition count, and seeds.
 
 A is the baseline's grey, B the model's blue. A full disc's interval excludes 0, an open one's holds it.
 """
@@ -10,13 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, styled
-from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
-from analysis.figures.palette import Palette, ink_on, mix
+from analysis.figures.palette import Palette
 from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
-from recap.printable import shortened
 
 _HEIGHT: Final = 380
 _ROWS: Final = (("never", "Never seen"), ("once", "Seen once"), ("head", "Seen twice or more"), ("all", "All cases"))
@@ -103,88 +101,6 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     return figure
 
 
-def plot_hits(rows: pd.DataFrame, *, a: str, b: str, chosen: str, palette: Palette) -> go.Figure:
-    """The 2x2 of hits; only the cells in which the two disagree are filled. Marks carry the cell's name as customdata.
-
-    Args:
-        rows: `Comparison.rows`; the first one is drawn.
-        chosen: the cell whose cases are listed, with a frame.
-    """
-    figure, row = go.Figure(), rows.iloc[0]
-    grounds = {
-        "both": palette.band,
-        "only_a": palette.baseline,
-        "only_b": palette.model.fill,
-        "neither": palette.band,
-    }
-    at = {"both": (0, 1), "only_a": (1, 1), "only_b": (0, 0), "neither": (1, 0)}
-    words = {"both": "Both", "only_a": f"Only {a}", "only_b": f"Only {b}", "neither": "Neither"}
-    for cell, (x, y) in at.items():
-        ground = grounds[cell]
-        ink = ink_on(ground, palette)
-        figure.add_shape(
-            type="rect",
-            x0=x - 0.49,
-            x1=x + 0.49,
-            y0=y - 0.485,
-            y1=y + 0.485,
-            fillcolor=ground,
-            line={"color": palette.ink, "width": 3 if cell == chosen else 0},
-            layer="below",
-        )
-        figure.add_scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            marker={"symbol": "square", "size": 110, "color": ground, "opacity": 0},
-            customdata=[[cell]],
-            hovertext=f"{escape_tags(words[cell])}: {int(row[cell]):,} cases",
-            hoverinfo="text",
-        )
-        _note(figure, x, y + 0.1, f"<b>{int(row[cell]):,}</b>", ink, size=24, xanchor="center")
-        _note(figure, x, y - 0.18, _short(words[cell]), ink, size=13, xanchor="center")
-    _note(figure, 0.5, 1.82, f"<b>{_short(b, 30)}</b>", palette.model.text, size=14, xanchor="center")
-    for x, verb in ((0, "finds it"), (1, "misses it")):
-        _note(figure, x, 1.61, verb, palette.quiet, size=13, xanchor="center")
-    for y, verb in ((1, "finds it"), (0, "misses it")):
-        _note(figure, -0.55, y, f"<b>{_short(a, 12)}</b><br>{verb}", palette.quiet, size=13, xanchor="right")
-    styled(figure, palette, height=_HEIGHT - 40)
-    figure.update_xaxes(visible=False, range=[-1.25, 1.52])
-    figure.update_yaxes(visible=False, range=[-0.52, 1.95])
-    return figure
-
-
-def plot_cohort_differences(
-    cohorts: pd.DataFrame, *, palette: Palette, within: str = WITHIN, beyond: str = BEYOND
-) -> go.Figure:
-    """The paper's Fig. 7 for two sides: tail cases by history and two hops, see `plot_squares`.
-
-    Args:
-        cohorts: `Comparison.cohorts`.
-        within, beyond: what the rows are called.
-    """
-
-    def ground(row: Row) -> str:
-        hue = {"b": palette.model.fill, "a": palette.baseline}.get(str(row["verdict"]))
-        return palette.band if hue is None else mix(hue, palette.page, 0.9)
-
-    def lines(row: Row) -> list[Line]:
-        if row["n"] == 0:
-            return [Line(0, "no such case", 13)]
-        return [
-            Line(0.2, f"<b>{signed(row['difference'])}</b>", 23),
-            Line(-0.07, f"[{signed(row['low'])}, {signed(row['high'])}]", 13),
-            Line(-0.27, f"{row['a']:.3f} → {row['b']:.3f}, n = {row['n']:,}", 13),
-        ]
-
-    def hover(row: Row) -> str:
-        return f"n = {row['n']:,}"
-
-    return plot_squares(
-        cohorts, palette, ground=ground, lines=lines, hover=hover, within=within, beyond=beyond, height=_HEIGHT
-    )
-
-
 def plot_seeds(seeds: pd.DataFrame, *, metric: str, palette: Palette, each: str = "one dot for each seed") -> go.Figure:
     """Each seed's difference as a dot on the band within which two seeds of one model differ.
 
@@ -268,8 +184,3 @@ def _note(
         yshift=yshift,
         font={"size": size, "color": colour},
     )
-
-
-def _short(text: str, length: int = 22) -> str:
-    """A name that fits, made harmless."""
-    return escape_tags(shortened(text, length))

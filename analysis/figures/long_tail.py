@@ -1,19 +1,19 @@
-"""Long-tail figures: accuracy by count, evidence cohorts, hop sweep, lift."""
+"""Long-tail figures: accuracy by count, evidence cohorts, hop sweep."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.figures.charts import add_notes, escape_tags, styled
-from analysis.figures.cohort_squares import BEYOND, WITHIN, Line, Row, plot_squares
-from analysis.figures.palette import Palette, mix, translucent
-from analysis.long_tail.lift import CONTROL_LABELS, CONTROLS, EVIDENCE, EVIDENCE_LABELS
+from analysis.figures.palette import Palette, ink_on, mix, translucent
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 
+WITHIN: Final = "Within<br>two hops"
+BEYOND: Final = "Beyond<br>two hops"
 COUNT_AXES: Final = {
     c.TRANSITION_COUNT: "Times this step occurred in training",
     c.DESTINATION_COUNT: "Times this place was visited in training",
@@ -144,35 +144,62 @@ def _add_bars(
 
 
 def plot_cohorts(
-    table: pd.DataFrame,
-    reference: str,
-    palette: Palette,
-    *,
-    within: str = WITHIN,
-    beyond: str = BEYOND,
+    table: pd.DataFrame, reference: str, palette: Palette, *, within: str = WITHIN, beyond: str = BEYOND
 ) -> go.Figure:
-    """The four evidence cohorts as squares, see `plot_squares`.
+    """The four evidence cohorts as squares; each carries ``[in_history, within_two_hops]`` as customdata.
 
     Args:
         table: from `accuracy_by_evidence`, with a reference.
-        within, beyond: what the rows are called.
+        reference: the baseline's name.
+        within, beyond: what the rows of squares are called.
     """
+    figure, notes = go.Figure(), []
+    for row in table.to_dict(orient="records"):
+        flags = [bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]
+        x, y = int(not flags[0]), int(flags[1])
+        known = row["n"] > 0
+        share = min(max(float(row["value"]), 0.0), 1.0) if known else 0.0
+        colour = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
+        figure.add_shape(
+            type="rect",
+            x0=x - 0.485,
+            x1=x + 0.485,
+            y0=y - 0.47,
+            y1=y + 0.47,
+            fillcolor=colour,
+            line_width=0,
+            layer="below",
+        )
+        figure.add_scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"symbol": "square", "size": 87, "color": colour, "opacity": 0},
+            customdata=[flags],
+            hovertext=f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if known else "no such case",
+            hoverinfo="text",
+        )
+        ink = ink_on(colour, palette)
+        beside = f"{escape_tags(reference)} {row['reference']:.2f}   " if known else ""
+        notes.append(_square_note(x, y + 0.12, f"<b>{row['value']:.2f}</b>" if known else "–", ink, 25))
+        notes.append(_square_note(x, y - 0.2, f"{beside}n = {row['n']:,}", ink, 13))
+    notes += [
+        _square_note(x, 1.62, f"<b>{text}</b>", palette.revisits.text, 14)
+        for x, text in ((0, "Visited before"), (1, "Never visited"))
+    ]
+    notes += [
+        _square_note(-0.53, y, f"<b>{text}</b>", palette.paths.text, 14, xanchor="right")
+        for y, text in ((1, within), (0, beyond))
+    ]
+    add_notes(figure, notes)
+    styled(figure, palette, height=290)
+    figure.update_xaxes(visible=False, range=[-1.05, 1.5])
+    figure.update_yaxes(visible=False, range=[-0.5, 1.75])
+    return figure
 
-    def ground(row: Row) -> str:
-        share = 0.0 if row["n"] == 0 else min(max(float(row["value"]), 0.0), 1.0)
-        return mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
 
-    def lines(row: Row) -> list[Line]:
-        value = f"<b>{row['value']:.2f}</b>" if row["n"] else "–"
-        beside = f"{escape_tags(reference)} {row['reference']:.2f}   " if row["n"] else ""
-        return [Line(0.12, value, 25), Line(-0.2, f"{beside}n = {row['n']:,}", 13)]
-
-    def hover(row: Row) -> str:
-        return f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if row["n"] else "no such case"
-
-    return plot_squares(
-        table, palette, ground=ground, lines=lines, hover=hover, within=within, beyond=beyond, height=290
-    )
+def _square_note(x: float, y: float, text: str, colour: str, size: int, xanchor: str = "center") -> dict[str, Any]:
+    return {"x": x, "y": y, "text": text, "xanchor": xanchor, "align": xanchor, "font": {"size": size, "color": colour}}
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: str = "Hops N") -> go.Figure:
@@ -231,70 +258,3 @@ def _beside_line(values: list[float]) -> list[str]:
         else:
             sides.append("top left" if value > 1.2 * before else "top center")
     return sides
-
-
-def plot_lift(table: pd.DataFrame, palette: Palette, *, two_hops: str = EVIDENCE_LABELS["two_hops"]) -> go.Figure:
-    """Lift of each evidence under each control on a log axis, with 95 % intervals; 1 is chance.
-
-    Args:
-        table: from `analysis.long_tail.lift.evidence_lift`.
-        two_hops: what that evidence is called.
-    """
-    labels = EVIDENCE_LABELS | {"two_hops": two_hops}
-    marks = {
-        "uniform": "circle-open",
-        "popularity": "square-open",
-        "distance": "diamond-open",
-        "own_visits": "circle",
-        "unvisited": "triangle-up",
-    }
-    hues = {
-        "revisit": palette.revisits.fill,
-        "two_hops": palette.paths.fill,
-        "two_steps": palette.paths.fill,
-        "own_step": palette.revisits.fill,
-    }
-    figure = go.Figure()
-    for offset, control in enumerate(CONTROLS):
-        rows = table[(table["control"] == control) & table["lift"].notna()]
-        at = [len(EVIDENCE) - EVIDENCE.index(name) + 0.28 - 0.14 * offset for name in rows["evidence"]]
-        figure.add_scatter(
-            x=rows["lift"],
-            y=at,
-            mode="markers",
-            marker={
-                "symbol": marks[control],
-                "size": 11,
-                "color": [hues[name] for name in rows["evidence"]],
-                "line_width": 2,
-            },
-            error_x={
-                "type": "data",
-                "array": rows["upper"] - rows["lift"],
-                "arrayminus": rows["lift"] - rows["lower"],
-                "color": palette.quiet,
-                "thickness": 1.2,
-                "width": 0,
-            },
-            hovertext=[
-                f"{labels[name]}, {CONTROL_LABELS[control]}: {lift:.2f} ({low:.2f} to {high:.2f}), n = {n:,}"
-                for name, lift, low, high, n in zip(
-                    rows["evidence"], rows["lift"], rows["lower"], rows["upper"], rows["n"], strict=True
-                )
-            ],
-            hoverinfo="text",
-        )
-    figure.add_vline(x=1, line={"color": palette.ink, "width": 1})
-    styled(figure, palette, height=320, margin={"b": 52, "l": 128})
-    figure.update_xaxes(
-        type="log",
-        title_text="times as often as by chance",
-        showgrid=True,
-        gridcolor=palette.grid,
-        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
-    )
-    names = [labels[name] for name in EVIDENCE]
-    figure.update_yaxes(
-        tickvals=list(range(len(names), 0, -1)), ticktext=names, tickfont={"color": palette.ink}, showgrid=False
-    )
-    return figure

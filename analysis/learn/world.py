@@ -24,7 +24,7 @@ class World:
         opened: the dataset with its graph and test cases.
         records: evaluation records by baseline.
         hops: see `recap.dataset_statistics.hop_statistics`.
-        lift: by group, see `analysis.long_tail.lift.evidence_lift`.
+        lift: see `analysis.long_tail.lift.two_hop_lift`.
         ablations: by metric and group, see `analysis.long_tail.ablations`; None where nothing was trained again.
         find_predictor: opens the model; None without one.
         find_removals, find_tables: what was measured about the model, see `analysis.records.causes` and
@@ -34,7 +34,7 @@ class World:
     opened: LoadedDataset
     records: Callable[[str], pd.DataFrame]
     hops: Callable[[], pd.DataFrame]
-    lift: Callable[[str], pd.DataFrame]
+    lift: Callable[[], pd.DataFrame]
     ablations: Callable[[str, str], pd.DataFrame | None]
     find_predictor: "Callable[[], Predictor] | None" = None
     find_removals: Callable[[], pd.DataFrame] | None = None

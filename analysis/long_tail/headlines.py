@@ -158,22 +158,21 @@ def hop_finding(hops: pd.DataFrame) -> str:
 
 
 def lift_finding(lift: pd.DataFrame) -> str:
-    """What remains of the two-hop lift given the user's own visits, and what is there among new places."""
-    rows = {row["control"]: row for row in lift[lift["evidence"] == "two_hops"].to_dict(orient="records")}
-    raw, own, new = rows["uniform"], rows["own_visits"], rows["unvisited"]
-    if math.isnan(raw["lift"]) or math.isnan(own["lift"]):
-        return "There are too few cases to compare two hops with chance."
-    found = (
-        f"Two hops hold {raw['lift']:.1f} times as often for the truth as for any rival; "
-        f"given the walker's own visits, {own['lift']:.2f} times: {_beyond(own, 'habit')}."
+    """Whether two-hop paths tell more about new places than popularity and distance do.
+
+    Args:
+        lift: from `analysis.long_tail.lift.two_hop_lift`.
+    """
+    row = lift.set_index("control").loc["unvisited"]
+    if math.isnan(row["lift"]):
+        return "There are too few unseen transitions to new places to compare two hops with chance."
+    span = f"{row['lower']:.2f} to {row['upper']:.2f}"
+    than = "than other places as popular and as near"
+    if row["lower"] <= 1 <= row["upper"]:
+        times = f"{row['lift']:.2f} times as often, 95 % interval {span}"
+        return f"Among new places, a true place lies within two hops about as often as chance would give ({times})."
+    more = "more" if row["lower"] > 1 else "less"
+    return (
+        f"Among new places, a true place lies within two hops {more} often {than}: {row['lift']:.2f} times "
+        f"(95 % interval {span})."
     )
-    if math.isnan(new["lift"]):
-        return f"{found} There are too few cases whose place is new to the walker."
-    beside = _beyond(new, "popularity (in check-ins) and distance")
-    return f"{found} Among places new to the walker, given popularity and distance, {new['lift']:.2f} times: {beside}."
-
-
-def _beyond(row: dict, control: str) -> str:
-    """Where a lift's interval lies beside 1: rivals were drawn by the control, which explains nothing by that."""
-    how = "more than" if row["lower"] > 1 else "less than" if row["upper"] < 1 else "too close to tell from what"
-    return f"{how} {control} would give"

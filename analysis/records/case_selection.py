@@ -2,7 +2,7 @@
 
 ``step:0:0`` are the cases whose step occurred 0 times in training, ``step:10:-1`` ten times or more, ``place:10:19``
 those whose target was visited 10 to 19 times; ``evidence:1:0:1`` are the tail cases (at most the last number) whose
-target was visited before (1) and does not lie within two hops (0); ``poi:17`` are the cases from or to place 17.
+target was visited before (1) and does not lie within two hops (0).
 """
 
 import re
@@ -19,7 +19,6 @@ _FORMS: Final = {
     "step": re.compile(r"step:(\d{1,6}):(-1|\d{1,6})"),
     "place": re.compile(r"place:(\d{1,6}):(-1|\d{1,6})"),
     "evidence": re.compile(r"evidence:([01]):([01]):(\d{1,6})"),
-    "poi": re.compile(r"poi:(\d{1,8})"),
 }
 _COLUMNS: Final = {c.TRANSITION_COUNT: "step", c.DESTINATION_COUNT: "place"}
 
@@ -42,7 +41,7 @@ class CaseSelection:
             match = form.fullmatch(text)
             if match:
                 return cls(kind, tuple(int(number) for number in match.groups()))
-        raise ConfigError("a selection looks like step:0:0, place:10:19, evidence:1:0:1 or poi:17")
+        raise ConfigError("a selection looks like step:0:0, place:10:19 or evidence:1:0:1")
 
     @classmethod
     def of_bin(cls, by: str, low: int, high: int) -> "CaseSelection":
@@ -54,11 +53,6 @@ class CaseSelection:
         """A cohort of `accuracy_by_evidence`."""
         return cls("evidence", (int(in_history), int(within_two_hops), eta))
 
-    @classmethod
-    def of_poi(cls, poi: int) -> "CaseSelection":
-        """The cases from or to one place."""
-        return cls("poi", (poi,))
-
     @property
     def text(self) -> str:
         """What `parse` reads back."""
@@ -67,8 +61,6 @@ class CaseSelection:
     @property
     def label(self) -> str:
         """What the cases have in common, in words."""
-        if self.kind == "poi":
-            return f"From or to place {self.numbers[0]}"
         if self.kind == "evidence":
             visited, near, _ = self.numbers
             return (
@@ -82,8 +74,6 @@ class CaseSelection:
 
     def mask(self, cases: pd.DataFrame) -> np.ndarray:
         """Which of the cases (case table or records) belong to it."""
-        if self.kind == "poi":
-            return (cases[[c.SOURCE, c.TARGET]].to_numpy(np.int64) == self.numbers[0]).any(axis=1)
         if self.kind == "evidence":
             visited, near, eta = self.numbers
             tail = cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta

@@ -4,16 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from recap.baselines import EVIDENCE, EVIDENCE_WITH_SESSIONS
 from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
-from recap.errors import ConfigError
 from recap.evaluation.scoring import score_cases
-from recap.model.recap import RecapScorer
 from recap.scores import Scorer
 
 _CASES_PER_REPORT: Final = 1024
@@ -57,16 +54,6 @@ class NamedScorer:
         """
         scorer = build_baseline(name, opened.dataset, opened.graph, keep=keep)
         return cls(name, MODEL_LABELS[name], scorer, probabilistic=name in (EVIDENCE, EVIDENCE_WITH_SESSIONS))
-
-    def place_embedding(self) -> np.ndarray:
-        """E_poi of a checkpoint's model, (places, features).
-
-        Raises:
-            ConfigError: a baseline has none.
-        """
-        if not isinstance(self.scorer, RecapScorer):
-            raise ConfigError(f"{self.label} has no place embeddings; name a checkpoint")
-        return self.scorer.model.poi_embedding.weight.detach().cpu().numpy()
 
     def score(self, opened: LoadedDataset, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
         """The records of all test cases.

@@ -23,7 +23,6 @@ Row = Literal[
     "core",
 ]
 ROWS: Final = get_args(Row)
-EXACT_ROWS: Final = ROWS[:7]
 """Known numbers times learned weights: the prior (clip included) and the evidence terms."""
 OPAQUE_ROWS: Final = ROWS[7:]
 """What the network says: its core score, and the gate behind the correction. The rows before are known numbers times

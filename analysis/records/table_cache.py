@@ -152,15 +152,16 @@ class Pieces:
                 path = key.cached()
                 self._folder = path.with_name(f"{path.stem}.pieces")
 
-    def read(self, name: str, rows: int, without: Collection[str] = ()) -> pd.DataFrame | None:
+    def read(self, name: str, rows: int) -> pd.DataFrame | None:
         """A piece of so many rows; None where it is not there."""
         path = self._path(name)
-        return None if path is None else _read(path, self._key, rows, without)
+        return None if path is None else _read(path, self._key, rows)
 
-    def write(self, name: str, piece: pd.DataFrame) -> bool:
-        """Keep a piece; whether it could be written."""
+    def write(self, name: str, piece: pd.DataFrame) -> None:
+        """Keep a piece where that is possible."""
         path = self._path(name)
-        return path is not None and _write_if_possible(piece, path, self._key)
+        if path is not None:
+            _write_if_possible(piece, path, self._key)
 
     def drop(self) -> None:
         """Remove all pieces: the table is whole."""
@@ -171,12 +172,9 @@ class Pieces:
         return None if self._folder is None else self._folder / f"{name}.parquet"
 
 
-def _write_if_possible(table: pd.DataFrame, path: Path, key: TableKey) -> bool:
-    try:
+def _write_if_possible(table: pd.DataFrame, path: Path, key: TableKey) -> None:
+    with suppress(RecapError):
         write_records(table, path, key.metadata)
-    except RecapError:
-        return False
-    return True
 
 
 def _read(path: Path, key: TableKey, rows: int, without: Collection[str] = ()) -> pd.DataFrame | None:

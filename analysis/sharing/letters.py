@@ -1,4 +1,4 @@
-"""Text on pictures: wrapped lines in a font that knows the letters, or plain ones where there is none."""
+"""Text on pictures, in a font that knows the letters, or in plain ones where there is none."""
 
 import unicodedata
 from contextlib import suppress
@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from PIL import ImageDraw, ImageFont
+from PIL import ImageFont
 
 from recap.printable import one_line
 
@@ -37,29 +37,6 @@ class Letters:
         decomposed = unicodedata.normalize("NFKD", "".join(_PLAIN.get(letter, letter) for letter in text))
         return decomposed.encode("ascii", "ignore").decode()
 
-    def paragraph(
-        self,
-        draw: ImageDraw.ImageDraw,
-        at: tuple[float, float],
-        text: str,
-        *,
-        size: int,
-        colour: str,
-        width: float,
-        bold: bool = False,
-        most: int = 4,
-    ) -> float:
-        """Draw wrapped text, at most so many lines; returns where the next paragraph may start."""
-        font = self.font(size, bold=bold)
-        lines = _wrap(draw, self.fit(text), font, width)
-        if len(lines) > most:
-            lines = [*lines[: most - 1], lines[most - 1].rstrip(".,; ") + self.fit("…")]
-        y = at[1]
-        for line in lines:
-            draw.text((at[0], y), line, fill=colour, font=font)
-            y += size * 1.22
-        return y
-
     def _load(self, size: int, bold: bool) -> Font:
         if self._path is None:
             return ImageFont.load_default(size)
@@ -67,14 +44,3 @@ class Letters:
         with suppress(OSError):  # a font of one weight
             font.set_variation_by_name("Semibold" if bold else "Regular")
         return font
-
-
-def _wrap(draw: ImageDraw.ImageDraw, text: str, font: Font, width: float) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and draw.textlength(longer, font=font) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines

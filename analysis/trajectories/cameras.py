@@ -49,15 +49,6 @@ def fit_walk(
     return _fit(opened, np.concatenate([stops, _ahead(prediction, show_truth)]), width_px)
 
 
-def fit_steps(
-    opened: LoadedDataset, trajectory: Trajectory, predictions: list[CasePrediction], *, show_truth: bool
-) -> Camera:
-    """One camera for all steps of a walk, so that a film of them does not jump."""
-    stops = trajectory.stops[c.POI].to_numpy()[: trajectory.stop_of(int(predictions[-1].case[c.CASE]))]
-    ahead = [_ahead(prediction, show_truth) for prediction in predictions]
-    return _fit(opened, np.concatenate([stops, *ahead]), PICTURE_PX)
-
-
 def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
     best = prediction.candidates.head(prediction.num_best)[c.POI].to_numpy()[:FITTED_PREDICTIONS]
     truth = [int(prediction.case[c.TARGET])] if show_truth else []

@@ -4,10 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cases.case_table import case_table
-from app.cached import datasets, explanations, refining
+from app.cached import datasets, explanations
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
-from app.cached.removals import kept_causes
+from app.cached.removals import kept_causes, waits_for_causes
 from app.sources import Source
 from recap import columns as c
 
@@ -22,7 +22,7 @@ def all_cases(source: Source, k: int = 20) -> pd.DataFrame:
     """See `analysis.cases.case_table`; shared by all visitors, so do not change it."""
     read_records(source)  # outside the cache: what takes long is told while it is made
     # Where the cases are many, removals are not made while somebody waits: the table has no kinds of misses then.
-    has_causes = source.has_parts and (kept_causes(source) is not None or not refining.is_large(source))
+    has_causes = source.has_parts and not waits_for_causes(source)
     return _table(source, k, has_causes)
 
 
@@ -31,10 +31,3 @@ def cases_of_any_model(source: Source) -> pd.DataFrame:
     """The same without what hangs on a model: ranks are unknown, there are no reasons and causes."""
     opened = datasets.open_dataset(source)
     return case_table(opened, pd.DataFrame({c.RANK: [float("nan")] * len(opened.cases)}))
-
-
-def kept_cases(source: Source) -> pd.DataFrame:
-    """`all_cases` where removals were made before, else without reasons and causes: nothing is made for it."""
-    if kept_causes(source) is not None:
-        return all_cases(source)
-    return cases_of_any_model(source).assign(**{c.RANK: read_records(source)[c.RANK].to_numpy(float)})

@@ -163,23 +163,6 @@ def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.D
     return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell, _train_checkins(source)))
 
 
-@st.cache_data(max_entries=16, show_spinner="Ranking every case with the parts exchanged", hash_funcs=BY_OPTION)
-def swapped(source: Source, a: Option, b: Option, metric: str) -> pd.DataFrame:
-    """See `analysis.compare.swap.swap_table`; both sides must be checkpoints."""
-    from analysis.compare.scorers import of_checkpoint  # here: records alone need no torch
-    from analysis.compare.swap import swap_table
-    from app.cached.models import open_checkpoint
-
-    keep = not AppSettings.from_environment().read_only
-    opened, sides = datasets.open_dataset(source), []
-    for option in (a, b):
-        assert option.source is not None
-        checkpoint = open_checkpoint(option.source).checkpoint
-        assert checkpoint is not None
-        sides.append(of_checkpoint(checkpoint, opened, bundle=source.bundle, keep=keep))
-    return swap_table(paired_cases(source), opened, sides[0], sides[1], metric, keep=keep)
-
-
 def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
     """Which test cases a link's list of a comparison holds.
 

@@ -18,6 +18,8 @@ from recap.errors import RecapError
 from recap.rivals.configs import RECAP
 
 DEFAULT_BASELINE: Final = "count_plus_markov"
+MOST_SCORES: Final = 200_000_000
+"""Test cases times places up to which ablations are run while a page waits; New York has 35 million."""
 _frozen = threading.Event()
 
 
@@ -48,6 +50,12 @@ def freeze() -> None:
     _frozen.set()
     gc.collect()
     gc.freeze()
+
+
+def is_large(source: Source) -> bool:
+    """Whether running ablations over all test cases takes too long for a page to wait."""
+    opened = open_dataset(source)
+    return len(opened.cases) * opened.dataset.num_pois > MOST_SCORES
 
 
 def all_cases(source: Source) -> np.ndarray:

@@ -45,7 +45,7 @@ def open_world(source: Source) -> World:
         opened=datasets.open_dataset(source),
         records=lambda baseline: read_records(source, baseline),
         hops=lambda: tables.hops(source),
-        lift=lambda group: tables.lift(source, group),
+        lift=lambda: tables.lift(source),
         ablations=lambda metric, group: tables.ablations(source, metric, group),
         find_predictor=find_predictor if has_model else None,
         find_removals=find_removals if has_model else None,

@@ -1,4 +1,4 @@
-"""What a list of cases shows of a table, made once for all visitors: the readable rows, the choices and the cells."""
+"""What a list of cases shows of a table, made once for all visitors: the readable rows and the choices."""
 
 from dataclasses import dataclass
 from itertools import count
@@ -11,7 +11,6 @@ import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, REASON
-from analysis.figures.case_cells import bin_cases
 from analysis.formatting import user_name
 from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.score_rows import SOURCE_LABELS
@@ -30,9 +29,6 @@ BY_OBJECT: Final[HashFuncs] = {
 
 known_before: Final = PerObject(hide_truth)
 """See `analysis.cases.case_filter.hide_truth`."""
-
-cells_of: Final = PerObject(bin_cases)
-"""See `analysis.figures.case_cells.bin_cases`."""
 
 
 @dataclass(frozen=True)

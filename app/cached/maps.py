@@ -20,18 +20,17 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import told_places
 from analysis.sharing.share import share_cases
-from analysis.sharing.slides import draw_case_image
-from analysis.sharing.walk_film import FilmChoice, draw_walk_film
 from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
-from app.cached import datasets, models
+from app.cached import datasets
 from app.cached.figures import BY_CONTENT
 from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
-from app.fonts import slide_font
+from app.fonts import picture_font
 from app.sources import Source
 from recap import columns as c
 from recap.privacy import Generalisation
@@ -127,7 +126,7 @@ def explain_image(source: Source, explanation: FullExplanation, theme: Theme, *,
     opened = datasets.open_dataset(source)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
-        return draw_case_image(page, palette=palette_of(theme), font=slide_font())
+        return draw_case_image(page, palette=palette_of(theme), font=picture_font())
     return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
 
 
@@ -152,18 +151,6 @@ def walk_image(
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": True}
     marks = walk_marks(told, step, shared, camera=camera, **shown)
     return draw_walk_image(marks, told_ground(source, told), palette=palette_of(theme))
-
-
-def walk_film(
-    source: Source, trajectory: Trajectory, theme: Theme, *, show_truth: bool, show_paths: bool, exact: bool
-) -> bytes:
-    """The steps of a walk as a GIF, drawn when it is asked for; told coarsely unless exact."""
-    opened = datasets.open_dataset(source)
-    told = opened if exact else told_places(opened, Generalisation()).opened(opened)
-    ground = flat_ground(source) if exact else told_ground(source, told)
-    choice = FilmChoice(exact=exact, show_truth=show_truth, show_paths=show_paths)
-    model = models.open_model(source)
-    return draw_walk_film(opened, model, trajectory, ground, palette=palette_of(theme), choice=choice)
 
 
 def flat_ground(source: Source) -> Ground:

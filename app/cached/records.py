@@ -4,26 +4,27 @@ What figures are made of is read without the lists of the best places, three qua
 """
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import evaluation_records, records_key
-from analysis.records.growing_records import LISTS
+from analysis.records.evaluation_records import evaluation_records, models_beside, records_key
 from analysis.records.imported import PREFIX
-from app.cached import datasets, refining
+from app.cached import datasets
 from app.cached.keys import BY_MODEL
 from app.cached.once import Once, Progress
 from app.settings import AppSettings
 from app.sources import Source
+from recap import columns as c
 from recap.errors import RecapError
 
 if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
 
+LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
+"""Columns that hold a list for every case: three quarters of all bytes, and no figure is made of them."""
 _evaluating = threading.Lock()
-_TOLD_EVERY_S = 0.5
 
 
 def read_records(source: Source, baseline: str | None = None) -> pd.DataFrame:
@@ -54,6 +55,16 @@ def _with_lists(source: Source, baseline: str | None) -> pd.DataFrame:
     return _evaluated(source, baseline, without=())
 
 
+def model_keys(source: Source) -> list[str]:
+    """The models that Overview shows: the source's own first.
+
+    `evidence` joins them with its records alone where ranking takes long, or would be done again at every start.
+    """
+    may_rank = not (AppSettings.from_environment().read_only or datasets.is_large(source))
+    beside = models_beside(source.dataset_hash, source.bundle, may_rank=may_rank)
+    return list(dict.fromkeys([datasets.model_key(source), *beside]))
+
+
 def _records(asked: Source, baseline: str | None) -> pd.DataFrame:
     # A baseline's records are the same beside every checkpoint of the dataset: they are kept once.
     source = asked if baseline is None else asked.without_checkpoint
@@ -65,10 +76,6 @@ def _records(asked: Source, baseline: str | None) -> pd.DataFrame:
             if found is None:
                 raise RecapError(f"the imported predictions {baseline} are gone; import them again")
             return found.read(len(opened.cases))
-        if key in refining.model_keys(asked) and refining.is_refined(asked):
-            refined = _refined(asked, key, show)
-            if refined is not None:
-                return refined
         return _evaluated(source, baseline, progress=show)
 
     key = datasets.model_key(source, baseline)
@@ -92,20 +99,6 @@ def _evaluated(
             progress=progress,
             without=without if has_file else (),
         )
-
-
-def _refined(source: Source, key: str, show: Progress) -> pd.DataFrame | None:
-    """What the background makes of a model, once all cases are in; None where it lies on the disk by now.
-
-    Raises:
-        RecapError: it failed.
-    """
-    draws = refining.refine(source)
-    while not draws.wait_for_end(_TOLD_EVERY_S):
-        show(int(draws.done), draws.num_cases)
-    if draws.latest is None or not draws.latest.is_whole:
-        raise RecapError(f"ranking the test cases stopped: {draws.failure}; Overview can start it again")
-    return draws.latest.models.get(key)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)

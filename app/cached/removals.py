@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.long_tail.cohort_causes import causes_by_evidence
 from analysis.records.causes import kept_removals, removal_table, removals_key
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
@@ -66,15 +65,12 @@ def kept_causes(source: Source) -> pd.DataFrame | None:
     return table
 
 
+def waits_for_causes(source: Source) -> bool:
+    """Whether ablations were not run yet and would keep the page for an hour, since test cases are very many."""
+    return kept_causes(source) is None and datasets.is_large(source)
+
+
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
 def _kept(source: Source) -> list[pd.DataFrame]:
     """The table, once it was found: until then it is looked for anew."""
     return []
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
-def cohort_causes(source: Source, k: int, eta: int) -> pd.DataFrame:
-    """See `analysis.long_tail.cohort_causes.causes_by_evidence`; where removals are kept."""
-    removals = kept_causes(source)
-    assert removals is not None
-    return causes_by_evidence(datasets.open_dataset(source).cases, removals, k, eta=eta)

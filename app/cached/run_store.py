@@ -12,14 +12,12 @@ from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, read_gpus
 from recap.runs.execution.service import ensure_runner
 from recap.runs.store.description import describe_briefly
-from recap.runs.store.files import read_json
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease
 from recap.runs.store.submission import build_specs
 from recap.runs.store.types import RunRow
-from recap.storage.artifacts import CHECKPOINT_MANIFEST
 
 _LATEST_RUNS: Final = 20
 
@@ -80,14 +78,3 @@ def source_of(run: RunFolder) -> Source | None:
         return None
     sources = find_sources(AppSettings.from_environment())
     return next((source for source in sources if source.checkpoint_folder == folder), None)
-
-
-def kept_epoch(source: Source) -> tuple[int, int, float] | None:
-    """A checkpoint's kept epoch, its planned epochs and the validation MRR of the kept one, as its manifest says."""
-    if source.checkpoint_folder is None:
-        return None
-    try:
-        manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
-        return int(manifest["best"]["epoch"]), int(manifest["train"]["epochs"]), float(manifest["best"]["val"]["mrr"])
-    except (RecapError, OSError, ValueError, KeyError, TypeError):
-        return None

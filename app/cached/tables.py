@@ -7,20 +7,18 @@ import pandas as pd
 import streamlit as st
 
 from analysis.long_tail import accuracy_tables
-from analysis.long_tail import lift as lift_analysis
 from analysis.long_tail.ablations import ablation_table
+from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.bootstrap import Unit
 from analysis.records.carriers import Carriers, find_carriers
 from analysis.records.case_groups import By
-from analysis.records.growing_records import LISTS, DrawnRecords
 from analysis.records.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
-from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
+from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.per_object import PerObject
-from app.cached.records import read_records
-from app.cached.refining import model_keys
+from app.cached.records import LISTS, model_keys, read_records
 from app.cached.removals import kept_causes
 from app.settings import AppSettings
 from app.sources import Source
@@ -29,8 +27,6 @@ from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
 from recap.storage.json_text import read_json
 
-BY_DRAW: Final[HashFuncs] = {DrawnRecords: lambda draw: (draw.num_drawn, draw.num_cases)}
-"""A source's draw of so many cases is always the same one."""
 MAX_HOPS: Final = 5
 _FORMAT: Final = "1"
 """Of the kept tables of hops and lifts: their columns and how they are computed."""
@@ -68,37 +64,15 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
 
     Imported predictions stand among them where their lists are long enough for the metric.
     """
-    return _by_group(source, metric, (*known_imports(source, metric), *model_keys(source)[1:]))
+    models = (*known_imports(source, metric), *model_keys(source)[1:])
+    for name in (None, *models):  # outside the cache, which would play back the progress bar at every later call
+        read_records(source, name)
+    return _by_group(source, metric, models)
 
 
 def known_imports(source: Source, metric: str) -> list[str]:
     """Keys of the predictions without a model whose lists are long enough for the metric."""
     return [key for key in datasets.imported(source) if is_known(read_records(source, key), metric)]
-
-
-def by_group_drawn(source: Source, metric: str, draw: DrawnRecords) -> pd.DataFrame:
-    """The same over the cases of a draw, for all models alike."""
-    return _by_group_drawn(source, metric, tuple(known_imports(source, metric)), draw)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL | BY_DRAW)
-def _by_group_drawn(source: Source, metric: str, imports: tuple[str, ...], draw: DrawnRecords) -> pd.DataFrame:
-    own, *others = draw.models
-    drawn = draw.models[own][c.CASE].to_numpy()
-    models = {datasets.model_label(source): draw.models[own]}
-    models |= {datasets.model_label(source, key): read_records(source, key).iloc[drawn] for key in imports}
-    models |= {datasets.model_label(source, key): draw.models[key] for key in others}
-    return accuracy_tables.accuracy_by_group(models, metric)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL | BY_DRAW)
-def notable_drawn(source: Source, draw: DrawnRecords, *, causes: bool) -> list[NotableCase]:
-    """`notable` among the cases of a draw."""
-    own = draw.models[datasets.model_key(source)]
-    removals = kept_causes(source) if causes else None
-    if removals is not None:
-        removals = removals.iloc[own[c.CASE].to_numpy()].reset_index(drop=True)
-    return notable_cases(datasets.open_dataset(source), own, draw.models["markov"], removals)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
@@ -126,14 +100,11 @@ def hops(source: Source) -> pd.DataFrame:
 
 
 @st.cache_resource(
-    max_entries=32, show_spinner="Comparing truths with chance, once for each city", hash_funcs=BY_DATASET
+    max_entries=16, show_spinner="Comparing truths with chance, once for each city", hash_funcs=BY_DATASET
 )
-def lift(source: Source, group: str) -> pd.DataFrame:
-    """See `analysis.long_tail.lift.evidence_lift`."""
-    rows = len(lift_analysis.EVIDENCE) * len(lift_analysis.CONTROLS)
-    return _kept(
-        source, f"lift-{group}", rows, lambda: lift_analysis.evidence_lift(datasets.open_dataset(source), group=group)
-    )
+def lift(source: Source) -> pd.DataFrame:
+    """See `analysis.long_tail.lift.two_hop_lift`."""
+    return _kept(source, "two-hop-lift", len(CONTROLS), lambda: two_hop_lift(datasets.open_dataset(source)))
 
 
 def _kept(source: Source, kind: str, rows: int, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:

@@ -20,8 +20,9 @@ def first_view_is_there() -> None:
 def warm_up() -> None:
     """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
 
-    from app.cached import datasets, refining, tables
-    from app.cached.records import read_records
+    from app.cached import datasets, tables
+    from app.cached.records import model_keys, read_records
+    from app.cached.removals import waits_for_causes
     from app.settings import AppSettings
     from app.sources import find_sources
 
@@ -30,12 +31,9 @@ def warm_up() -> None:
         return
     try:
         datasets.open_dataset(sources[0])
-        if refining.is_refined(sources[0]):
-            refining.refine(sources[0])
-        else:
-            _, *beside = refining.model_keys(sources[0])
-            for baseline in (None, *beside):
-                read_records(sources[0], baseline)
+        _, *beside = model_keys(sources[0])
+        for baseline in (None, *beside):
+            read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)
         from app.cached import (
@@ -46,11 +44,9 @@ def warm_up() -> None:
         models.open_model(sources[0])
         if sources[0].has_parts:
             explanations.get_ready(sources[0])
-        if refining.is_refined(sources[0]):
-            refining.refine(sources[0]).wait_for_draw()  # Overview has nothing to show before it
         tables.hops(sources[0])
-        tables.lift(sources[0], "unseen")
-        if sources[0].has_parts and not refining.is_large(sources[0]):
+        tables.lift(sources[0])
+        if sources[0].has_parts and not waits_for_causes(sources[0]):
             explanations.miss_labels(sources[0], 20)
     except RecapError:
         return

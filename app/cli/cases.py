@@ -14,7 +14,7 @@ from analysis.formatting import rank_number, times
 from app.cli.app import start_app
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import BaselineOption, CheckpointArgument, DataOption, EtaOption, OpenedRecords, open_records
-from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, SlidesOption, check_manner, write_shared
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, write_shared
 from app.cli.sharing import share as share_page
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
@@ -270,7 +270,6 @@ def share(
     names: NamesArgument = None,
     collection: CollectionOption = None,
     html: HtmlOption = None,
-    slides: SlidesOption = None,
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
 ) -> None:
@@ -279,8 +278,8 @@ def share(
     from analysis.explain.explanation import explain_fully
     from recap.predictor import Predictor
 
-    if html is None and slides is None:
-        raise ConfigError("nothing to write; give --html FILE or --slides FILE")
+    if html is None:
+        raise ConfigError("nothing to write; give --html FILE")
     check_manner(exact=exact, hide_places=hide_places)
     shelf = _shelf()
     chosen = None if collection is None else _collection(shelf, collection)
@@ -314,7 +313,7 @@ def share(
         title=chosen.value.title if chosen else "",
         notes=[kept.value.note for kept in stored],
     )
-    for line in write_shared(page, html, slides):
+    for line in write_shared(page, html):
         console.print(line, markup=False)
 
 

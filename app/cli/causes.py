@@ -37,9 +37,6 @@ def causes(
         str | None, typer.Option(help="List the cases that this source of evidence recovers, such as two_hops.")
     ] = None,
     case: Annotated[int | None, typer.Option(help="One case: its rank without each source.")] = None,
-    by_evidence: Annotated[
-        bool, typer.Option("--by-evidence", help="Tail cases by where the true place lies, and what finds them.")
-    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Also write one row per test case as CSV, without numbers of cases and places.")
     ] = None,
@@ -85,9 +82,6 @@ def causes(
         console.print(f"{len(found):,} of {len(table):,} cases are found at {k} and lost without {source}")
         console.print(", ".join(map(str, found)) if found else "No case: take another source or another K.")
         return
-    if by_evidence:
-        _print_cohorts(table, opened, k, as_json=as_json)
-        return
     counts = count_causes(table, k)
     if as_json:
         found_at_k = int(is_hit(table, k).sum())
@@ -99,25 +93,6 @@ def causes(
     for entry in counts.itertuples():
         cells = (f"{entry.recovered:,}", f"{entry.missed:,}") if entry.available else ("not in this model", "")
         shown.add_row(SOURCE_LABELS[str(entry.source)], *cells)
-    console.print(shown)
-
-
-def _print_cohorts(table: "pd.DataFrame", opened: "LoadedDataset", k: int, *, as_json: bool) -> None:
-    from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
-
-    cohorts = causes_by_evidence(opened.cases, table, k)
-    if as_json:
-        print_json({"k": k, "n": int(cohorts["n"].sum()), "cohorts": cohorts.to_dict(orient="records")})
-        return
-    cells = cohort_cells(cohorts)
-    shown = Table(
-        title=f"{cohorts['n'].sum():,} tail cases: found at {k}, and lost without one source; they overlap",
-        title_justify="left",
-    )
-    for heading in cells.columns:
-        shown.add_column(str(heading), justify="left" if heading == "True place" else "right")
-    for row in cells.astype(str).to_numpy().tolist():
-        shown.add_row(*row)
     console.print(shown)
 
 

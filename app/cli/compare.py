@@ -8,7 +8,7 @@ from rich.table import Table
 
 from analysis.formatting import rank_word, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
-from app.cli.frames import frame_table, plain_rows
+from app.cli.frames import plain_rows
 from recap import columns as c
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def compare(
     cell: Annotated[
         str | None, typer.Option(help="List cases: both, only_a, only_b, neither, or figure_1 of the paper.")
     ] = None,
-    swap: Annotated[bool, typer.Option("--swap", help="Also each one's core with the other's rest.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two scorers on the same cases: differences with intervals, tests, and who finds which."""
@@ -49,7 +48,6 @@ def compare(
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
     from analysis.compare.scorers import open_scorer, with_seeds
-    from analysis.compare.swap import swap_table
     from analysis.records.loaded_dataset import LoadedDataset
 
     with progress_console.status("Ranking every case"):
@@ -57,12 +55,10 @@ def compare(
         scorers = [open_scorer(text, opened, bundle=data.parent) for text in (a, b)]
         more = [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
         side_a, side_b = with_seeds(scorers, more, kept_seeds=kept_seeds)
-        paired = PairedCases(opened.cases)
-        found = compare_sides(paired, side_a, side_b, metric, k)
+        found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric, k)
         k = k or found_within(metric)
         visits = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell, visits))
-        swapped = swap_table(paired, opened, scorers[0], scorers[1], metric) if swap else None
     words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
     if as_json:
         payload: dict[str, Any] = {
@@ -82,8 +78,6 @@ def compare(
         }
         if listed is not None:
             payload["cell"] = {"name": cell, "cases": plain_rows(listed)}
-        if swapped is not None:
-            payload["swap"] = plain_rows(swapped)
         print_json(payload)
         return
     for sentence in words:
@@ -98,8 +92,6 @@ def compare(
             ranks = " → ".join(rank_word(row[name]) for name in ("rank_a", "rank_b"))
             seen = times(int(row[c.TRANSITION_COUNT]))
             console.print(f"  {row[c.CASE]}: {places}, seen {seen}, {ranks}", markup=False)
-    if swapped is not None:
-        console.print(frame_table(f"Parts swapped, {metric}", swapped))
 
 
 def _comparison_table(found: "Comparison") -> Table:

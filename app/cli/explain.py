@@ -18,7 +18,6 @@ from app.cli.sharing import (
     ExactFlag,
     HidePlacesFlag,
     HtmlOption,
-    SlidesOption,
     TitleOption,
     check_manner,
     share,
@@ -90,7 +89,6 @@ def explain(
     search: SearchFlag = False,
     checks: ChecksFlag = False,
     html: HtmlOption = None,
-    slides: SlidesOption = None,
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
     title: TitleOption = "",
@@ -107,7 +105,7 @@ def explain(
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
     predictor = open_ranker(Checkpoint.load(checkpoint), Dataset.load(data))
     if not isinstance(predictor, Predictor):
-        if link is not None or full or html is not None or slides is not None:
+        if link is not None or full or html is not None:
             raise ConfigError(
                 f"{predictor.checkpoint.label} has no sum of parts to tell or share; --case, --about and --edit work"
             )
@@ -118,11 +116,9 @@ def explain(
     if link is not None:
         asked = _follow(link, predictor, asked)
     asked.named()
-    writes = html is not None or slides is not None
+    writes = html is not None
     if (exact or hide_places or title) and not writes:
-        raise ConfigError(
-            "--exact, --hide-places and --title are about written files; give --html FILE or --slides FILE"
-        )
+        raise ConfigError("--exact, --hide-places and --title are about written files; give --html FILE")
     check_manner(exact=exact, hide_places=hide_places)
     whole: list[FullExplanation] = []
     if full or writes:
@@ -137,7 +133,7 @@ def explain(
     written = []
     if writes:
         page = share(whole, predictor, data, exact=exact, hide_places=hide_places, title=title)
-        written = write_shared(page, html, slides)
+        written = write_shared(page, html)
     explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]

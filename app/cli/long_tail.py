@@ -95,14 +95,14 @@ def long_tail(
     metric: MetricOption = "hr20",
     unit: UnitOption = "cases",
     eta: EtaOption = 1,
-    lift: Annotated[bool, typer.Option("--lift", help="Also the lift of each evidence; takes some seconds.")] = False,
+    lift: Annotated[bool, typer.Option("--lift", help="Also what two hops tell beyond chance; takes seconds.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Show accuracy by how often a step or a place was seen, by evidence, and what each further hop buys."""
     import pandas as pd
 
     from analysis.long_tail.accuracy_tables import accuracy_by_count, accuracy_by_evidence, transition_distribution
-    from analysis.long_tail.lift import evidence_lift
+    from analysis.long_tail.lift import two_hop_lift
     from recap.dataset_statistics import hop_statistics
 
     read = open_records(data, checkpoint, baseline)
@@ -116,7 +116,7 @@ def long_tail(
         "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
     }
     if lift:
-        tables["lift"] = evidence_lift(opened)
+        tables["lift"] = two_hop_lift(opened)
     if as_json:
         facts = {"model": label, "reference": _label(reference), "metric": metric, "unit": unit, "eta": eta}
         print_json(facts | {name: plain_rows(table) for name, table in tables.items()})

@@ -21,7 +21,6 @@ from app.cli.rebalance import commands as rebalance_commands
 from app.cli.runs import commands as runs_commands
 from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
-from app.cli.walk import commands as walk_commands
 from recap.errors import RecapError
 from recap.printable import one_line, shortened
 
@@ -37,7 +36,6 @@ app.add_typer(evaluate_commands)
 app.add_typer(runs_commands)
 app.add_typer(explain_commands)
 app.add_typer(basemap_commands)
-app.add_typer(walk_commands)
 app.add_typer(causes_commands)
 app.add_typer(cases_group, name="cases")
 app.add_typer(compare_commands)

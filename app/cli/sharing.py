@@ -1,4 +1,4 @@
-"""Options and writing of shared pages and decks, for every command that exports cases."""
+"""Options and writing of shared pages, for every command that exports cases."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recap.errors import ConfigError
-from recap.storage.atomic import new_file
 
 if TYPE_CHECKING:
     from analysis.explain.explanation import FullExplanation
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 HtmlOption = Annotated[
     Path | None,
     typer.Option("--html", help="Write one page to share: opens offline; people, places and times told coarsely."),
-]
-SlidesOption = Annotated[
-    Path | None, typer.Option("--slides", metavar="FILE", help="Write the same as a deck of PNGs, in one ZIP file.")
 ]
 ExactFlag = Annotated[bool, typer.Option("--exact", help="In written files: everything as recorded; the file says so.")]
 HidePlacesFlag = Annotated[
@@ -68,8 +64,8 @@ def share(
     )
 
 
-def write_shared(page: "SharedPage", html: Path | None, slides: Path | None) -> list[str]:
-    """Write the files that were asked for; returns one line for each, and what they tell.
+def write_shared(page: "SharedPage", html: Path | None) -> list[str]:
+    """Write the page where it was asked for; returns a line that says so, and one of what it tells.
 
     Raises:
         RecapError: the disk refused.
@@ -80,13 +76,6 @@ def write_shared(page: "SharedPage", html: Path | None, slides: Path | None) -> 
 
         write_html(page, html)
         lines.append(f"Wrote {html}: open it in any browser, also offline.")
-    if slides is not None:
-        from analysis.sharing.slides import deck_zip
-        from app.fonts import slide_font
-
-        with new_file(slides, make_parents=True) as temporary:
-            temporary.write_bytes(deck_zip(page, font=slide_font()))
-        lines.append(f"Wrote {slides}: a deck of PNGs.")
     if lines:
         lines.append(page.note if page.estimate is None else page.estimate.sentence)
     return lines

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.figures.charts import PLOT_CONFIG
-from app import state
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
@@ -22,9 +20,6 @@ def model_card(source: Source) -> None:
 
 @st.dialog("Model card", width="medium")
 def _card(source: Source) -> None:
-    from analysis.explain.sanity import describe_reliability  # here, so that the button alone does not load torch
-    from analysis.figures.reliability import plot_reliability
-    from analysis.records.reliability import kept_reliability
     from recap.checkpoint import CARD, Checkpoint
 
     assert source.checkpoint_folder is not None
@@ -41,17 +36,6 @@ def _card(source: Source) -> None:
         "Trained on data": f"`{manifest.dataset_hash[:12]}`",
     }
     st.table(facts, border="horizontal")
-    reliability = kept_reliability(manifest.dataset_hash, checkpoint.hash, bundle=source.bundle)
-    if reliability is not None:
-        st.markdown("**How often its first place is right**")
-        st.plotly_chart(
-            plot_reliability(reliability, state.theme_palette()),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="reliability",
-            alt=describe_reliability(reliability),
-        )
-        quiet(describe_reliability(reliability))
     quiet(
         "Predictions about single people can expose their routines: use aggregates, ask for consent, "
         "and decide nothing about persons by them."

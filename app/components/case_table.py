@@ -1,4 +1,4 @@
-"""A list of cases to filter, brush, sort and open: one component for every view that lists cases.
+"""A list of cases to filter, sort and open: one component for every view that lists cases.
 
     show_case_table(all_cases(source), key="cases", open_case=buttons)
 
@@ -15,16 +15,11 @@ import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
-from analysis.cases.named_filters import NamedFilter, forget_filter, save_filter, saved_filters
-from analysis.figures.case_cells import plot_case_cells
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.records.score_rows import SOURCE_LABELS
 from app import state
-from app.cached.figures import drawn
-from app.cached.listed_cases import ListedCases, cells_of, known_before, list_cases, options_of
+from app.cached.listed_cases import ListedCases, known_before, list_cases, options_of
 from app.components.chart_table import ticked_row
 from app.components.text import quiet
-from app.settings import AppSettings
 from recap import columns as c
 from recap.errors import RecapError
 from recap.printable import markdown_text, visible
@@ -41,10 +36,9 @@ def show_case_table(
     open_case: Callable[[int], None],
     show_truth: bool = True,
     in_link: bool = False,
-    k: int = 20,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Filters, scatter and table; a ticked row asks ``open_case`` for buttons.
+    """Filters and table; a ticked row asks ``open_case`` for buttons.
 
     Args:
         table: rows of `analysis.cases.case_table.case_table`; further columns are shown where ``more`` names them.
@@ -52,10 +46,9 @@ def show_case_table(
         open_case: draws what can be done with the case whose row is ticked, such as buttons to Walk and Explain.
         show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
         in_link: whether the filter is carried by the link (one component of a page).
-        k: the table's; cases up to it are found.
         more: column configuration of further columns, by name.
     """
-    st.fragment(_draw)(table, key, open_case, show_truth, in_link, k, more or {})
+    st.fragment(_draw)(table, key, open_case, show_truth, in_link, more or {})
 
 
 def current_filter(key: str, *, in_link: bool = False) -> CaseFilter:
@@ -91,7 +84,6 @@ def _draw(
     open_case: Callable[[int], None],
     show_truth: bool,
     in_link: bool,
-    k: int,
     more: Mapping[str, Any],
 ) -> None:
     chosen = current_filter(key, in_link=in_link)
@@ -101,74 +93,16 @@ def _draw(
         table, chosen = known_before(table), chosen.without_truth()
     listed = list_cases(table, chosen.text, state.words(), (*more, *_columns()))
     with st.container(horizontal=True, vertical_alignment="center"):
-        _saved(key, chosen, in_link=in_link)
         _controls(table, key, chosen, change, show_truth=show_truth)
         _chips(key, chosen, change)
         st.space("stretch")
         quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
-    grid = st.grid(3, min_column_width=246) if show_truth else None  # a projector keeps them side by side
-    if grid is not None:
-        with grid.cell():
-            _brush(table, key, k, change)
-    with grid.cell(column_span=2) if grid is not None else st.container():
-        picked = _rows(listed, key, more)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if picked is None:
-                quiet("Tick a row to open its case.")
-            else:
-                open_case(picked)
-
-
-def _saved(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
-    """Filters that have a name, and naming this one."""
-    filters = saved_filters()
-    st.session_state[f"{key}_saved"] = next((name for name, kept in filters.items() if kept == chosen), None)
-
-    def use() -> None:
-        name = st.session_state[f"{key}_saved"]
-        _keep(key, filters[name] if name is not None else CaseFilter(), in_link=in_link)
-
-    st.selectbox(
-        "Saved filters",
-        list(filters),
-        index=None,
-        key=f"{key}_saved",
-        format_func=visible,
-        placeholder="Saved filters" if filters else "No saved filter",
-        label_visibility="collapsed",
-        width=180,
-        on_change=use,
-        disabled=not filters,
-    )
-    refused = st.session_state.pop(f"{key}_refused", None)
-    if refused:
-        st.warning(markdown_text(refused))
-    if AppSettings.from_environment().read_only:
-        return
-
-    def change(action: Callable[[], object]) -> None:
-        if AppSettings.from_environment().read_only:  # a page from before a restart may still hold the button
-            st.session_state[f"{key}_refused"] = "this app is read-only; nothing was changed"
-            return
-        try:
-            action()
-        except RecapError as error:
-            st.session_state[f"{key}_refused"] = str(error)
-
-    def save() -> None:
-        words = st.session_state[f"{key}_name"].strip()
-        change(lambda: save_filter(NamedFilter.parse({"name": words, "filter": chosen})))
-
-    with st.popover("Save", icon=":material/bookmark_add:", type="tertiary", key=f"{key}_save"):
-        st.text_input("Name of this filter", key=f"{key}_name", max_chars=60, on_change=save)
-        quiet("Kept in your own folder; it holds no case. Saving a name again replaces it.")
-        name = st.session_state[f"{key}_saved"]
-        if name is not None:
-            st.button(
-                f"Forget “{markdown_text(name)}”",
-                key=f"{key}_forget",
-                on_click=lambda: change(lambda: forget_filter(name)),
-            )
+    picked = _rows(listed, key, more)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if picked is None:
+            quiet("Tick a row to open its case.")
+        else:
+            open_case(picked)
 
 
 def _controls(
@@ -247,34 +181,6 @@ def _bounds(low: int | None, high: int | None) -> str:
     if low is None or high is None:
         return f"at most {high:,}" if high is not None else f"{low or 0:,} or more"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _brush(table: pd.DataFrame, key: str, k: int, change: Callable[..., None]) -> None:
-    """All cases by rank and step count; a box filters the table by the bins it holds."""
-
-    def brushed() -> None:
-        points = st.session_state[f"{key}_cells"]["selection"]["points"]
-        bounds = [point["customdata"] for point in points if point.get("customdata")]
-        if not bounds:
-            change(rank=(None, None), steps=(None, None))
-            return
-        ends = {}
-        for name, at in (("rank", 0), ("steps", 2)):
-            low, highs = min(row[at] for row in bounds), [row[at + 1] for row in bounds]
-            ends[name] = (low, None if -1 in highs else max(highs))
-        change(**ends)
-
-    st.plotly_chart(
-        drawn(plot_case_cells, cells_of(table), found_within=k),
-        theme=None,
-        config=PLOT_CONFIG,
-        key=f"{key}_cells",
-        on_select=brushed,
-        selection_mode=("box", "points"),
-        alt="Cases by rank of the true place and by how often their step occurred in training; the filter beside "
-        "holds the same choices",
-    )
-    quiet(f"Area is the number of cases; above the line found within {k}. Drag a box, or click a disc, to filter.")
 
 
 def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:

@@ -1,20 +1,19 @@
-"""Kinds of misses: a filter of Walk, and a table of Long tail whose rows list their cases.
+"""Kinds of misses: a table of Long tail whose rows list their cases.
 
 Only "outvoted" and "clipped" are causes, shown by a removal; the other kinds say what coincides.
 """
 
 from typing import Final
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis.formatting import share
 from analysis.glossary import TERMS, tooltip_of_order
-from analysis.long_tail.misses import MISS_LABELS, MISSES, count_misses, misses_by_step, resolve_miss
+from analysis.long_tail.misses import MISSES, count_misses, misses_by_step
 from app import state
-from app.cached import datasets, explanations, refining
-from app.cached.removals import kept_causes
+from app.cached import datasets, explanations
+from app.cached.removals import waits_for_causes
 from app.components.case_table import change_filter
 from app.components.chart_table import ticked_row
 from app.components.text import quiet, section
@@ -24,53 +23,10 @@ CASES: Final = "cases"
 """Key of Long tail's list of cases."""
 MISS_K: Final = "miss_k"
 """The K of Long tail's reasons, and of its list."""
-WHY_LABELS: Final = MISS_LABELS
-ANY_REASON: Final = "any"
-"""No reason chosen; None as an option of a selectbox reads "Choose an option"."""
 WHY_HELP: Final = (
     f"{TERMS['outvoted'].plain} Where no removal finds it, what coincides is named, which is no cause. "
     f"{tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 )
-
-
-def waits_for_causes(source: Source) -> bool:
-    """Whether causes are not measured yet and would keep the page for an hour, since test cases are very many."""
-    return kept_causes(source) is None and refining.is_large(source)
-
-
-def why_control(source: Source) -> None:
-    """Choose one kind; only for a checkpoint, since a baseline has no parts, and where causes are at hand."""
-    if not source.has_parts or waits_for_causes(source):
-        return
-    asked = st.query_params.get("why")
-    meant = resolve_miss(asked or "")
-    labels = state.words().terms(WHY_LABELS)
-    if meant is not None and labels[meant] != asked:  # a link from before the reasons were renamed
-        st.session_state["why"] = meant
-    st.selectbox(
-        "Kind of miss",
-        (ANY_REASON, *MISSES),
-        key="why",
-        format_func=lambda name: "Any kind" if name == ANY_REASON else labels[name],
-        help=WHY_HELP,
-        on_change=lambda: st.session_state.update(filters_changed=True),
-        bind="query-params",
-    )
-
-
-def chosen_reason(source: Source) -> str | None:
-    """The reason that a link or the control names; None for any."""
-    asked = resolve_miss(st.query_params.get("why") or "")  # a link carries the label, as bound widgets do
-    why = st.session_state.get("why", asked)
-    return str(why) if source.has_parts and why in MISSES and not waits_for_causes(source) else None
-
-
-def missed_because(source: Source, numbers: np.ndarray, k: int) -> np.ndarray:
-    """Those of the cases that are missed at K for the chosen reason; all of them where none is chosen."""
-    why = chosen_reason(source)
-    if why is None:
-        return numbers
-    return np.intersect1d(numbers, np.flatnonzero(explanations.miss_labels(source, k) == why))
 
 
 def show_misses(source: Source) -> None:

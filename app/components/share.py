@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final, Literal, get_args
 
 import streamlit as st
@@ -12,11 +11,8 @@ from analysis.formatting import percent
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
-from analysis.sharing.slides import deck_zip
-from app import state
 from app.cached import datasets, maps
 from app.components.text import quiet
-from app.fonts import slide_font
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -96,16 +92,8 @@ def _report(page: SharedPage, estimate: Reidentification) -> None:
 def _files(page: SharedPage, key: str) -> None:
     title = re.sub("[^a-z0-9]+", "-", page.title.lower())[:40].strip("-")
     name = f"recap-{'exact' if page.is_exact else 'shared'}-{title}"
-    palette = state.theme_palette()
     files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
         ("Page (HTML)", "html", "text/html", ":material/description:", lambda: render_html(page).encode()),
-        (
-            "Slides (PNG)",
-            "zip",
-            "application/zip",
-            ":material/slideshow:",
-            partial(deck_zip, page, palette=palette, font=slide_font()),
-        ),
         ("Data (JSON)", "json", "application/json", ":material/data_object:", lambda: page.model_dump_json().encode()),
     ]
     with st.container(horizontal=True):

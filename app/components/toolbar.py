@@ -102,13 +102,11 @@ def downloads(
     source: Source,
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
-    kinds: Mapping[str, str] | None = None,
 ) -> None:
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
 
     Args:
         pictures: drawn when asked for; told whether everything is shown as recorded.
-        kinds: of pictures that are not png: gif.
     """
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
         quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
@@ -132,12 +130,11 @@ def downloads(
                 width="stretch",
             )
         for name, draw in (pictures or {}).items():
-            kind = (kinds or {}).get(name, "png")
             st.download_button(
                 name,
                 data=partial(draw, exact),
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.{kind}",
-                mime=f"image/{kind}",
+                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.png",
+                mime="image/png",
                 on_click="ignore",
                 key=f"{key}-{name}",
                 icon=":material/image:",

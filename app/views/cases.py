@@ -8,7 +8,6 @@ from analysis.cases.saved_case import Collection
 from app import state
 from app.cached import cases as cached
 from app.components.cases.card_grid import PAGE, Entry, chosen_entry, show_cards
-from app.components.cases.case_list import show_list
 from app.components.cases.chosen_case import show_chosen
 from app.components.cases.exchange import exchange_control
 from app.components.cases.share_cases import share_shown
@@ -76,10 +75,7 @@ def view() -> None:
         return
     grid = st.grid(3, min_column_width=232)  # at 800 pixels too the box stands beside the cards
     with grid.cell(column_span=2):
-        if _as_list():
-            show_list(source, entries)
-        else:
-            show_cards(source, found, entries, chosen)
+        show_cards(source, found, entries, chosen)
     with grid.cell(), st.container(border=True):
         if chosen is not None:
             show_chosen(source, shelf, chosen, collection if chosen_recipe is None else None)
@@ -223,21 +219,6 @@ def _say_damaged(shelf: Shelf) -> None:
     with st.expander(f"{number} in your library cannot be read; the others are here", icon=":material/warning:"):
         for entry in shelf.damaged[:20]:
             st.markdown(f"- {markdown_text(entry.file)}: {markdown_text(entry.reason[:200])}")
-
-
-def _as_list() -> bool:
-    return (
-        st.segmented_control(
-            "Shown as",
-            ("Cards", "List"),
-            default="Cards",
-            required=True,
-            key="cases_as",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
-        == "List"
-    )
 
 
 def _is_here(case: int, number: int) -> bool:

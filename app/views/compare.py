@@ -8,9 +8,9 @@ from analysis.records.accuracy import METRIC_LABELS
 from app import state
 from app.cached import comparisons
 from app.components.compare.case_list import current_cell, show_case_list
-from app.components.compare.figures import show_cells, show_differences
+from app.components.compare.figures import show_differences
 from app.components.compare.numbers import show_numbers
-from app.components.compare.seeds import show_seeds, show_swap
+from app.components.compare.seeds import show_seeds
 from app.components.compare.side_by_side import current_open, show_side_by_side
 from app.components.compare.sides import current_sides, pick_sides
 from app.components.empty import source_with_cases
@@ -29,15 +29,14 @@ def view() -> None:
     a, b = current_sides(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         pick_sides(source)
-        metric, k = _metric_and_k()
+        metric = _metric()
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
             source_picker(source)
             register_control()
             quiet("Predictions from elsewhere: `recap import-predictions FILE --data DATA`.")
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
-    with st.spinner("Ranking the test cases, once for each model"):
-        found = comparisons.compared(source, a, b, metric, k)
+    found = comparisons.compared(source, a, b, metric, found_within(metric))
     words = state.words()
     found = found.in_words(words.sentence)
     st.title(markdown_text(headline.comparison_finding(found)), anchor=False)
@@ -48,14 +47,9 @@ def view() -> None:
     with grid.cell(column_span=2):
         show_differences(source, found)
     with grid.cell():
-        cell = show_cells(found, cell)
+        show_seeds(found)
     show_numbers(found)
     quiet(words.sentence(headline.strictness_sentence(found)))
-    halves = st.grid(2, min_column_width=480, gap="medium")
-    with halves.cell():
-        show_seeds(found)
-    with halves.cell():
-        show_swap(source, a, b, metric)
     show_case_list(source, a, b, found, cell)
     case = current_open(len(opened.cases))
     if case is not None:
@@ -64,38 +58,22 @@ def view() -> None:
         tables = {"Groups": found.rows, "Bins": found.bins, "Cohorts": found.cohorts}
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
-        tables["Cases of the list"] = comparisons.cell_cases(source, a, b, k, cell)
+        tables["Cases of the list"] = comparisons.cell_cases(source, a, b, found.k, cell)
         downloads(tables, source=source, key="compare")
 
 
-def _metric_and_k() -> tuple[str, int]:
-    """What is compared, and the K of the hits: the metric's own, or one to choose."""
-    metric = (
-        st.segmented_control(
-            "Metric",
-            METRICS,
-            default="hr20",
-            required=True,
-            format_func=METRIC_LABELS.__getitem__,
-            key="compared_metric",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
-        or "hr20"
-    )
-    if metric.startswith("hr"):
-        return metric, found_within(metric)
-    k = st.selectbox(
-        "Found within",
-        (1, 5, 10, 20),
-        index=3,
-        key="found_k",
+def _metric() -> str:
+    chosen = st.segmented_control(
+        "Metric",
+        METRICS,
+        default="hr20",
+        required=True,
+        format_func=METRIC_LABELS.__getitem__,
+        key="compared_metric",
         bind="query-params",
-        format_func=lambda k: f"found within {k}",
         label_visibility="collapsed",
-        width=150,
     )
-    return metric, int(k)
+    return chosen or "hr20"
 
 
 view()

@@ -11,12 +11,9 @@ from analysis.figures.long_tail import (
     plot_accuracy_by_count,
     plot_cohorts,
     plot_hops,
-    plot_lift,
 )
-from analysis.figures.overview import plot_ablations, plot_distribution
-from analysis.formatting import percent
+from analysis.figures.overview import plot_ablations
 from analysis.long_tail import headlines
-from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.case_selection import CaseSelection
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app import state
@@ -25,12 +22,9 @@ from app.cached.case_tables import all_cases
 from app.cached.figures import drawn
 from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
-from app.components.cohort_causes import show_cohort_causes
-from app.components.drawn_note import current_draws, show_progress
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.long_tail.miss_map import show_miss_map
-from app.components.long_tail.place_map import show_place_map
+from app.components.miss_map import show_miss_map
 from app.components.misses import CASES, MISS_K, show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
@@ -42,12 +36,6 @@ from recap.baselines import BASELINES, COUNTING_BASELINES
 
 NARROW = 380  # half a projector of 960 pixels
 OWN = "own"  # the source's model; None as an option would read "Choose an option"
-LIFT_GROUPS = {"unseen": "Unseen steps", "tail": "Tail", "all": "All"}
-LIFT_RIVALS = {
-    "unseen": "Rivals are places that, like the truth, training never reached from the same source",
-    "tail": "Rivals are places that, like the truth, training reached at most once from the same source",
-    "all": "Rivals are all places",
-}
 
 
 @error_boundary
@@ -97,14 +85,6 @@ def view() -> None:
         data = st.container(width="content")
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is no accuracy to show.")
-        return
-    draws = current_draws(source)
-    if draws is not None and not draws.is_whole:
-        st.title("All test cases are being ranked", anchor=False)
-        st.markdown(
-            "The long tail is split into many groups, so it waits for all cases. Overview shows a draw already."
-        )
-        show_progress(draws, source, draws.latest)
         return
     by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
     by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)
@@ -157,7 +137,6 @@ def view() -> None:
     show_evidence(source, model, beside, metric, unit, eta)
     if model is None:
         show_cases(source)
-    distribution = tables.distribution(source)
     with data:
         downloads(
             {
@@ -166,7 +145,7 @@ def view() -> None:
                 "Rises over both": rises,
                 "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, unit, eta),
                 "Hop sweep": tables.hops(source),
-                "Sorted step counts": distribution,
+                "Sorted step counts": tables.distribution(source),
                 "Evaluation records": tables.flat_records(source, model),
             },
             source=source,
@@ -175,9 +154,8 @@ def view() -> None:
 
 
 def show_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> None:
-    """Cohorts beside the hop sweep, sorted counts beside lift, ablations beside reasons of misses."""
+    """Cohorts beside the hop sweep, ablations beside reasons of misses, and the map of misses."""
     cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
-    distribution = tables.distribution(source)
     words = state.words()
     halves = st.grid(2, min_column_width=NARROW, gap="medium")
     with halves.cell():
@@ -211,8 +189,6 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             open_cases(source, CaseSelection.of_cohort(*evidence, eta))
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
-        if model is None:
-            show_cohort_causes(source, eta)
     with halves.cell():
         section(words.say("hops_title"))
         hops = tables.hops(source)
@@ -224,20 +200,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             alt=words.say("hops_alt"),
         )
         quiet(words.sentence(headlines.hop_finding(hops)))
+        quiet(words.sentence(headlines.lift_finding(tables.lift(source))))
         chart_table({"Hops": hops}, "hops")
-    with halves.cell():
-        share, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
-        section(f"{percent(share)} of distinct next steps are tail")
-        st.plotly_chart(
-            drawn(plot_distribution, distribution, eta=eta),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="distribution",
-            alt=f"Training counts of the distinct test steps, most frequent first; {percent(share)} are tail",
-        )
-        quiet(f"Shares are over distinct test steps; over cases it is {percent(over_cases)}. Square-root scale.")
-    with halves.cell():
-        show_lift(source)
     ablations = tables.ablations(source, metric)
     if ablations is not None:
         ablations = ablations.assign(name=[words.variant(str(name)) for name in ablations["name"]])
@@ -259,9 +223,6 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             show_misses(source)
     with halves.cell():
         show_miss_map(source, model)
-    if model is None:
-        with halves.cell():
-            show_place_map(source)
 
 
 def show_cases(source: Source) -> None:
@@ -270,7 +231,7 @@ def show_cases(source: Source) -> None:
     k = st.session_state.get(MISS_K) or 20
     show_truth = st.query_params.get("truth") != "false"
     buttons = partial(open_buttons, source)
-    show_case_table(all_cases(source, k), key=CASES, open_case=buttons, show_truth=show_truth, in_link=True, k=k)
+    show_case_table(all_cases(source, k), key=CASES, open_case=buttons, show_truth=show_truth, in_link=True)
 
 
 def open_buttons(source: Source, case: int) -> None:
@@ -279,41 +240,6 @@ def open_buttons(source: Source, case: int) -> None:
         if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
             hidden = {"truth": "false"} if st.query_params.get("truth") == "false" else {}
             st.switch_page(page.path, query_params=state.link_to(source, case=str(case), **hidden))
-
-
-@st.fragment
-def show_lift(source: Source) -> None:
-    """The lift of each evidence, on demand: it looks at every place for a thousand cases."""
-    section("What evidence says beyond chance")
-    group = st.segmented_control(
-        "Cases",
-        list(LIFT_GROUPS),
-        default="unseen",
-        required=True,
-        format_func=LIFT_GROUPS.__getitem__,
-        key="lift_group",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    group = group or "unseen"
-    lift = tables.lift(source, group)
-    st.plotly_chart(
-        drawn(plot_lift, lift, two_hops=state.words().say("lift_two_hops")),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="lift",
-        alt="How many times as often each evidence holds for the truth as by chance, raw and controlled",
-    )
-    legend(
-        "○ :gray[any rival]",
-        "□ :gray[given popularity]",
-        "◇ :gray[and distance]",
-        "● :gray[given own visits]",
-        "▲ :gray[new to the walker, given popularity and distance]",
-    )
-    quiet(state.words().sentence(headlines.lift_finding(lift)))
-    quiet(f"{LIFT_RIVALS[group]}; 95 % interval over walkers.")
-    chart_table({"Lift": lift}, "lift")
 
 
 def open_selected(source: Source, event: dict, eta: int = 1) -> None:

@@ -1,7 +1,5 @@
 """Overview: the model beside baselines, the long tail in one picture, three cases worth opening."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -12,16 +10,14 @@ from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.records.carriers import describe_carriers
 from analysis.records.case_filters import filter_labels
-from analysis.records.growing_records import DrawnRecords
 from analysis.records.notable_cases import NotableCase, describe_absent
 from app import state
-from app.cached import datasets, reading, refining, tables
+from app.cached import datasets, tables
 from app.cached.figures import drawn
 from app.cached.removals import kept_causes
 from app.components.card import model_card
 from app.components.cases.present_button import present_button
 from app.components.chart_table import chart_table
-from app.components.drawn_note import current_draws, draw_sentence, show_progress, show_reading
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
@@ -48,9 +44,6 @@ def view() -> None:
         register_control()
         st.space("stretch")
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
-    if not reading.is_read(source):
-        show_reading(source)
-        return
     opened = datasets.open_dataset(source)
     with facts:
         model_card(source)
@@ -64,25 +57,11 @@ def view() -> None:
     distribution = tables.distribution(source)
     with long_tail:  # before the accuracies: it needs no model, so it is there at once
         show_distribution(distribution)
-    draws = current_draws(source)
-    draw = None if draws is None else draws.latest  # once: a larger one may come while the page is put together
-    if draws is not None and (draw is None or not draw.is_whole):
-        with long_tail:
-            quiet(f"Counted over all {len(opened.cases):,} test cases; no model is needed.")
-    if draws is not None and draw is None:
-        with title:
-            st.title("The first test cases are being ranked", anchor=False)
-            show_progress(draws, source, draw)
-        return
-    with title, st.spinner("Ranking the test cases, once for each model"):
-        # Every figure below is of the draw, or every figure is of all cases.
-        groups = tables.by_group(source, metric) if draw is None else tables.by_group_drawn(source, metric, draw)
+    with title:
+        groups = tables.by_group(source, metric)
     finding = headlines.overview_finding(groups, metric)
     with title:
         st.title(finding, anchor=False)
-        if draws is not None and draw is not None and not draw.is_whole:
-            st.markdown(draw_sentence(draw, groups, metric))
-            show_progress(draws, source, draw)
         show_model(source)
         quiet(
             f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test "
@@ -101,13 +80,8 @@ def view() -> None:
                     alt=f"{label}: {finding}",
                 )
         quiet("Over cases. Tail: the step occurred at most once in training. Brackets: 95 % interval over users.")
-        if refining.lacks_evidence(source):
-            quiet(
-                "A stronger ranker over counts, `evidence`, was not fitted on this dataset yet: "
-                "`recap evaluate --baseline evidence --data DATA` puts it beside these."
-            )
         chart_table({"Accuracy": groups}, "lollipops")
-    show_notable(source, draw)
+    show_notable(source)
     with data:
         downloads({"Accuracy by group": groups, "Sorted step counts": distribution}, source=source, key="overview")
 
@@ -148,21 +122,19 @@ def show_distribution(distribution: pd.DataFrame) -> None:
     quiet(f"Shares are over distinct steps, {percent(over_cases)} over cases. Square-root scale.")
 
 
-def show_notable(source: Source, draw: DrawnRecords | None) -> None:
+def show_notable(source: Source) -> None:
     """Three cards that lead to their cases: causes where removals are there, else coincidences, called so."""
     causes = kept_causes(source) is not None
-    found = partial(tables.notable, source) if draw is None else partial(tables.notable_drawn, source, draw)
-    cases = found(causes=causes)
+    cases = tables.notable(source, causes=causes)
     if cases:
         counted = {1: "One case", 2: "Two cases", 3: "Three cases"}[len(cases)]
-        among = "" if draw is None or draw.is_whole else f" among the {draw.num_drawn:,} drawn"
-        section(f"{counted} worth opening{among}")
+        section(f"{counted} worth opening")
         cards = st.grid(3, min_column_width=300, border=True)
         for notable in cases:
             with cards.cell():
                 show_card(source, notable)
     absent = describe_absent(cases, causes=causes)
-    if absent and (draw is None or draw.is_whole):  # of all test cases, nothing else
+    if absent:
         quiet(state.words().sentence(absent))
     if source.has_parts and not causes:
         quiet("What finds these cases is not measured yet; the filters of Walk measure it, and so does `recap causes`.")

@@ -1,4 +1,4 @@
-"""Runs: configure, estimate, launch, watch, stop, resume, compare, open."""
+"""Runs: configure, estimate, launch, watch, stop, resume, open."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,9 +11,7 @@ from app import state
 from app.cached import run_store
 from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
-from app.components.runs.actions import show_actions, show_time_machine
-from app.components.runs.beginning import show_beginning
-from app.components.runs.comparison import show_comparison, show_sweep
+from app.components.runs.actions import show_actions
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
@@ -57,16 +55,16 @@ def view() -> None:
                 show_gpus(store, rows)
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
-            show_beginning(store)
+            st.markdown(
+                "A run trains one model in the background; it goes on when this page, or the whole app, is closed. "
+                "Choose data and preset and press *Start*, or on the command line:"
+            )
+            st.code("recap runs submit DATA --seed 1\nrecap runs list", language=None)
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
         if store.read_only:
             show_gpus(store, rows)
-    run = store.get(chosen)
-    show_comparison(store, rows, run, next(row for row in rows if row["id"] == chosen))
-    show_sweep(store, rows, run)
-    show_time_machine(run)
 
 
 def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:

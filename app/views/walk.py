@@ -7,7 +7,6 @@ import streamlit as st
 
 from analysis.formatting import day, user_name
 from analysis.records.case_filters import FILTERS, cases_at_place, filter_labels, resolve_filter
-from analysis.trajectories.day_parts import DAYS, LABELS, cases_at_time
 from analysis.trajectories.trajectory import (
     Trajectory,
     case_of_next_user,
@@ -17,10 +16,10 @@ from analysis.trajectories.trajectory import (
 )
 from app import state
 from app.cached import datasets, selections
+from app.cached.removals import waits_for_causes
 from app.cached.selections import Selection
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
-from app.components.misses import ANY_REASON, chosen_reason, missed_because, waits_for_causes, why_control
 from app.components.text import quiet
 from app.components.toolbar import register_control, source_picker
 from app.components.walk.shown_cases import cases_that_show
@@ -49,7 +48,7 @@ def view() -> None:
     # A row of its own that is always there: a filter that is chosen adds to it and moves nothing.
     with st.container(horizontal=True, vertical_alignment="center"):
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center")
-        chosen_filters(source, selection)
+        chosen_selection(source, selection)
     notes = st.container()  # of their own: they come and go, and the map below must keep its place in the page
     with notes:
         numbers = chosen_cases(source, selection)
@@ -75,12 +74,8 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = datasets.open_dataset(source)
     numbers = cases_that_show(source, list(st.session_state["show"]), st.session_state["k"])
-    numbers = missed_because(source, numbers, st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
-    parts, days = st.session_state.get("day_part") or [], st.session_state.get("days") or []
-    if parts or days:
-        numbers = np.intersect1d(numbers, cases_at_time(opened, parts, days))
     search = st.session_state["find"]
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
 
@@ -107,18 +102,6 @@ def filters_changed() -> None:
 def clear_selection() -> None:
     """Take the bar or cell away."""
     st.session_state["selection"] = None
-    filters_changed()
-
-
-def clear_times() -> None:
-    """Take parts of the day and days away."""
-    st.session_state["day_part"], st.session_state["days"] = [], []
-    filters_changed()
-
-
-def clear_reason() -> None:
-    """Take the reason away."""
-    st.session_state["why"] = ANY_REASON
     filters_changed()
 
 
@@ -215,8 +198,6 @@ def filter_controls(source: Source) -> None:
             on_change=filters_changed,
             bind="query-params",
         )
-        why_control(source)
-        time_controls()
         st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
         opened = datasets.open_dataset(source)
         st.session_state["typed_case"] = st.session_state["case"]
@@ -236,38 +217,16 @@ def filter_controls(source: Source) -> None:
         )
 
 
-def chosen_filters(source: Source, selection: Selection | None) -> None:
-    """A button for each choice that no pill shows; it takes the choice away."""
-    why = chosen_reason(source)
-    times = [*(st.session_state.get("day_part") or []), *(st.session_state.get("days") or [])]
-    for key, label, clear, help_text in (
-        ("selection", selection and selections.label(source, selection), clear_selection, "Show all cases again"),
-        ("reason", why and f"Missed: {state.words().term(why)}", clear_reason, "Show cases whatever the reason"),
-        ("times", ", ".join(times).capitalize(), clear_times, "Show cases of any time again"),
-    ):
-        if label:
-            st.button(
-                label,
-                icon=":material/close:",
-                icon_position="right",
-                on_click=clear,
-                key=f"clear-{key}",
-                help=help_text,
-            )
-
-
-def time_controls() -> None:
-    """Choose parts of the day and of the week, by the local time a step starts at."""
-    days = {name: name.capitalize() for name in DAYS}
-    for label, names, key in (("Time of day", LABELS, "day_part"), ("Days", days, "days")):
-        st.pills(
-            label,
-            list(names),
-            selection_mode="multi",
-            format_func=names.__getitem__,
-            key=key,
-            bind="query-params",
-            on_change=filters_changed,
+def chosen_selection(source: Source, selection: Selection | None) -> None:
+    """A button for the bar or cell that no pill shows; it takes the choice away."""
+    if selection is not None:
+        st.button(
+            selections.label(source, selection),
+            icon=":material/close:",
+            icon_position="right",
+            on_click=clear_selection,
+            key="clear-selection",
+            help="Show all cases again",
         )
 
 

@@ -1,6 +1,5 @@
-"""The list of cases in Long tail: filters by link, by name and by reason; a ticked row opens its case."""
+"""The list of cases in Long tail: filters by link and by reason; a ticked row opens its case."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -62,21 +61,6 @@ def test_a_link_that_cannot_be_read_lists_all(city: LoadedDataset) -> None:
     app = open_view("long_tail", filter="rank=9-3")
     assert len(listed(app)) == len(city.cases)
     assert [box.value for box in app.warning] == ["The link's filter of cases cannot be read, so all cases are listed."]
-
-
-def test_a_filter_is_kept_under_a_name(city: LoadedDataset, tmp_path: Path) -> None:
-    """Plain JSON in the user's folder; choosing the name filters again, taking the chip away lists all."""
-    app = open_view("long_tail", filter="rank=21-")
-    missed = len(listed(app))
-    app.text_input(key="cases_name").set_value("Missed ones").run()
-    (path,) = (tmp_path / "cases" / "filters").glob("*.json")
-    assert json.loads(path.read_text(encoding="utf-8"))["name"] == "Missed ones"
-    app.button(key="cases_off_rank").click().run()
-    assert len(listed(app)) == len(city.cases)
-    assert "filter" not in app.query_params
-    app.selectbox(key="cases_saved").set_value("Missed ones").run()
-    assert len(listed(app)) == missed
-    assert app.query_params["filter"] == ["rank=21-"] or app.query_params["filter"] == "rank=21-"
 
 
 def test_a_link_that_hides_the_truth(city: LoadedDataset) -> None:

@@ -95,22 +95,6 @@ def test_a_case_is_saved_found_and_changed(source: Source) -> None:
     assert "No saved case" in app.title[0].value
 
 
-def test_a_recipe_as_a_list_and_a_case_in_compare(source: Source) -> None:
-    """The list holds the recipe's cases in their order; a ticked row is the chosen one, and Compare opens with it."""
-    recipe, most = max(cached.recipes(source).items(), key=lambda entry: entry[1].count)
-    app = open_view("cases", recipe=recipe, cases_as="List")
-    check_calm(app)
-    listed = next(table.value for table in app.dataframe if "hour" in table.value)
-    assert listed["case"].tolist() == most.cases.tolist()
-    app.session_state["found_rows"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
-    app.run()
-    check_calm(app)
-    assert f"Case {most.cases[1]:,}" in texts(app).replace("\\", "")
-    app.button(key="compare_case").click().run()
-    check_calm(app)
-    assert app.query_params["open"] == str(most.cases[1])
-
-
 def test_a_second_window_is_told(source: Source) -> None:
     """What another window wrote stays, and the page says so."""
     app = save(open_view("cases", recipe="own_visits"), "first")

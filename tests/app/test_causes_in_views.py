@@ -6,15 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.explain.sanity import describe_reliability
-from analysis.long_tail.cohort_causes import causes_by_evidence, cohort_cells
 from analysis.records.carriers import describe_carriers, find_carriers
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import recovered_by, removal_table, removals_key
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from analysis.records.reliability import keep_reliability, measure_reliability, reliability_key
 from analysis.registers import Words
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
@@ -144,30 +141,3 @@ def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predic
     opened = LoadedDataset.of(predictor.dataset)
     evaluation_records(opened, "evidence", lambda: NamedScorer.of_baseline("evidence", opened))
     assert models()[:2] == ["RECAP", "Evidence"]
-
-
-def test_cohorts_say_what_finds_their_cases(predictor: Predictor) -> None:
-    """Not measured is said; with a kept table the cells are the library's."""
-    app = open_view("long_tail")
-    assert "not measured yet" in texts(app)
-    removals = removals_of(predictor)
-    keep(predictor, removals)
-    app = open_view("long_tail")
-    check_calm(app)
-    table = next(frame.value for frame in app.dataframe if "True place" in frame.value.columns)
-    expected = cohort_cells(causes_by_evidence(predictor.cases, removals, 20), Words("stakeholder"))
-    assert table.to_numpy().tolist() == expected.to_numpy().tolist() and list(table) == list(expected)
-
-
-def test_the_model_card_tells_how_often_the_first_place_is_right(predictor: Predictor) -> None:
-    """Only where it was measured: the plot and the sentence of the library."""
-    app = open_view("overview")
-    next(button for button in app.button if button.label == "Model card").click().run()
-    assert "How often its first place is right" not in texts(app)
-    measured = measure_reliability(predictor)
-    key = reliability_key(predictor.dataset.hash, predictor.checkpoint.hash)
-    keep_reliability(measured, key.cached(), key)
-    app = open_view("overview")
-    next(button for button in app.button if button.label == "Model card").click().run()
-    check_calm(app)
-    assert describe_reliability(measured) in texts(app).replace("\\", "")

@@ -1,6 +1,5 @@
 """The Runs view without a browser: empty, with runs of every kind, refusing, and read-only."""
 
-import base64
 import errno
 import json
 import shutil
@@ -8,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from analysis.formatting import share
 from analysis.training_progress import curve_table, queue_table, run_headline, stage_spans
 from app.cached import run_store
 from recap import columns as c
@@ -136,7 +133,7 @@ def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: 
     point_app_at(monkeypatch, data, None, read_only=True)
     app = open_view("runs")
     check_calm(app)
-    assert {button.label.removeprefix("Open in ") for button in app.button} <= {"Walk", "Explain"}
+    assert {button.label.removeprefix("Open in ") for button in app.button} <= {"Walk", "Explain", "Compare"}
     assert not app.text_input and not app.text_area
 
 
@@ -229,7 +226,9 @@ def test_a_run_on_data_elsewhere_opens(
     point_app_at(monkeypatch, None, None)
     app = open_view("runs")
     check_calm(app)
-    assert {button.label: button.disabled for button in app.button} == {"Open in Walk": False, "Open in Explain": False}
+    assert {button.label: button.disabled for button in app.button} == {
+        f"Open in {page}": False for page in ("Walk", "Explain", "Compare")
+    }
     source = run_store.source_of(run)
     assert source is not None and source.dataset_folder == city_folder
     walk = open_view("walk", source=source.token)
@@ -240,12 +239,12 @@ def test_a_run_on_data_elsewhere_opens(
     assert run_store.source_of(run) is None
 
 
-@pytest.mark.parametrize(("preset", "snapshots"), [("demo", True), ("melt", False)])
+@pytest.mark.parametrize("preset", ["demo", "melt"])
 def test_a_duplicate_asks_for_the_same(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str, snapshots: bool
+    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str
 ) -> None:
-    """Seed, model, length, fields and snapshots come back, whatever the form usually offers; its parent is the run."""
-    fields = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"], "snapshots": snapshots}
+    """Seed, model, length and fields come back, whatever the form usually offers; its parent is the run."""
+    fields = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"]}
     (run,) = store.add([tiny_spec(data, **fields)])
     run.end("stopped")
     point_app_at(monkeypatch, None, None, read_only=False)
@@ -276,56 +275,3 @@ def test_the_form_begins_with_the_recommended_preset(
     app.session_state["run_preset"] = "quick"
     app.run()
     assert [slider.label for slider in app.slider] == ["Epochs", "Steps along the graph"]
-
-
-def test_before_the_first_run_the_other_half_says_how(
-    store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """How to start, every preset with what it takes, and the models on offer; a ticked one opens in Overview."""
-    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
-    app = open_view("runs")
-    check_calm(app)
-    presets = next(frame.value for frame in app.dataframe if "Preset" in frame.value)
-    assert presets["Preset"].tolist() == ["recap_weighed", "quick", "nyc", "tiny"]
-    assert presets["Epochs"].tolist() == [str(train_preset(name).epochs) for name in presets["Preset"]]
-    assert "was measured yet" in texts(app) and any("runs submit" in block.value for block in app.code)
-    (models,) = (frame.value for frame in app.dataframe if "Model" in frame.value)
-    manifest = json.loads((city_checkpoint / "checkpoint.json").read_text(encoding="utf-8"))
-    assert models["Kept epoch"].tolist() == [f"{manifest['best']['epoch']} of 6"]
-    assert models["Val MRR"].tolist() == [share(manifest["best"]["val"]["mrr"])]
-    app.session_state["run_models"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    app.run()
-    app.button(key="run_model_open").click().run()
-    check_calm(app)
-    assert "finds" in app.title[0].value
-
-
-def test_compared_runs_share_one_axis_and_a_sweep_is_drawn(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Curves of both runs from their own files; three runs that differ in one option are lines over its axis."""
-    for hops in (1, 2, 3):
-        (run,) = store.add([tiny_spec(data, overrides=[f"model.num_hops={hops}"])])
-        run.change({"queued"}, "finished", attempt=1)
-        line = {"epoch": 1, "loss": {"main": 2.0, "warm": 1.0}, "learning_rate": {"backbone": 1e-3}, "seconds": 1.0}
-        stage = small_training().curriculum.at(1).model_dump()
-        groups = {name: {"n": 9, "hr1": 0.1, "hr20": 0.2 * hops, "mrr": 0.2} for name in ("all", "head", "tail")}
-        (run.path / "metrics.jsonl").write_text(json.dumps({**line, "stage": stage, "val": groups}) + "\n")
-    point_app_at(monkeypatch, data, None, read_only=False)
-    app = open_view("runs", run="3")
-    app.multiselect[0].set_value(["1"]).run()
-    check_calm(app)
-    charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    (overlay,) = (chart for chart in charts if [line.get("name") for line in chart["data"]] == ["Run 3", "Run 1"])
-    assert [[round(value, 3) for value in _numbers(line["y"])] for line in overlay["data"]] == [[0.6], [0.2]]
-    (sweep,) = (chart for chart in charts if chart["data"][0]["type"] == "parcoords")
-    option, reached = sweep["data"][0]["dimensions"]
-    assert (option["label"], option["ticktext"]) == ("Steps<br>along the graph", ["1", "2", "3"])
-    assert [round(value, 3) for value in _numbers(reached["values"])] == [0.2, 0.4, 0.6]
-
-
-def _numbers(values: Any) -> list[float]:
-    """A plotly array, which is sent as a list or as bytes in base64."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).tolist()
-    return list(values)

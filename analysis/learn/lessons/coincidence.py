@@ -28,13 +28,10 @@ OUTLINE: Final = Outline(
     ("coincidence", "in_token", "popularity", "interval"),
 )
 K: Final = 20
-EVIDENCE: Final = "two_hops"
 _KNOWS: Final = {
     "uniform": "nothing",
-    "popularity": "popularity",
-    "distance": "popularity and distance",
     "own_visits": "the walker's own visits",
-    "unvisited": "distance, for places new to the walker",
+    "unvisited": "popularity and distance, for places new to the walker",
 }
 _LABELS: Final = ("Fewer than 1 in 20", "1 in 20 up to 1 in 4", "1 in 4 up to 3 in 4", "3 in 4 or more")
 _EDGES: Final = (0.05, 0.25, 0.75)
@@ -103,8 +100,8 @@ def build(world: World, say: Say) -> Lesson:
 
 
 def _scene(world: World, say: Say, control: str) -> Scene:
-    table = world.lift("unseen")
-    row = table[(table["evidence"] == EVIDENCE) & (table["control"] == control)].iloc[0]
+    table = world.lift()
+    row = table[table["control"] == control].iloc[0]
     observed, expected, lift = float(row["observed"]), float(row["chance"]), float(row["lift"])
     known = lift == lift
     finding = (

@@ -72,7 +72,6 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         key=f"compared-{cell}",
         open_case=partial(_open_case, source),
         in_link=True,
-        k=found.k,
         more={
             RANK_A: st.column_config.NumberColumn("Rank, A", width=62, format="%g", help="Of the true place, by A."),
             c.RANK: st.column_config.NumberColumn("Rank, B", width=62, format="%g", help="Of the true place, by B."),

@@ -1,11 +1,10 @@
-"""One case for both sides: where they were and what each predicts, or each score taken apart."""
+"""One case for both sides: where the user was and what each side predicts."""
 
 import math
 
 import pandas as pd
 import streamlit as st
 
-from analysis.explain.headline import headline
 from analysis.figures.map_ground import draw_ground, to_png
 from analysis.figures.map_image import draw_marks
 from analysis.figures.palette import Theme, palette_of
@@ -15,10 +14,8 @@ from analysis.trajectories.cameras import fit_predictions
 from analysis.trajectories.predictions import CasePrediction, recorded_prediction
 from analysis.trajectories.trajectory import Trajectory, read_trajectory
 from app import state
-from app.cached import comparisons, datasets, explanations, maps
+from app.cached import comparisons, datasets, maps
 from app.cached.comparisons import BY_OPTION, Option
-from app.components.explain.score_panels import show_score_panels
-from app.components.imported import imported_sentence
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -43,21 +40,12 @@ def current_open(num_cases: int) -> int | None:
 
 
 def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
-    """Both sides' Walk, or both sides' Explain."""
+    """Both sides' map and best places, with the ways to Walk and Explain."""
     opened = datasets.open_dataset(source)
     row = opened.case(case)
     names = [markdown_text(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET)]
     section(f"{names[0]} → :orange[{names[1]}]")
     with st.container(horizontal=True, vertical_alignment="center"):
-        shown = st.segmented_control(
-            "Side by side",
-            ("Walk", "Explain"),
-            default="Walk",
-            required=True,
-            key="case_view",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
         quiet(f"Case {case}. The step was seen {times(int(row[c.TRANSITION_COUNT]))} in training.", width="content")
         st.space("stretch")
         st.button("Close", icon=":material/close:", type="tertiary", key="close-case", on_click=_close)
@@ -71,10 +59,7 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
             label = markdown_text(state.words().sentence(option.label))
             told = "does not list it" if math.isnan(rank) else f"ranks it {ordinal(rank)}"
             st.markdown(f"**:{colour}[{label}]** {told}{of}.")
-            if shown == "Explain":
-                _explain(source, option, name, case)
-            else:
-                _walk(source, a, b, option, name, case)
+            _walk(source, a, b, option, name, case)
 
 
 def _close() -> None:
@@ -109,28 +94,18 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
         },
         alt=f"The best predictions of {option.label}; ◎ is the true next place",
     )
-    _open_button("Open in Walk", WALK.path, option, name, case)
-
-
-def _explain(source: Source, option: Option, name: str, case: int) -> None:
-    if option.source is None or not option.source.has_parts:
-        if option.imported is not None:
-            quiet(imported_sentence(source.ranked_by(option.imported.key), case))
-        else:
-            quiet("Nothing to take apart: only RECAP's scores are sums of parts.")
-    else:
-        shown = explanations.explain(option.source, case)
-        st.markdown(markdown_text(headline(shown).text))
-        show_score_panels(shown, f"beside-parts-{name}")
-    _open_button("Open in Explain", EXPLAIN.path, option, name, case)
-
-
-def _open_button(label: str, path: str, option: Option, name: str, case: int) -> None:
-    """To the view of the side's model or list; a counter has only what is shown here."""
-    if option.shown is not None and st.button(
-        label, icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=f"beside-open-{name}"
-    ):
-        st.switch_page(path, query_params=state.link_to(option.shown, case=str(case)))
+    if option.shown is None:  # a counter has only what is shown here
+        return
+    with st.container(horizontal=True):
+        for page in (WALK, EXPLAIN):
+            if st.button(
+                f"Open in {page.title}",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                type="tertiary",
+                key=f"beside-open-{page.name}-{name}",
+            ):
+                st.switch_page(page.path, query_params=state.link_to(option.shown, case=str(case)))
 
 
 @st.cache_resource(

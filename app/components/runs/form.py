@@ -17,7 +17,7 @@ from recap.rivals.configs import RECAP, RIVALS, model_title
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import MAX_NOTES, Backend, DeviceRequest, RunSpec, RunSpecValues
+from recap.runs.store.spec import Backend, DeviceRequest, RunSpec, RunSpecValues
 from recap.runs.store.submission import build_specs
 from recap.training_config import AnyTraining, TrainConfig
 
@@ -26,9 +26,9 @@ PRESETS = (DEFAULT_PRESET, "quick", "nyc", "tiny")
 SEEDS = (1, 2, 3, 4)
 DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
-RECAP_EXAMPLES = ("optimiser.learning_rate=0.001", "batch_size=128,256")
-RIVAL_EXAMPLES = ("dim=32", "dim=16,32")
-"""A field and an axis of a grid, shown where none is written yet."""
+RECAP_EXAMPLE = "optimiser.learning_rate=0.001"
+RIVAL_EXAMPLE = "dim=32"
+"""A field, shown where none is written yet."""
 
 
 class _Request(TypedDict):
@@ -38,11 +38,8 @@ class _Request(TypedDict):
     epochs: int | None
     seeds: list[int]
     overrides: list[str]
-    grid: list[str]
-    snapshots: bool
     device: DeviceRequest
     backend: Backend
-    notes: str
     parent: str | None
 
 
@@ -68,27 +65,18 @@ def show_form(store: RunStore) -> None:
     seeds = st.pills(state.words().say("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
-        field, axis = RECAP_EXAMPLES if isinstance(config, TrainConfig) else RIVAL_EXAMPLES
-        text = st.text_area("Fields", key="run_fields", placeholder=field, height=80)
-        grid = st.text_area("Grid", key="run_grid", placeholder=axis, height=68)
-        snapshots = isinstance(config, TrainConfig) and st.toggle(
-            "Keep every epoch's ranks (time machine)", key="run_snapshots"
-        )
+        example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else RIVAL_EXAMPLE
+        text = st.text_area("Fields", key="run_fields", placeholder=example, height=80)
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
         slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
-    notes = st.text_input("Note", key="run_notes", max_chars=MAX_NOTES)
-    parent = _parent(store)
     request: _Request = {
         "preset": preset,
         "epochs": epochs if epochs != config.epochs else None,
         "seeds": sorted(seeds),
         "overrides": [*([f"model.num_hops={hops}"] if hops != own_hops else []), *_lines(text)],
-        "grid": _lines(grid),
-        "snapshots": snapshots,
         "device": device,
         "backend": "slurm" if slurm else "local",
-        "notes": notes,
-        "parent": parent,
+        "parent": st.session_state.get("run_parent"),
     }
     try:
         specs = run_store.build_specs_of(by_hash[chosen], store.folder, **request)
@@ -101,7 +89,7 @@ def show_form(store: RunStore) -> None:
         # The dataset may have changed since the form was drawn: what is queued is checked now.
         runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
         st.session_state["run"] = runs[0].id
-        st.session_state["run_parent_done"] = True
+        st.session_state["run_parent"] = None
         st.rerun()
 
 
@@ -134,23 +122,6 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
 
 
-def _parent(store: RunStore) -> str | None:
-    """The run that the new one varies; it need not be kept."""
-    numbers = [run.id for run in store.runs()]
-    if st.session_state.pop("run_parent_done", False) or st.session_state.get("run_parent") not in numbers:
-        st.session_state["run_parent"] = None
-    if not numbers:
-        return None
-    return st.selectbox(
-        "Varies run",
-        numbers[::-1],
-        index=None,
-        key="run_parent",
-        placeholder="None",
-        help="When both have finished, the cases that changed sides are listed.",
-    )
-
-
 def _take_over_duplicate(sources: list[Source]) -> None:
     """Fill the form from a run that was duplicated, once."""
     spec: RunSpecValues | None = st.session_state.get("run_duplicate")
@@ -166,11 +137,9 @@ def _take_over_duplicate(sources: list[Source]) -> None:
     most = max(MAX_EPOCHS, config.epochs)
     st.session_state[f"run_epochs_{preset}"] = min(most, spec["epochs"] or config.epochs)
     st.session_state["run_seeds"] = [spec["seed"]]
-    st.session_state["run_snapshots"], st.session_state["run_device"] = spec["snapshots"], spec["device"]
+    st.session_state["run_device"] = spec["device"]
     st.session_state["run_slurm"], st.session_state["run_parent"] = spec["backend"] == "slurm", spec["parent"]
     st.session_state["run_fields"] = "\n".join(spec["overrides"])
-    st.session_state["run_grid"] = ""
-    st.session_state["run_notes"] = spec["notes"]
     del st.session_state["run_duplicate"]  # last: a click may end this run at any line above
 
 

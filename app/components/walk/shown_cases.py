@@ -1,4 +1,4 @@
-"""The cases that Walk's pills leave: all that pass, or, where cases are many, those of the latest draw that do."""
+"""The cases that Walk's pills leave."""
 
 import numpy as np
 import streamlit as st
@@ -7,28 +7,15 @@ from analysis.records.accuracy import is_known, shortest_list
 from analysis.records.case_filters import CAUSES, RANKED, cases_of_steps, filter_cases
 from app.cached import datasets
 from app.cached.records import read_records
-from app.cached.removals import read_removals
-from app.components.drawn_note import current_draws
-from app.components.misses import waits_for_causes
-from app.components.text import quiet
+from app.cached.removals import read_removals, waits_for_causes
 from app.sources import Source
 
 
 def cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
-    """Numbers of the cases that pass every pill; says of how many cases, where not all are ranked yet."""
+    """Numbers of the cases that pass every pill."""
     opened = datasets.open_dataset(source)
     if not set(shown) & RANKED:  # how often a step was seen needs no model
         return cases_of_steps(opened.cases, shown) if shown else datasets.all_cases(source)
-    draws = current_draws(source)
-    if draws is not None:
-        draw = draws.latest
-        if draw is None:
-            st.info("The first test cases are being ranked. Choose the filter again in a moment.")
-            return datasets.all_cases(source)[:0]
-        if not draw.is_whole:
-            quiet(f"Of the {draw.num_drawn:,} test cases drawn so far; {draw.num_cases:,} in all.")
-        records, markov = draw.models[datasets.model_key(source)], draw.models["markov"]
-        return filter_cases(records, markov, shown, k=k)
     records, markov = read_records(source), read_records(source, "markov")
     if not is_known(records, f"hr{k}"):
         st.warning(

@@ -87,12 +87,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             pictures: dict[str, Callable[[bool], bytes]] = {
                 "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact)
             }
-            if show_truth and source.imported is None:  # in a film the next step's picture is this step's truth
-                paths = marks["show_paths"]
-                pictures["Walk as GIF"] = lambda exact: maps.walk_film(
-                    source, trajectory, theme, show_truth=True, show_paths=paths, exact=exact
-                )
-            downloads(shown, source=source, key="walk", pictures=pictures, kinds={"Walk as GIF": "gif"})
+            downloads(shown, source=source, key="walk", pictures=pictures)
 
 
 def _shown(show_truth: bool) -> dict[str, bool]:

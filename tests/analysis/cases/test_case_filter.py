@@ -1,6 +1,4 @@
-"""Filters of cases: what passes, what a link carries, what a name keeps."""
-
-from pathlib import Path
+"""Filters of cases: what passes, and what a link carries."""
 
 import pandas as pd
 import pytest
@@ -9,11 +7,10 @@ from hypothesis import strategies as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
-from analysis.cases.named_filters import NamedFilter, forget_filter, save_filter, saved_filters
 from analysis.long_tail.misses import MISSES
 from analysis.records.score_rows import SOURCES
 from recap import columns as c
-from recap.errors import ConfigError, RecapError
+from recap.errors import ConfigError
 
 ROWS = [
     # case, rank, step, place, user, hour, from, to, category, reason, causes
@@ -91,34 +88,3 @@ def test_nothing_of_the_truth_is_left_while_it_is_hidden() -> None:
     shown, same = (hide_truth(table)[chosen.without_truth().mask(hide_truth(table))] for table in (TABLE, other))
     pd.testing.assert_frame_equal(shown, same)
     assert shown[c.CASE].tolist() == [0, 1]
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    return tmp_path
-
-
-def test_filters_have_names(home: Path) -> None:
-    """Kept under a name, replaced under it, forgotten; read in the order of the alphabet."""
-    assert saved_filters() == {}
-    late, lost = CaseFilter(hours=(22, 2)), CaseFilter(rank=(21, None))
-    save_filter(NamedFilter(name="../../lost, all of them", filter=lost))
-    path = save_filter(NamedFilter(name="Late", filter=lost))
-    save_filter(NamedFilter(name="Late", filter=late))
-    assert saved_filters() == {"../../lost, all of them": lost, "Late": late}
-    assert path.parent == home / "cases" / "filters"
-    assert NamedFilter.model_validate_json(path.read_text(encoding="utf-8")).filter == late
-    (path.parent / "broken.json").write_text("{")
-    forget_filter("../../lost, all of them")
-    forget_filter("never there")
-    assert saved_filters() == {"Late": late}
-
-
-def test_a_name_that_says_nothing_or_a_closed_disk(home: Path) -> None:
-    """One sentence each."""
-    with pytest.raises(ConfigError, match="name"):
-        save_filter(NamedFilter(name="  ", filter=CaseFilter()))
-    (home / "cases").write_text("in the way")
-    with pytest.raises(RecapError, match="cases"):
-        save_filter(NamedFilter(name="Late", filter=CaseFilter()))

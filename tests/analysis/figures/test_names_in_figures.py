@@ -10,13 +10,11 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis.explain.explanation import FullExplanation, explain_fully
-from analysis.figures.compare import plot_differences, plot_hits
-from analysis.figures.embedding_map import plot_embedding
+from analysis.figures.compare import plot_differences
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts
 from analysis.figures.overview import plot_ablations, plot_lollipops
 from analysis.figures.palette import LIGHT
-from analysis.figures.run_comparison import plot_overlay, plot_sweep
 from analysis.figures.score_parts import score_panels
 from analysis.learn.charts import Dots, PlaceMap
 from analysis.learn.drawing import draw
@@ -34,16 +32,6 @@ def differences() -> go.Figure:
         | {"difference": 0.2, "low": 0.1, "high": 0.3}
     )
     return plot_differences(bins, a=HOSTILE, b=HOSTILE, metric="mrr", palette=LIGHT)
-
-
-def hits() -> go.Figure:
-    rows = pd.DataFrame({"both": [4], "only_a": [3], "only_b": [2], "neither": [1]})
-    return plot_hits(rows, a=HOSTILE, b=HOSTILE, chosen="both", palette=LIGHT)
-
-
-def embedding() -> go.Figure:
-    places = {c.POI: range(12), "name": HOSTILE, c.CATEGORY: [HOSTILE, *(f"{HOSTILE}{n}" for n in range(11))]}
-    return plot_embedding(pd.DataFrame(places | {"x": 0.0, "y": 0.0}), LIGHT)
 
 
 def by_count() -> go.Figure:
@@ -75,16 +63,6 @@ def ablations() -> go.Figure:
     return plot_ablations(pd.DataFrame({"name": [HOSTILE], "drop": 0.1, "lower": 0.0, "upper": 0.2}), "MRR", LIGHT)
 
 
-def overlay() -> go.Figure:
-    curve = pd.DataFrame({"epoch": [1, 2], "value": [0.1, 0.2]})
-    return plot_overlay({HOSTILE: curve, f"{HOSTILE}2": curve}, label="MRR", palette=LIGHT)
-
-
-def sweep() -> go.Figure:
-    table = pd.DataFrame({"run": ["1", "2"], "rate": [1, 2], "val": [0.1, 0.2], "test": [0.1, 0.2]})
-    return plot_sweep(table, palette=LIGHT, option_words=lambda _: HOSTILE)
-
-
 def place_map() -> go.Figure:
     dots = (Dots("Places", (0, 1), "model"),)
     here = np.array([40.0, 40.1])
@@ -112,7 +90,7 @@ def renamed(value: Any) -> Any:
 @pytest.mark.parametrize(
     "plot",
     [
-        *(differences, hits, embedding, by_count, cohorts, lollipops, ablations, overlay, sweep, place_map),
+        *(differences, by_count, cohorts, lollipops, ablations, place_map),
         *(partial(explained, plot) for plot in (plot_paths, plot_visits, score_panels)),
     ],
 )

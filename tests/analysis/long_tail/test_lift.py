@@ -1,13 +1,11 @@
-"""The lift of evidence on worlds small enough for a pencil, and the cases that filters and cards choose."""
-
-from typing import Any
+"""The lift of two hops on worlds small enough for a pencil, and the cases that filters and cards choose."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.long_tail.headlines import lift_finding
-from analysis.long_tail.lift import CONTROLS, EVIDENCE, evidence_lift
+from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.records.case_filters import filter_cases, filter_masks
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
@@ -35,9 +33,9 @@ HABIT: Walks = [
 ]
 
 
-def lift_of(dataset: Dataset, group: str) -> Any:
-    """The table by evidence and control, with few bootstrap samples."""
-    return evidence_lift(LoadedDataset.of(dataset), group=group, samples=20).set_index(["evidence", "control"])
+def lift_of(dataset: Dataset) -> pd.DataFrame:
+    """The table by control, with few bootstrap samples."""
+    return two_hop_lift(LoadedDataset.of(dataset), samples=20).set_index("control")
 
 
 def with_popularity(dataset: Dataset, checkins: list[int]) -> Dataset:
@@ -46,74 +44,24 @@ def with_popularity(dataset: Dataset, checkins: list[int]) -> Dataset:
     return dataset
 
 
-def test_lift_of_a_single_case() -> None:
-    """One walker saw place 1 of four; the next place is 1: observed 1, uniform chance 1/4, lift 4.
-
-    Someone else's step 0 -> 3 is the only one in training. No place has training check-ins: popularity has no rival.
-    """
-    walks: Walks = [(0, [(1, TRAIN)]), (0, [(2, TEST), (1, TEST)]), (1, [(0, TRAIN), (3, TRAIN)])]
-    table = lift_of(split_dataset(walks, 4), "all")
-    row = table.loc[("revisit", "uniform")]
-    assert row[["n", "observed", "chance", "lift"]].tolist() == [1, 1.0, 0.25, 4.0]
-    assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one walker again changes nothing
-    assert table.loc[("two_hops", "uniform"), "observed"] == 0.0  # nothing leaves place 2
-    assert table.loc[("revisit", "popularity"), "n"] == 0
-    assert np.isnan(table.loc[("revisit", "popularity"), "lift"])
-
-
-def test_own_steps_of_a_single_case() -> None:
-    """The one earlier step from 2 went to 3, so the truth 1 has none; by chance one place in four has one: lift 0."""
-    walks: Walks = [(0, [(0, TRAIN), (1, TRAIN)]), (0, [(2, TRAIN), (3, TRAIN)]), (0, [(2, TRAIN), (1, TEST)])]
-    table = lift_of(split_dataset(walks, 4), "all")
-    assert table.loc[("own_step", "uniform"), ["observed", "chance", "lift"]].tolist() == [0.0, 0.25, 0.0]
-    # Before the source the walker was at 0, 1, 2 and 3, so by chance too every place was visited before.
-    assert table.loc[("revisit", "uniform"), ["observed", "chance", "lift"]].tolist() == [1.0, 1.0, 1.0]
-
-
-def test_rivals_of_an_unseen_step_are_unseen_steps() -> None:
-    """Given own visits two hops lift by 12/5; with the frequent place 1 among the rivals it would be below 1.
+def test_an_unseen_transition_is_compared_with_unseen_ones() -> None:
+    """Given own visits two hops lift by 12/5; with the frequent place 1 among the others it would be below 1.
 
     Two cases, 0 -> 2 (two hops: 0 -> 1 -> 2) and 0 -> 3 (none): observed 1/2. The walker's visits before them are
     0: 3, 1: 8, 2: 1, 3: 1, 4: 1 and 0: 4, 1: 8, 2: 2, 3: 1, 4: 1. Training never reached 0, 2, 3 and 4 from 0; of
     these two hops hold for 2: chance 1/6 and 2/8, on average 5/24. With place 1 it was 9/14 and 10/16: a lift of 0.79.
     """
-    row = lift_of(split_dataset(HABIT, 5), "unseen").loc[("two_hops", "own_visits")]
+    row = lift_of(split_dataset(HABIT, 5)).loc["own_visits"]
     assert (row["n"], row["observed"]) == (2, 0.5)
     assert row["chance"] == pytest.approx(5 / 24)
     assert row["lift"] == pytest.approx(12 / 5)
-    everywhere = lift_of(split_dataset(HABIT, 5), "all").loc[("two_hops", "own_visits")]
-    assert everywhere["chance"] == pytest.approx((9 / 14 + 10 / 16) / 2)
 
 
-def test_an_own_step_that_training_saw_is_no_rival_of_an_unseen_one() -> None:
-    """The walker's three steps 0 -> 1 are in training: no unseen rival has an own step before the first case.
+def test_among_places_new_to_the_user() -> None:
+    """A walker who was at 3 goes on from 0 to 2, beside which are 2 and 4 with 1 and 3 training check-ins: chance 1/4.
 
-    Before the second case the step 0 -> 2 is the walker's own, from the test split: a rival with 2 of 8 visits.
-    """
-    row = lift_of(split_dataset(HABIT, 5), "unseen").loc[("own_step", "own_visits")]
-    assert row["chance"] == pytest.approx((0 + 2 / 8) / 2)
-
-
-def test_rivals_of_the_tail_were_seen_at_most_once() -> None:
-    """0 -> 1 three times and 0 -> 4 once: 0 -> 2 has the rivals 0, 2, 3 and 4 of five places, and 4 has two hops."""
-    walks: Walks = [
-        *[(0, [(0, TRAIN), (1, TRAIN)])] * 3,
-        (0, [(0, TRAIN), (4, TRAIN)]),
-        (0, [(1, TRAIN), (2, TRAIN)]),
-        (1, [(0, TEST), (2, TEST)]),
-    ]
-    chances = {
-        group: lift_of(split_dataset(walks, 5), group).loc[("two_hops", "uniform"), "chance"]
-        for group in ("unseen", "tail", "all")
-    }
-    assert chances == pytest.approx({"unseen": 1 / 3, "tail": 2 / 4, "all": 3 / 5})
-
-
-def test_among_places_new_to_the_walker() -> None:
-    """A walker who was at 3 goes on from 0 to 2: rivals are 2 and 4, with 1 and 3 training check-ins, so chance is 1/4.
-
-    1 is no rival, for training knows 0 -> 1; 3 is none, for the walker was there; nor is 0, where the walker stands.
-    The step 0 -> 0 of another walker goes to a place just visited: no case of this question.
+    1 does not count, for training knows 0 -> 1; nor does 3, where the walker was, nor 0, where the walker stands.
+    The transition 0 -> 0 of another walker goes to a place just visited: no case of this question.
     """
     walks: Walks = [
         (0, [(0, TRAIN), (1, TRAIN)]),
@@ -122,113 +70,58 @@ def test_among_places_new_to_the_walker() -> None:
         (1, [(0, TEST), (2, TEST)]),
         (2, [(0, TEST), (0, TEST)]),
     ]
-    table = lift_of(with_popularity(split_dataset(walks, 5), [9, 9, 1, 9, 3]), "unseen")
-    row = table.loc[("two_hops", "unvisited")]
+    table = lift_of(with_popularity(split_dataset(walks, 5), [9, 9, 1, 9, 3]))
+    row = table.loc["unvisited"]
     assert row[["n", "observed", "chance", "lift"]].tolist() == [1, 1.0, 0.25, 4.0]
-    assert table.loc[("two_hops", "uniform"), "n"] == 2
-    nothing = table.loc[("revisit", "unvisited")]
-    assert nothing[["observed", "chance"]].tolist() == [0.0, 0.0]
-    assert np.isnan(nothing["lift"])
+    assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one walker again changes nothing
+    assert table.loc["uniform", "n"] == 2
 
 
-def test_a_control_that_implies_the_evidence_gives_no_lift() -> None:
-    """Own visits imply that a place was visited: observed and chance are 1, and the lift is empty, not one."""
-    table = lift_of(small_city(), "all")
-    implied = table.loc[("revisit", "own_visits")]
-    assert implied[["observed", "chance"]].tolist() == pytest.approx([1.0, 1.0])
-    assert implied[["lift", "lower", "upper"]].isna().all()
-    empty = {("revisit", "own_visits"), ("revisit", "unvisited"), ("own_step", "unvisited")}
-    assert set(table.index[table["lift"].isna()]) == empty
-    assert (table["n"] > 0).all()
-
-
-@pytest.mark.parametrize("group", ["unseen", "tail", "all"])
-def test_chance_is_the_mean_over_rivals_one_by_one(group: str) -> None:
-    """Every case, rival and control of a small city, counted in plain loops."""
+def test_chance_is_the_mean_over_places_one_by_one() -> None:
+    """Every case, place and control of a small city, counted in plain loops."""
     opened = LoadedDataset.of(small_city())
-    limit = {"unseen": 0, "tail": 1, "all": 10**9}[group]
     counts = opened.graph.counts.toarray()
     two_hops = (counts > 0) | ((counts > 0).astype(int) @ (counts > 0).astype(int) > 0)
-    popularity = opened.dataset.pois[c.TRAIN_CHECKINS].tolist()
     poi, user = (opened.dataset.checkins[name].tolist() for name in (c.POI, c.USER))
-    chances: dict[str, list[float]] = {"uniform": [], "popularity": [], "own_visits": []}
+    chances: dict[str, list[float]] = {"uniform": [], "own_visits": []}
     for row, source, target in opened.cases[["row", "source", "target"]].itertuples(index=False):
-        if counts[source, target] > limit:
+        if counts[source, target] > 0:
             continue
         been = [poi[i] for i in range(row) if user[i] == user[row]]
-        rivals = [d for d in range(len(popularity)) if counts[source, d] <= limit]
-        weights = {"uniform": [1] * len(rivals), "popularity": [popularity[d] for d in rivals]}
+        others = [d for d in range(len(counts)) if counts[source, d] == 0]
+        weights = {"uniform": [1] * len(others)}
         if target in been:
-            weights["own_visits"] = [been.count(d) for d in rivals]
+            weights["own_visits"] = [been.count(d) for d in others]
         for control, weight in weights.items():
-            held = sum(w for w, d in zip(weight, rivals, strict=True) if two_hops[source, d])
+            held = sum(w for w, d in zip(weight, others, strict=True) if two_hops[source, d])
             chances[control].append(held / sum(weight))
-    table = lift_of(small_city(), group)
+    table = lift_of(small_city())
     for control, values in chances.items():
-        row = table.loc[("two_hops", control)]
-        assert row["n"] == len(values)
-        assert row["chance"] == pytest.approx(np.mean(values))
+        assert table.loc[control, "n"] == len(values)
+        assert table.loc[control, "chance"] == pytest.approx(np.mean(values))
 
 
 def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
-    """At most so many cases to a question: 5 of 24, and of the 4 whose place is new to the walker all."""
+    """At most so many cases to a question, the same for the same seed."""
     opened = LoadedDataset.of(small_city())
-    tables = [evidence_lift(opened, group="all", max_cases=5, samples=20, seed=seed) for seed in (1, 1, 2)]
-    pd.testing.assert_frame_equal(tables[0], tables[1])
-    assert not tables[0].equals(tables[2])
-    new = ~opened.cases["in_history"] & (opened.cases["source"] != opened.cases["target"])
-    n = tables[0].set_index(["evidence", "control"])["n"]
-    assert n["two_hops", "uniform"] == 5
-    assert n["two_hops", "unvisited"] == new.sum() == 4
-    assert list(n.index) == [(name, control) for name in EVIDENCE for control in CONTROLS]
+    first, again = (two_hop_lift(opened, max_cases=2, samples=20, seed=1) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert list(first["control"]) == list(CONTROLS) and (first["n"] <= 2).all()
 
 
 @pytest.mark.parametrize(
-    ("own", "new", "words"),
+    ("row", "words"),
     [
-        (
-            (1.06, 1.02, 1.11),
-            (0.99, 0.86, 1.14),
-            [
-                "more than habit would give",
-                "too close to tell from what popularity (in check-ins) and distance would give",
-            ],
-        ),
-        (
-            (1.02, 0.98, 1.08),
-            (1.18, 1.04, 1.35),
-            [
-                "too close to tell from what habit would give",
-                "more than popularity (in check-ins) and distance would give",
-            ],
-        ),
-        (
-            (0.95, 0.91, 0.99),
-            (0.8, 0.7, 0.9),
-            ["less than habit would give", "less than popularity (in check-ins) and distance would give"],
-        ),
-        (
-            (1.06, 1.02, 1.11),
-            (np.nan, np.nan, np.nan),
-            ["more than habit would give", "too few cases whose place is new"],
-        ),
+        ((1.18, 1.04, 1.35), "more often than other places as popular and as near: 1.18 times (95 % interval 1.04"),
+        ((0.99, 0.86, 1.14), "about as often as chance would give (0.99 times as often, 95 % interval 0.86 to 1.14)"),
+        ((0.8, 0.7, 0.9), "less often than other places"),
+        ((np.nan, np.nan, np.nan), "too few unseen transitions to new places"),
     ],
 )
-def test_the_finding_says_where_each_interval_lies(
-    own: tuple[float, ...], new: tuple[float, ...], words: list[str]
-) -> None:
-    """Above, across or below 1, for both questions; and what it says where nobody went anywhere new."""
-    rows = {"uniform": (6.6, 6.2, 7.0), "own_visits": own, "unvisited": new}
-    table = pd.DataFrame(
-        [
-            {"evidence": "two_hops", "control": name, "lift": lift, "lower": low, "upper": high}
-            for name, (lift, low, high) in rows.items()
-        ]
-    )
-    finding = lift_finding(table)
-    assert finding.startswith("Two hops hold 6.6 times as often for the truth as for any rival")
-    assert f"{own[0]:.2f} times: {words[0]}" in finding
-    assert words[1] in finding
+def test_the_finding_says_where_the_interval_lies(row: tuple[float, ...], words: str) -> None:
+    """Above, across or below 1; and what it says where nobody went anywhere new."""
+    table = pd.DataFrame([{"control": "unvisited", **dict(zip(("lift", "lower", "upper"), row, strict=True))}])
+    assert words in lift_finding(table)
 
 
 # Filters and cards

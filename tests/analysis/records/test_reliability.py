@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.figures.palette import LIGHT
-from analysis.figures.reliability import plot_reliability
 from analysis.records.reliability import (
     NUM_BINS,
     Reliability,
@@ -59,14 +57,6 @@ def test_a_model_is_measured_over_its_test_cases() -> None:
 
     assert loss(measured.temperature) <= loss(1.0) + 1e-6
     assert loss(measured.temperature) <= min(loss(0.9 * measured.temperature), loss(1.1 * measured.temperature))
-
-
-def test_the_plot_shows_the_bins_that_hold_cases() -> None:
-    """One bar a bin with cases, its number above it; the diagonal beside it."""
-    bins = reliability_bins(np.array([0.15, 0.17, 1.0]), np.array([True, False, True]), 1.0)
-    figure = plot_reliability(Reliability(n=3, temperature=1.0, bins=[*bins, *bins]), LIGHT)
-    assert list(figure.data[0].y)[:2] == [0.5, 1.0] and list(figure.data[0].text)[:2] == ["2", "1"]
-    assert list(figure.data[1].x) == list(figure.data[1].y) == [0, 1]
 
 
 def test_kept_bins_are_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from analysis.explain.explanation import FullExplanation
 from analysis.geography import Camera
+from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.page import render_html
 from analysis.sharing.share import projection_of, share_cases
 from analysis.sharing.shared_case import SharedPage
-from analysis.sharing.slides import deck_zip, draw_case_image
 from recap.privacy import EXACT_NOTE, KM_PER_DEGREE
 from tests.analysis.sharing.demo import basemap, explained, opened, predictor, secrets
 from tests.analysis.sharing.scanner import NEAR_KM, scan
@@ -28,10 +28,10 @@ def shared(cases: Sequence[FullExplanation], **options: bool) -> SharedPage:
     return share_cases(cases, opened(), basemap=basemap(), **options)  # type: ignore[arg-type]
 
 
-def assert_nothing_leaks(page: SharedPage, *, slides: bool) -> None:
+def assert_nothing_leaks(page: SharedPage, *, picture: bool) -> None:
     files = {"page": render_html(page).encode(), "data": page.model_dump_json().encode()}
-    if slides:
-        files |= {"slides": deck_zip(page), "map": draw_case_image(page)}
+    if picture:
+        files["map"] = draw_case_image(page)
     for name, payload in files.items():
         assert scan(payload, secrets()) == [], name
     assert_no_mark_is_near(files["page"].decode(), page)
@@ -75,21 +75,21 @@ def on_earth(camera: Camera, x: float, y: float) -> tuple[float, float]:
 
 def test_twenty_cases_leak_nothing() -> None:
     page = shared([explained(case, full=case == CASES[0]) for case in CASES])
-    assert_nothing_leaks(page, slides=False)
+    assert_nothing_leaks(page, picture=False)
     assert any(place.is_cell for place in page.places) and any(not place.is_cell for place in page.places)
     assert len(page.ground.dots) > 100 and all((case.case, case.link) == (None, None) for case in page.cases)
     assert (page.dataset_hash, page.checkpoint_hash) == (None, None)
 
 
-def test_slides_and_pictures_leak_nothing() -> None:
-    assert_nothing_leaks(shared([explained(CASES[0], full=True)]), slides=True)
+def test_pictures_leak_nothing() -> None:
+    assert_nothing_leaks(shared([explained(CASES[0], full=True)]), picture=True)
 
 
 def test_hidden_places_leak_nothing_and_hide_better() -> None:
     """At least k walkers fit each case; no place of the walker has its name."""
     cases = [explained(case) for case in CASES[:3]]
     page = shared(cases, hide_places=True)
-    assert_nothing_leaks(page, slides=False)
+    assert_nothing_leaks(page, picture=False)
     assert page.estimate is not None and page.estimate.fitting_walkers >= 5
     for case in page.cases:
         assert page.place(case.source).is_cell and case.truth is not None and page.place(case.truth).is_cell
@@ -131,9 +131,9 @@ def test_two_exports_share_no_name() -> None:
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_thousand_cases_leak_nothing() -> None:
-    """Every fourth case of the city; some in full, some as slides, some with hidden places."""
+    """Every fourth case of the city; some in full, some as pictures, some with hidden places."""
     numbers = np.linspace(0, len(predictor().cases) - 1, 1000).astype(int).tolist()
     for start in range(0, 1000, 50):
         cases = [explained(case, full=case == numbers[start]) for case in numbers[start : start + 50]]
-        assert_nothing_leaks(shared(cases), slides=False)
-        assert_nothing_leaks(shared(cases[:1], hide_places=start % 100 == 0), slides=True)
+        assert_nothing_leaks(shared(cases), picture=False)
+        assert_nothing_leaks(shared(cases[:1], hide_places=start % 100 == 0), picture=True)

@@ -1,13 +1,10 @@
 """Writing shared files from the command line: coarse by default, exact by option, refusals that write nothing."""
 
 import html
-import io
 import re
-import zipfile
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from recap.privacy import EXACT_NOTE
 from tests.cli_runner import recap_here, recap_json_here
@@ -19,19 +16,14 @@ def explain(checkpoint: Path, data: Path, *options: object) -> str:
     return result.stdout
 
 
-def test_a_page_and_a_deck(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Two cases: a page without dates, four slides each and a last one, all of one size."""
-    page, deck = tmp_path / "new" / "page.html", tmp_path / "deck.zip"
-    told = explain(city_checkpoint, city_folder, "--html", page, "--slides", deck, "--title", "Two <b>cases")
+def test_a_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Two cases: a page without dates, in a new folder."""
+    page = tmp_path / "new" / "page.html"
+    told = explain(city_checkpoint, city_folder, "--html", page, "--title", "Two <b>cases")
     assert "fits the places and times" in told or "walkers fit each case" in told
     text = page.read_text()
     assert "<h1>Two &lt;b&gt;cases</h1>" in text
     assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
-    with zipfile.ZipFile(deck) as archive:
-        assert archive.namelist() == [f"{number:02d}.png" for number in range(1, 10)]
-        for name in archive.namelist():
-            with Image.open(io.BytesIO(archive.read(name))) as slide:
-                assert slide.size == (1920, 1080) and not slide.info
 
 
 def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

@@ -1,5 +1,10 @@
-"""A case's map as pixels: the marks and the ground of `analysis.sharing.case_map`, drawn flat for slides."""
+"""A shared case's map as a PNG: the marks and the ground of `analysis.sharing.case_map`, drawn flat.
 
+It is drawn from `SharedPage` alone, and the file holds nothing but pixels: no text chunk, no time.
+"""
+
+import io
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -7,11 +12,14 @@ from PIL import Image, ImageDraw
 
 from analysis.figures.labels import place_labels
 from analysis.figures.map_ground import LINE_WIDTHS, ground_colours
-from analysis.figures.palette import Palette, mix
-from analysis.sharing.case_map import CaseMap, Mark
+from analysis.figures.palette import LIGHT, Palette, mix
+from analysis.sharing.case_map import CaseMap, Mark, case_map
 from analysis.sharing.ground import Ground, Point
 from analysis.sharing.letters import Letters
+from analysis.sharing.share import projection_of
+from analysis.sharing.shared_case import SharedPage
 
+SIZE: Final = (1520, 1080)
 _TWICE: Final = 2
 """Drawn at twice the size and halved, so that lines are smooth."""
 _LETTERS_PX: Final = 26
@@ -20,23 +28,23 @@ _LETTER: Final = _TWICE * _LETTERS_PX / 13
 _RADIUS: Final = {"source": 13, "target": 15, "rival": 14, "middle": 8}
 
 
-def draw_slide_map(
-    drawn: CaseMap,
-    ground: Ground,
-    palette: Palette,
-    letters: Letters,
-    size: tuple[int, int],
-    *,
-    paths: bool = True,
-    answers: bool = True,
-) -> Image.Image:
-    """The picture.
+def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | None = None) -> bytes:
+    """The map of the page's first case, 1520 x 1080 pixels; the ground's colour alone where the case has no point.
 
     Args:
-        size: in pixels.
-        paths, answers: show two-hop paths; show the two places compared.
+        font: a font file that knows the names' letters; without one, accents are left out.
     """
-    width, height = _TWICE * size[0], _TWICE * size[1]
+    drawn = case_map(page.cases[0], page.places, projection_of(page))
+    image = Image.new("RGB", SIZE, palette.land)
+    if drawn is not None:
+        image = _draw(drawn, page.ground, palette, Letters(font))
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) -> Image.Image:
+    width, height = _TWICE * SIZE[0], _TWICE * SIZE[1]
     left, top, frame_width, frame_height = drawn.frame
     scale = min(width / frame_width, height / frame_height)
     shift = ((width - scale * frame_width) / 2, (height - scale * frame_height) / 2)
@@ -59,26 +67,21 @@ def draw_slide_map(
                 draw.polygon(hole, fill=palette.land if layer.name == "water" else colour)
     for point in ground.dots:
         _disc(draw, at(point), 3, mix(palette.quiet, palette.land, 0.35), None)
-    shown = [mark for mark in drawn.marks if _is_shown(mark, paths, answers)]
-    for mark in shown:
+    for mark in drawn.marks:
         if mark.cell is not None:
             x, y, wide, high = mark.cell
             corners = [at((x, y)), at((x + wide, y + high))]
             draw.rectangle([corners[0], corners[1]], outline=mix(palette.quiet, palette.land, 0.45), width=3)
-    for path in drawn.paths if paths else []:
+    for path in drawn.paths:
         draw.line([at(p) for p in path.through], fill=palette.paths.fill, width=round(_TWICE * (3 + 9 * path.share)))
-    for mark in shown:
+    for mark in drawn.marks:
         _mark(draw, at(mark.at), mark, palette)
-    _names(draw, [(at(mark.at), mark) for mark in shown], palette, letters, (width, height))
+    _names(draw, [(at(mark.at), mark) for mark in drawn.marks], palette, letters, (width, height))
     if ground.credit:
         corner = width - 12 * _TWICE, height - 8 * _TWICE
         font = letters.font(15 * _TWICE)
         draw.text(corner, letters.fit(ground.credit), fill=palette.quiet, font=font, anchor="rs")
-    return image.resize(size, Image.Resampling.LANCZOS)
-
-
-def _is_shown(mark: Mark, paths: bool, answers: bool) -> bool:
-    return mark.kind == "source" or (paths if mark.kind == "middle" else answers)
+    return image.resize(SIZE, Image.Resampling.LANCZOS)
 
 
 def _mark(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette) -> None:

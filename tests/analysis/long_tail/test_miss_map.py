@@ -1,0 +1,28 @@
+"""The map of misses: counts, and the privacy of cells."""
+
+from analysis.figures.miss_map import miss_deck
+from analysis.figures.palette import LIGHT
+from analysis.long_tail.miss_map import miss_cells
+from analysis.records.evaluation_records import evaluation_records
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.records.named_scorer import NamedScorer
+from recap import columns as c
+from tests.worlds import small_city
+
+
+def test_cells_of_few_people_are_not_shown() -> None:
+    """Every shown cell has cases of at least the asked number of people, and counts add up."""
+    opened = LoadedDataset.of(small_city())
+    records = evaluation_records(
+        opened, "visit_count", lambda: NamedScorer.of_baseline("visit_count", opened), keep=False
+    )
+    everything = miss_cells(opened, records, 1, min_users=1)
+    assert everything["cases"].sum() == len(records)
+    assert everything["missed"].sum() == (records[c.RANK] > 1).sum()
+    assert (everything["share"] == everything["missed"] / everything["cases"]).all()
+    few = miss_cells(opened, records, 1, min_users=3)
+    assert len(few) < len(everything) and (few["users"] >= 3).all()
+    people = int(records[c.USER].nunique())
+    assert miss_cells(opened, records, 1, min_users=people + 1).empty
+    deck = miss_deck(everything, k=1, map_style="data:,", palette=LIGHT)
+    assert "cases missed at 1" in deck.to_json()
