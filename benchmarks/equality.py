@@ -177,8 +177,6 @@ def keep_runs(recap: Product, todo: dict[str, dict[str, str]]) -> None:
     for run in "123":
         checkpoint = shutil.copytree(runs / run / "checkpoints" / f"run-{run}", recap.work / f"run-{run}")
         recap.keep_checkpoint(f"run-{run}", checkpoint)
-        for snapshot in sorted((runs / run / "snapshots").glob("*.parquet")):
-            shutil.copyfile(snapshot, recap.kept / f"run-{run}-{snapshot.name}")
     recap.run_all(todo["remove"])
 
 

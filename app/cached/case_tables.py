@@ -7,7 +7,7 @@ from analysis.cases.case_table import case_table
 from app.cached import datasets, explanations
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
-from app.cached.removals import kept_causes, waits_for_causes
+from app.cached.removals import waits_for_causes
 from app.sources import Source
 from recap import columns as c
 

@@ -39,7 +39,6 @@ def submit(
     processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
     slurm: Annotated[bool, typer.Option("--slurm", help="Hand the run to Slurm.")] = False,
-    snapshots: Annotated[bool, typer.Option("--snapshots", help="Keep each epoch's ranks and score parts.")] = False,
     notes: Annotated[str, typer.Option(help="Shown beside the run.")] = "",
     parent: Annotated[str | None, typer.Option(help="Number of the run this one varies.")] = None,
     as_json: JsonFlag = False,
@@ -64,7 +63,6 @@ def submit(
         processes=processes,
         threads=threads,
         backend="slurm" if slurm else "local",
-        snapshots=snapshots,
         notes=notes,
     )
     queued = [{"id": run.id, "state": run.read_state().state} for run in control.submit(store, specs)]

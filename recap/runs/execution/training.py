@@ -16,7 +16,6 @@ from recap.evaluation.records import records_file, records_metadata, write_recor
 from recap.printable import one_line
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.reference import write_reference
-from recap.runs.execution.snapshots import SnapshotWriter
 from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import SUMMARY, RunFolder
@@ -51,7 +50,6 @@ def train_run(
     if group.is_writer:
         write_reference(run, dataset, spec.train_config().validation_cases)
     progress = ProgressWriter(run, attempt, ProcessIdentity.current()) if group.is_writer else None
-    snapshots = SnapshotWriter(run, dataset) if spec.snapshots and group.is_writer else None
     kept: list[Evaluation] = []
 
     def after_epoch(trainer: TrainingLoop, epoch: int) -> None:
@@ -60,8 +58,6 @@ def train_run(
         shown: Metrics = line["val"]["all"] if "val" in line else {}
         numbers = "  ".join(f"{name} {shown[name]:.4f}" for name in ("hr1", "hr20", "mrr") if shown.get(name))
         print(f"epoch {epoch} of {trainer.config.epochs}  loss {line['loss']['main']:.4f}  {numbers}", flush=True)
-        if snapshots is not None:
-            snapshots.write(trainer, epoch)
 
     if group.is_writer:
         what = one_line(f"{spec.title}; {dataset.manifest.name} on {device}")

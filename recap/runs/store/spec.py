@@ -1,13 +1,13 @@
 """What a run is asked to do: typed, complete, checked before it queues, and never changed afterwards."""
 
-from typing import Final, Literal, TypedDict, cast
+from typing import Any, Final, Literal, TypedDict, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recap.errors import ConfigError
 from recap.presets import training_preset
 from recap.runs.store.versioned import VersionedConfig
-from recap.training_config import AnyTraining, TrainConfig
+from recap.training_config import AnyTraining
 
 FORMAT_VERSION: Final = 1
 RUN_ID_PATTERN: Final = r"^[1-9][0-9]{0,8}$"
@@ -34,7 +34,6 @@ class RunSpecValues(TypedDict):
     processes: int
     threads: int | None
     backend: Backend
-    snapshots: bool
     notes: str
     parent: str | None
     sweep: str | None
@@ -57,10 +56,15 @@ class RunSpec(VersionedConfig):
     processes: int = Field(1, ge=1, le=64, description="Processes that share each batch, one GPU each.")
     threads: int | None = Field(None, ge=1, description="CPU threads of a process; none takes the machine's setting.")
     backend: Backend = Field("local", description="Who runs it: this machine's runner, or Slurm.")
-    snapshots: bool = Field(False, description="Keep each epoch's ranks and score parts of the test cases.")
     notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown beside the run.")
     parent: str | None = Field(None, pattern=RUN_ID_PATTERN, description="The run this one varies.")
     sweep: str | None = Field(None, pattern=RUN_ID_PATTERN, description="First run of the grid this one belongs to.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_snapshots(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Older specs say whether to keep each epoch's ranks, which no run does any more."""
+        return {key: value for key, value in values.items() if key != "snapshots"}
 
     def as_json(self) -> RunSpecValues:
         """Every field by name."""
@@ -73,10 +77,6 @@ class RunSpec(VersionedConfig):
             ConfigError: an unknown preset or field, or a refused value.
         """
         config = training_preset(self.preset)
-        if self.snapshots and not isinstance(config, TrainConfig):
-            raise ConfigError(
-                f"--snapshots keeps RECAP's score parts, which {config.title} does not have: leave it out"
-            )
         if self.epochs is not None:
             config = config.with_epochs(self.epochs)
         return config.override([f"seed={self.seed}", *self.overrides])

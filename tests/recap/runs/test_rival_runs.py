@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from analysis.training_progress import curve_table, stage_spans
-from recap.errors import ConfigError
 from recap.presets import train_preset
 from recap.rivals.configs import ReplayConfig
 from recap.runs.store.estimates import work_per_epoch
@@ -15,15 +12,14 @@ from recap.training.metrics_file import EpochLine
 
 
 def test_a_run_of_a_rival(dataset_folder: Path) -> None:
-    """Its name is the preset; length, seed and options meet as they do for RECAP; score parts cannot be kept."""
+    """Its name is the preset; length, seed and options meet as they do for RECAP."""
     (spec,) = build_specs(dataset_folder, preset="replay", epochs=50, seeds=[7], overrides=["target_time=true"])
     config = spec.train_config()
     assert isinstance(config, ReplayConfig)
     assert (config.epochs, config.seed, config.target_time) == (50, 7, True)
     assert config.decay_epochs == (10, 20, 30, 40), "the rate falls at the same shares of another length"
     assert spec.title == "replay, target_time=true, seed 7"
-    with pytest.raises(ConfigError, match="score parts, which REPLAY does not have"):
-        RunSpec.parse(spec.model_dump() | {"snapshots": True}).train_config()
+    assert RunSpec.parse(spec.model_dump() | {"snapshots": False}) == spec, "specs of earlier versions have this field"
     assert work_per_epoch(config, 100, 10) == 1000
     weighed = train_preset("recap_weighed")  # trains on the latest quarter of the cases
     whole = weighed.override(["latest_share=1"])
