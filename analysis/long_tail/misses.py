@@ -42,7 +42,7 @@ Miss = Literal[
 ]
 MISSES: Final = get_args(Miss)
 MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
-"""What researchers read; the plain registers have the terms' plain words. Links carry either."""
+"""What researchers read; the plain registers have the terms' plain words."""
 
 MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "outvoted_by_core": ("core",),
@@ -58,7 +58,6 @@ MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {
 }
 """Sources whose removal a label stands for."""
 
-_EARLIER_NAMES: Final = {"gate_against": "outvoted_by_correction", "Gate against it": "outvoted_by_correction"}
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
 STEP_BINS: Final = {
@@ -67,19 +66,6 @@ STEP_BINS: Final = {
     "More often": CaseSelection.of_bin(c.TRANSITION_COUNT, 2, -1),
 }
 """How often the missed step occurred in training."""
-
-
-def resolve_miss(text: str) -> str | None:
-    """The label that a link means, by its id, its words, or what either was called before; None for an unknown one.
-
-    >>> resolve_miss("gate_against"), resolve_miss("Outvoted by core"), resolve_miss("bad luck")
-    ('outvoted_by_correction', 'outvoted_by_core', None)
-    """
-    if text in MISSES:
-        return text
-    words = {label: name for name, label in MISS_LABELS.items()}
-    words |= {TERMS[name].plain_word: name for name in MISSES}
-    return words.get(text, _EARLIER_NAMES.get(text))
 
 
 def describe_misses(dataset: Dataset, cases: pd.DataFrame, removals: pd.DataFrame) -> pd.DataFrame:

@@ -13,11 +13,10 @@ from analysis.cases.saved_case import SavedCase
 from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.formatting import ordinal, points, signed_points
-from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses, misses_by_step
+from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
 from analysis.records.removals import describe_removals
 from analysis.registers import Words
 from app.components.explain.candidate_pair import find_place
-from app.components.misses import WHY_LABELS
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
@@ -278,43 +277,12 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
     assert f"<b>{points(off.contrast.a.total)}</b>" in ledger_texts(without)
 
 
-def test_reasons_of_misses_filter_walk_and_long_tail(predictor: Predictor) -> None:
-    """Walk counts the cases of a reason as the library does; Long tail's counts sum to the misses."""
+def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:
+    """Long tail's counts sum to the misses."""
     described = described_misses(predictor)
-    counts = count_misses(label_misses(described, 1))
-    label, n = counts.sort_values("n", ascending=False)[["label", "n"]].iloc[0]
-    app = open_view("walk", case="3", why=WHY_LABELS[str(label)], k="1")
-    check_calm(app)
-    assert f"{n} of {len(predictor.cases)} cases" in texts(app)
     app = open_view("long_tail")
     check_calm(app)
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
     expected_counts = count_misses(label_misses(described, 20))
     assert table["Cases"].astype(int).tolist() == expected_counts["n"].tolist()
     assert table[list(STEP_BINS)].astype(int).sum(axis=1).tolist() == expected_counts["n"].tolist()
-
-
-def test_a_link_with_an_earlier_reason_is_understood(predictor: Predictor) -> None:
-    """A link from before the reasons were renamed chooses the reason that took its place."""
-    assert predictor
-    app = open_view("walk", case="3", why="Gate against it", k="1")
-    check_calm(app)
-    (why,) = [box for box in app.selectbox if box.label == "Kind of miss"]
-    assert why.value == "outvoted_by_correction"
-    assert "no cause" in why.help and not any("because" in box.label for box in app.selectbox)
-
-
-def test_a_reason_and_a_step_count_filter_walk_together(predictor: Predictor) -> None:
-    """A link with both opens exactly the cases behind that number of Long tail's table."""
-    labels = label_misses(described_misses(predictor), 1)
-    by_step = misses_by_step(labels, predictor.cases)
-    name = str(by_step.max().idxmax())
-    label = str(by_step[name].idxmax())
-    app = open_view("walk", case="3", why=WHY_LABELS[label], k="1", cases=STEP_BINS[name].text)
-    check_calm(app)
-    assert f"{int(by_step[name][label])} of {len(predictor.cases)} cases" in texts(app)
-    chip = next(button for button in app.button if button.label == f"Missed: {Words('stakeholder').term(label)}")
-    app = chip.click().run()
-    check_calm(app)
-    seen = int(STEP_BINS[name].mask(predictor.cases).sum())
-    assert f"{seen} of {len(predictor.cases)} cases" in texts(app)
