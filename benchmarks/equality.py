@@ -5,7 +5,7 @@
     python benchmarks/equality.py compare BEFORE AFTER
 
 `keep` runs the commands of a checkout (the folder it is started in, or --checkout) on one thread, in a user folder of
-its own. On the demo city: every command that has --json but `fetch`, which needs the network. On NYC: `prepare`,
+its own. On the demo city: every command that has --json. On NYC: `prepare`,
 `stats`, `evaluate` of the four counters, of `evidence` and of `nyc_tuned` after one epoch, `explain` of 50 test cases.
 FOLDER/demo and FOLDER/nyc hold what they print (.json), records and tables (.parquet), weights (.safetensors);
 FOLDER/work holds NYC's rows. With --checkpoint NYC's model is read and not trained anew, with --bundle the demo city of

@@ -189,7 +189,7 @@ def _found_folders(places: list[Path]) -> Iterator[Check]:
     with contextlib.suppress(ConfigError):  # reported as the user's folder
         roots += [user_folder() / "datasets", user_folder() / "checkpoints"]
     kinds: tuple[tuple[str, str, str], ...] = (
-        ("dataset", DATASET_MANIFEST, "recap prepare FILE --out DIR, or: recap fetch nyc"),
+        ("dataset", DATASET_MANIFEST, "recap prepare FILE --out DIR"),
         ("checkpoint", CHECKPOINT_MANIFEST, "recap train DIR --out CKPT"),
     )
     for kind, manifest, fix in kinds:

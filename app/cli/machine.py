@@ -1,74 +1,15 @@
-"""Commands around this machine: fetch published data, look after the installation."""
+"""`recap doctor`: look after the installation."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
 
 commands = typer.Typer()
 _COLOURS = {"ok": "green", "note": "yellow", "missing": "red"}
-
-
-@commands.command()
-def fetch(
-    name: Annotated[str, typer.Argument(help="nyc, tky or ca.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="New folder for the files; by default in the user's folder.")
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option("--url", help="Another address of the same file; its bytes are checked all the same.")
-    ] = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Fetch a published split of check-ins: shows terms and citations, checks every byte, unpacks it."""
-    from recap.data.archives import describe, find_archive
-    from recap.data.fetching import PROVENANCE, fetch_archive
-    from recap.storage.artifacts import check_target
-    from recap.storage.user_folder import user_folder
-
-    archive = find_archive(name)
-    target = out or user_folder() / "raw" / archive.name
-    address = url or archive.url
-    check_target(target, PROVENANCE)
-    if not as_json:
-        console.print(describe(archive), markup=False, highlight=False)
-    with Progress(
-        "Fetching",
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=progress_console,
-        disable=as_json or not progress_console.is_terminal,
-        transient=True,
-    ) as bar:
-        task = bar.add_task("fetch", total=None)
-        files = fetch_archive(
-            address,
-            archive.git_blob,
-            target,
-            description=describe(archive),
-            cache=user_folder() / "downloads",
-            progress=lambda have, total: bar.update(task, completed=have, total=total),
-        )
-    if as_json:
-        print_json(
-            {
-                "name": archive.name,
-                "folder": str(target),
-                "files": files,
-                "url": address,
-                "git_blob": archive.git_blob,
-                "terms": archive.terms,
-                "citations": list(archive.citations),
-            }
-        )
-        return
-    console.print(f"{', '.join(files)} in {target}. Next: recap prepare {target} --out DIR", markup=False)
 
 
 @commands.command()
