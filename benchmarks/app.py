@@ -64,10 +64,10 @@ FEWER = 6
 WRITE_UNTRAINED = """\
 from pathlib import Path
 from recap.data.dataset import Dataset
-from recap.presets import nyc_tuned
+from recap.presets import paper
 from tests.untrained import write_untrained_checkpoint
 def write(data, checkpoint):
-    write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=nyc_tuned())
+    write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=paper("nyc"))
 """
 SLOW_S = 10.0
 """Seconds after which an answer that is waited for is told."""

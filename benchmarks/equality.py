@@ -1,12 +1,12 @@
-"""Whether a rebuild of the house changes a measured value: keep what the commands say before, and again after; compare.
+"""Whether a change of the code changes a measured value: keep what the commands print before and after, then compare.
 
     python benchmarks/equality.py keep BEFORE --nyc FILE --checkout OLD
-    python benchmarks/equality.py keep AFTER --nyc FILE --checkpoint BEFORE/work/nyc_tuned
+    python benchmarks/equality.py keep AFTER --nyc FILE --checkpoint BEFORE/work/recap
     python benchmarks/equality.py compare BEFORE AFTER
 
 `keep` runs the commands of a checkout (the folder it is started in, or --checkout) on one thread, in a user folder of
-its own. On the demo city: every command that has --json. On NYC: `prepare`,
-`stats`, `evaluate` of the four counters, of `evidence` and of `nyc_tuned` after one epoch, `explain` of 50 test cases.
+its own. On the demo city: the commands of equality.toml, trainings among them. On NYC: `prepare`, `stats`, `evaluate`
+of the counters, of `evidence` and of a small RECAP with the paper's parts, `explain` of 50 test cases.
 FOLDER/demo and FOLDER/nyc hold what they print (.json), records and tables (.parquet), weights (.safetensors);
 FOLDER/work holds NYC's rows. With --checkpoint NYC's model is read and not trained anew, with --bundle the demo city of
 an earlier checkout is used: both show that old files can still be read. Without, that trainings are equal is shown.
@@ -88,7 +88,8 @@ class Product:
 
     def ask(self, words: str, *extra: str) -> Any:
         """What a command prints with --json."""
-        spelt = [word.format(**self.places) for word in words.split()]
+        small = " ".join(f"--set {setting}" for setting in COMMANDS["small"])
+        spelt = [word.format(**self.places) for word in words.replace("{small}", small).split()]
         return json.loads(self.python(self.entry, *spelt, *extra, "--json"))
 
     def wait(self, run: str, state: str) -> None:
@@ -140,7 +141,8 @@ def keep_demo(recap: Product, bundle: Path) -> None:
     data, model, older, work = bundle / "dataset", bundle / "checkpoint", bundle / "without-holdout", recap.work
     recap.places |= {"bundle": bundle, "data": data, "model": model, "older": older, "raw": work / "raw"}
     recap.places["mapping"] = write_raw(data, work / "raw")
-    (work / "equality.toml").write_text(COMMANDS["experiment"], encoding="utf-8")
+    experiment = COMMANDS["experiment"].replace("{small}", json.dumps(COMMANDS["small"]))
+    (work / "equality.toml").write_text(experiment, encoding="utf-8")
     todo = COMMANDS["demo"]
     recap.keep_json("commands", json.loads(recap.python(LIST_COMMANDS + recap.entry)))
     recap.run_all(todo["submit"])  # they train while the rest goes on
@@ -153,9 +155,10 @@ def keep_demo(recap: Product, bundle: Path) -> None:
         recap.keep_json(f"prepared-{name}", json.loads((work / name / "dataset.json").read_text(encoding="utf-8")))
         for table in ("checkins", "pois", "users"):
             shutil.copyfile(work / name / f"{table}.parquet", recap.kept / f"prepared-{name}-{table}.parquet")
-    recap.keep_checkpoint("tiny", work / "tiny")
-    lines = (work / "tiny" / "training" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    recap.keep_json("tiny-metrics", [json.loads(line) for line in lines])
+    for name in ("paper", "default"):
+        recap.keep_checkpoint(name, work / name)
+        lines = (work / name / "training" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        recap.keep_json(f"{name}-metrics", [json.loads(line) for line in lines])
     for number, file in enumerate(sorted((work / "experiments").glob("trainings/*/training/records.parquet"))):
         shutil.copyfile(file, recap.kept / f"experiment-records-{number}.parquet")
     keep_runs(recap, todo)
@@ -182,14 +185,14 @@ def keep_runs(recap: Product, todo: dict[str, dict[str, str]]) -> None:
 
 def keep_nyc(recap: Product, raw: Path, checkpoint: Path | None) -> None:
     """The paper's first data set."""
-    model = recap.work.parent / "nyc_tuned" if checkpoint is None else checkpoint
+    model = recap.work.parent / "recap" if checkpoint is None else checkpoint
     recap.places |= {"raw": raw, "data": recap.work / "nyc", "model": model}
     todo = COMMANDS["nyc"]
     recap.run_all(todo["data"])
     if checkpoint is None:
         recap.ask(todo["train"]["train"])
     recap.run_all(COMMANDS["counters"])
-    recap.keep_checkpoint("nyc_tuned", model)
+    recap.keep_checkpoint("recap", model)
     recap.places["fifty"] = spread(pq.read_metadata(recap.kept / "evaluate-markov.parquet").num_rows, 50)
     recap.run_all(todo["model"])
 
@@ -230,7 +233,7 @@ def keep(options: argparse.Namespace) -> int:
         futures = [pool.submit(keep_demo, products["demo"], bundle)]
         if not options.demo_only:
             checkpoint = None if options.checkpoint is None else options.checkpoint.absolute()
-            replaced |= {str(checkpoint or folder / "work" / "nyc_tuned"): "<nyc_tuned>"}
+            replaced |= {str(checkpoint or folder / "work" / "recap"): "<recap>"}
             futures.append(pool.submit(keep_nyc, products["nyc"], options.nyc.absolute(), checkpoint))
         for future in futures:
             future.result()
@@ -377,7 +380,7 @@ def main(arguments: list[str] | None = None) -> int:
     keeping.add_argument("folder", type=Path, help="an empty or new folder")
     nyc = os.environ.get("RECAP_NYC")
     keeping.add_argument("--nyc", type=Path, default=nyc and Path(nyc), metavar="FILE", help="the raw NYC file")
-    keeping.add_argument("--checkpoint", type=Path, help="the nyc_tuned of an earlier keep, FOLDER/work/nyc_tuned")
+    keeping.add_argument("--checkpoint", type=Path, help="the model of an earlier keep, FOLDER/work/recap")
     keeping.add_argument("--bundle", type=Path, help="the demo city of an earlier checkout; its own by default")
     keeping.add_argument("--checkout", type=Path, default=Path.cwd(), help="the code to run; the current folder")
     comparing = commands.add_parser("compare", help="print what differs between two kept folders")

@@ -4,10 +4,10 @@
 
 Goals on two cores with the NYC check-ins: ledger, paths and sentences 80 ms; the full object with every leave-one-out
 and path cut 400 ms at the 95th percentile; a case with stamps and causes, read from tables, 300 ms at the 95th; the
-table of causes 90 s; an edit ranked again 150 ms at the 95th percentile.
-Accuracy plays no role, so one epoch with every part switched on will do:
+table of causes 90 s; an edit ranked again 150 ms at the 95th percentile. One epoch with every part on is
+enough, since accuracy plays no role:
 
-    recap train DATASET --preset quick --epochs 1 --set curriculum.staged=false --out CHECKPOINT
+    recap train DATASET --preset nyc --epochs 1 --set curriculum.staged=false --out CHECKPOINT
 """
 
 import argparse
@@ -28,7 +28,6 @@ from analysis.explain.contrast import contrast
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
 from analysis.explain.explanation import explain_fully
-from analysis.explain.score_parts import explain_case
 from analysis.explain.what_if import what_if
 from analysis.records.causes import removal_table
 from recap.checkpoint import library_versions
@@ -41,7 +40,6 @@ def main() -> None:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cases", type=int, default=200, help="random test cases per measure")
-    parser.add_argument("--residuals", action="store_true", help="also the ledger's residual over every test case")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, help="torch threads; fewer than cores where others use the machine")
     arguments = parser.parse_args()
@@ -68,12 +66,6 @@ def main() -> None:
         what_if(edited_case, int(edited_case.total_P.argmax()))
 
     report.timed("one_edit_ranked_again", numbers, edit_and_rank)
-    if arguments.residuals:
-        largest = max(
-            max(abs(entry.residual) for entry in explain_case(predictor, number, top=5).candidates)
-            for number in range(len(predictor.cases))
-        )
-        report.line("largest_residual", n=len(predictor.cases), value=largest)
 
 
 def removals_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:

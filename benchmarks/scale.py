@@ -3,7 +3,9 @@
     python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--keep-all]
     python benchmarks/scale.py 340_000 3_328_000 33_278_683 --format parquet --steps prepare train rank
 
-Each step is a process of its own.
+Each step is a process of its own. `train` times steps of RECAP in the paper's sizes with every part on and a sampled
+softmax, and extrapolates an epoch; `rank` ranks some test cases exactly among all places in float64, by a model before
+its first step (the cost is the same), and extrapolates to 10,000.
 
 Draws that many synthetic check-ins (seeded; nothing about real people), writes them as a TSMC2014 text file or as
 Parquet, and prints one JSON line for each step: wall and processor seconds, peak memory, results, versions, hardware.
@@ -28,15 +30,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import torch
 from pyarrow import csv
 
 from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.scoring import rank_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.model.config import Stage
+from recap.model.recap import Recap, RecapScorer
+from recap.presets import paper
+from recap.training.run import build_trainer
+from recap.training.timing import time_steps
+from recap.training_config import SampledSoftmax, TrainConfig
 
 FAVOURITES = 60
 EXPLORING = 0.2
 CHUNK = 1_000_000
 START = np.datetime64("2012-04-03T00:00:00", "s")
 SECONDS = 533 * 86_400
+EPOCH_CASES = 1_000_000
+RANKED_CASES = 10_000
 
 
 def draw_checkins(count: int, seed: int = 0) -> Iterator[pa.Table]:
@@ -142,6 +158,49 @@ print(json.dumps({"checkins": len(checkins.poi_T), "build_seconds": round(time.p
 """
 
 
+def measure_training(dataset: Dataset, seconds: float = 120.0) -> dict[str, Any]:
+    """Seconds of building a trainer and of a step with everything on, and what an epoch would take."""
+    changes = {
+        "label_smoothing": 0.0,
+        "sampled_softmax": SampledSoftmax().model_dump(),
+        "latest_share": min(1.0, EPOCH_CASES / len(dataset.cases(c.TRAIN))),
+        "validation_cases": RANKED_CASES,
+        "precision": "bf16",
+    }
+    config = TrainConfig.parse(paper("nyc").model_dump() | changes)
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = build_trainer(dataset, config, Path(folder), torch.device("cpu"))
+        built = time.perf_counter() - started
+        trainer.begin_at(config.epochs)  # its last epoch: every part acts
+        a_step, steps = time_steps(trainer, seconds, warm_up=10)
+    return {
+        "build_seconds": round(built, 1),
+        "transitions": trainer.graph.num_transitions,
+        "steps": steps,
+        "step_seconds": round(a_step, 3),
+        "epoch_minutes_extrapolated": round(a_step * trainer.steps_per_epoch / 60, 1),
+    }
+
+
+def measure_ranking(dataset: Dataset, of_cases: int = 500) -> dict[str, Any]:
+    """Seconds of ranking test cases exactly in float64, after the scorer has propagated its embeddings."""
+    started = time.perf_counter()
+    graph = TransitionGraph.from_dataset(dataset)
+    scorer = RecapScorer(Recap.for_dataset(paper("nyc").model, dataset, graph, torch.float64), Stage())
+    checkins = CheckinTensors.from_dataset(dataset)
+    drawn = describe_cases(dataset, graph, c.TEST, most=of_cases)
+    built = time.perf_counter()
+    ranked = rank_cases(scorer, drawn, checkins)
+    seconds = time.perf_counter() - built
+    return {
+        "build_seconds": round(built - started, 1),
+        "ranked": len(ranked),
+        "rank_seconds": round(seconds, 2),
+        "minutes_extrapolated": round(seconds * RANKED_CASES / len(ranked) / 60, 2),
+    }
+
+
 KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_checkins", "min_trajectory_length")]
 
 
@@ -160,7 +219,7 @@ def run_step(
         result = measure([sys.executable, "-c", HISTORY, str(dataset)])
         return result | json.loads(result.pop("output"))
     if step in ("train", "rank"):
-        result = measure([sys.executable, str(Path(__file__).with_name("scale_model.py")), step, str(dataset)])
+        result = measure([sys.executable, __file__, "--only", step, str(dataset)])
         return result | json.loads(result.pop("output"))
     result = measure([recap, "stats", str(dataset), "--json"])
     statistics = json.loads(result.pop("output"))
@@ -169,7 +228,11 @@ def run_step(
 
 
 def main() -> None:
-    """Draw, write, measure."""
+    """Draw, write, measure; or one step alone in this process."""
+    if sys.argv[1:2] == ["--only"]:
+        measured = {"train": measure_training, "rank": measure_ranking}[sys.argv[2]]
+        print(json.dumps(measured(Dataset.load(Path(sys.argv[3])))))
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("counts", nargs="+", type=int)
     parser.add_argument("--format", dest="source_format", choices=("foursquare", "parquet"), default="foursquare")

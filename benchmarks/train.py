@@ -1,6 +1,6 @@
 """Training speed: steps per second, time of each part of a step, memory, and the ratio to padded candidates.
 
-    python benchmarks/train.py DATASET [--preset quick] [--set precision=bf16] [--steps 20] [--threads 2] [--device cpu]
+    python benchmarks/train.py DATASET [--preset nyc] [--set precision=bf16] [--steps 20] [--threads 2] [--device cpu]
 
 Prints one JSON line. Packed and padded steps alternate inside one run, so that their ratio does not depend on how busy
 the machine is. Padding is what a straightforward implementation does: every case's candidates are filled up to the
@@ -112,7 +112,7 @@ def patched_revisit(model: Recap, enabled: bool) -> Iterator[None]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path)
-    parser.add_argument("--preset", default="quick")
+    parser.add_argument("--preset", default="nyc")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)

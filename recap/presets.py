@@ -11,14 +11,14 @@ from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, Trai
 
 DATA_PRESETS: Final = ("nyc", "tky", "ca", "default", "nyc_paper")
 DEFAULT_PRESET: Final = "recap_weighed"
-"""What is trained where no preset is named: the best preset on NYC validation (docs/results.md)."""
+"""What is trained where no preset is named: the best preset on NYC validation (docs/findings.md)."""
 
 
 def data_preset(name: str) -> DataConfig:
     """The data protocol of a named dataset; the paper treats NYC, TKY and CA alike.
 
     ``nyc_paper`` is a reading of the paper's protocol whose cases come near those of its NYC tables, 961 of 958
-    (docs/results.md): trajectories by gaps of 48 h, shared out by their end, same-minute check-ins merged.
+    (docs/findings.md): trajectories by gaps of 48 h, shared out by their end, same-minute check-ins merged.
 
     Raises:
         ConfigError: unknown name.
@@ -111,7 +111,7 @@ def recap_weighed() -> TrainConfig:
     """A small network over named clues: what is left of RECAP with evidence once all that does not pay is taken out.
 
     Evidence of the user's past, of sessions, further habits and hours, of others' steps and of places new to the user;
-    chosen on NYC validation (docs/results.md). Popularity counts other users alone, as all that is known of others
+    chosen on NYC validation (docs/findings.md). Popularity counts other users alone, as all that is known of others
     does. What did not pay there is not in it: the core's scores and its state h_t, the graph token, the revisit prior
     with its correction, the warm-transition loss, weights that depend on the step. Rates fall over few epochs: with
     twelve validation is lower.

@@ -36,7 +36,6 @@ NOT_RUN: Final = {
     "recap runs submit data/nyc --preset nyc --slurm --device cuda --processes 4": (
         "needs Slurm and four GPUs; tests/slurm submits to a real one-node Slurm"
     ),
-    "python -m benchmarks.split_search dataset_TSMC2014_NYC.txt --log split.jsonl --minutes 40": "searches 40 minutes",
     "python benchmarks/scale.py 1_000_000 10_000_000": "takes an hour and gigabytes",
     "python benchmarks/scale.py 33_278_683": "takes hours and most of a machine",
     "python benchmarks/scale.py 10_000_000 --keep-all --steps prepare history": "takes half an hour and gigabytes",

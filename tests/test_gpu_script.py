@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.gpu import NOT_MEASURED, PRESETS, main
-from recap.presets import train_preset
+from benchmarks.gpu import NOT_MEASURED, main
+from recap.presets import DEFAULT_PRESET
 
 
 def test_one_preset_and_one_rival_on_the_processor(
@@ -15,13 +15,13 @@ def test_one_preset_and_one_rival_on_the_processor(
 ) -> None:
     """One JSON object with every measure of each, a whole training of each, and nothing that needs a card."""
     out = tmp_path / "gpu.json"
-    options = ["--only", "tiny", "sasrec", "--full", "--people", "12", "--cases", "20", "--device", "cpu"]
+    options = ["--only", DEFAULT_PRESET, "sasrec", "--full", "--people", "12", "--cases", "20", "--device", "cpu"]
     monkeypatch.setattr(sys, "argv", ["gpu.py", *options, "--out", str(out)])
     main()
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads(out.read_text(encoding="utf-8"))
     assert found["card"] == NOT_MEASURED
-    assert list(found["configurations"]) == list(found["whole_trainings"]) == ["tiny", "sasrec"]
+    assert list(found["configurations"]) == list(found["whole_trainings"]) == [DEFAULT_PRESET, "sasrec"]
     assert [list(one["ways"]) for one in found["configurations"].values()] == [["as it is", "bf16"], ["as it is"]]
     for measured in found["configurations"].values():
         for way in measured["ways"].values():
@@ -37,10 +37,3 @@ def test_one_preset_and_one_rival_on_the_processor(
     for trained in found["whole_trainings"].values():
         assert trained["epochs"] == 4
         assert set(trained["test"]) == {"all", "tail"}
-
-
-def test_every_preset_of_recap_is_measured() -> None:
-    """The names are presets; which there are is told where an unknown one is refused."""
-    with pytest.raises(Exception, match="choose one of") as refused:
-        train_preset("none")
-    assert sorted(PRESETS) == sorted(str(refused.value).split("choose one of ")[1].split(", or a rival")[0].split(", "))

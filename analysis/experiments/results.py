@@ -1,8 +1,7 @@
-"""What is measured of one trained arm, and the file that keeps it."""
+"""What is measured of one arm, the file that keeps it, and its tables as Markdown."""
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,29 +9,24 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from analysis.experiments.costs import Costs
-from analysis.experiments.reweighting import reweight
 from analysis.experiments.spec import Column
-from analysis.experiments.spreads import spreads
-from analysis.records.accuracy import is_known, metric_values
+from analysis.records.accuracy import METRIC_LABELS, metric_values
+from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, group_masks, metrics_by_group, metrics_of
+from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group
 from recap.fingerprint import unseen_reach
-from recap.graph import TransitionGraph
+from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.scores import Scorer
-from recap.storage.atomic import replace_text
 from recap.storage.json_text import read_json
 from recap.training_config import AnyTraining
 
-FORMAT_VERSION: Final = 1
-LONG_HISTORY: Final = 20
-"""Cases with at least so many check-ins before the source: the fixed set on which windows are compared."""
-_FREQUENCY_BINS: Final = 10
-"""Exact training counts 0..9 have a bin each, 10 and more share one (the paper's Fig. 10)."""
+FORMAT_VERSION: Final = 2
+PAPER_HEAD_SHARE: Final = 313 / 958
+"""Head cases among the paper's New York cases."""
 
 
 class ArmResult(Config):
@@ -47,17 +41,13 @@ class ArmResult(Config):
     preset: str | None = None
     changes: tuple[str, ...] = ()
     values: dict[str, Any]
-    test_points: list[dict[str, float]] = Field(default_factory=list)
     paper: dict[str, float] = Field(default_factory=dict)
-    public: dict[str, float] = Field(default_factory=dict, description="Its public code's on the same split.")
-    reason: str = Field("", description="Why it lies where it does beside the paper and the public code.")
-    note: str = Field("", description="Why there are no values: not run, or predictions that are not here.")
 
 
 class ArmComparison(Config):
     """One arm against another, each case's values averaged over its seeds; None where the group is empty.
 
-    ``difference`` is ``value - rival_value``; ``low, high`` its 95 % interval, see `compare_means`.
+    ``low, high`` is the difference's 95 % interval, see `compare_means`.
     """
 
     arm: str
@@ -65,15 +55,13 @@ class ArmComparison(Config):
     group: str
     metric: str
     n: int
-    value: float | None
-    rival_value: float | None
     difference: float | None
     low: float | None
     high: float | None
 
 
 class ExperimentResult(Config):
-    """Everything an experiment's table and text are generated from; plain numbers, nobody's traces."""
+    """Plain numbers from which the tables are made."""
 
     format_version: int = FORMAT_VERSION
     experiment: str
@@ -85,114 +73,76 @@ class ExperimentResult(Config):
     seeds: tuple[int, ...]
     changes: tuple[str, ...] = Field((), description="Against the preset, in every arm that trains.")
     columns: tuple[Column, ...]
-    average_rank: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arms: tuple[ArmResult, ...]
     comparisons: tuple[ArmComparison, ...] = ()
-    costs: Costs | None = None
     finished: bool
     command: str
     date: str
     hardware: str
     versions: dict[str, str]
 
-    def runs_of(self, arm: str) -> list[ArmResult]:
-        """An arm under the seeds that were run; under all where none was."""
-        runs = [run for run in self.arms if run.arm == arm]
-        return [run for run in runs if run.values] or runs
-
-    def save(self, path: Path) -> None:
-        """Write as JSON, whole or not at all."""
-        replace_text(path, self.model_dump_json(indent=1) + "\n")
-
     @classmethod
-    def load(cls, path: Path, dataset_hash: str | None = None) -> "ExperimentResult":
+    def load(cls, path: Path) -> "ExperimentResult":
         """Read a result file.
 
         Raises:
-            DataError: not a result file, or of another dataset than ``dataset_hash``.
-            FormatVersionError: written by a newer version.
+            DataError: not a result file.
+            FormatVersionError: written by another version.
         """
         try:
             content = read_json(path)
             version = int(content["format_version"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is no experiment result ({error}); run the experiment again") from error
-        if version > FORMAT_VERSION:
-            raise FormatVersionError(f"{path} has format {version}, this version reads up to {FORMAT_VERSION}")
-        result = cls.parse(content)
-        if dataset_hash is not None and result.dataset_hash != dataset_hash:
-            raise DataError(
-                f"{path} holds results of dataset {result.dataset_name} ({result.dataset_hash[:12]}), not of "
-                f"{dataset_hash[:12]}: choose another --out"
-            )
-        return result
+        if version != FORMAT_VERSION:
+            raise FormatVersionError(f"{path} has format {version}, this version reads {FORMAT_VERSION}")
+        return cls.parse(content)
 
 
-def training_digest(dataset: Dataset, config: AnyTraining, test_points: bool) -> str:
+def training_digest(dataset: Dataset, config: AnyTraining) -> str:
     """Names a training: equal data and configuration give the same one, so that experiments share it.
 
-    Parts that are left out have no name in it: a new optional part does not make finished trainings strangers.
+    Parts that are None are left out of it, so that a new optional part does not change the name.
     """
-    key = json.dumps([dataset.hash, config.model_dump(mode="json", exclude_none=True), test_points], sort_keys=True)
+    key = json.dumps([dataset.hash, config.model_dump(mode="json", exclude_none=True), False], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Test metrics of a scorer, see `measure_records`, with ``test_seconds``; and the every_step records."""
-    step = evaluate(scorer, dataset, graph)
-    return measure_records(step.records, dataset) | {"test_seconds": step.seconds}, step.records
-
-
-def measure_records(records: pd.DataFrame, dataset: Dataset) -> dict[str, Any]:
-    """Test metrics of every_step records under every protocol, whose cases are among them.
+    """Test metrics of a scorer, and its every_step records.
 
     Returns:
-        ``every_step, trajectory_last, user_last`` -> group -> ``n`` and metrics; ``frequency`` -> exact training count
-        ("0".."9", "10+") -> the same; ``long_history`` -> the same over cases with at least `LONG_HISTORY` earlier
-        check-ins; ``deviation``, see `deviations`; ``spread``, see `spreads`; ``reweighted`` -> metric ->
-        trajectory_last at the paper's share of head cases, see `reweight`.
+        ``every_step, trajectory_last`` -> group -> ``n`` and metrics; ``reweighted`` -> metric -> trajectory_last at
+        the paper's share of head cases, see `reweight`; ``test_seconds``.
     """
-    last = at_trajectory_ends(records, dataset)
-    user_last = records[records[c.ROW].isin(dataset.cases(c.TEST, "user_last"))]
-    count = records[c.TRANSITION_COUNT].clip(upper=_FREQUENCY_BINS)
-    known = [metric for metric in METRICS if is_known(records, metric)]
-    return {
-        "every_step": _by_group(records, known),
-        "trajectory_last": _by_group(last, known),
-        "deviation": deviations(last),
-        "spread": spreads(last),
-        "reweighted": {metric: reweight(last, metric) for metric in known},
-        "user_last": _by_group(user_last, known),
-        "frequency": {
-            f"{low}" + ("+" if low == _FREQUENCY_BINS else ""): _kept(metrics_of(records[count == low]), known)
-            for low in range(_FREQUENCY_BINS + 1)
-        },
-        "long_history": _by_group(records[records[c.POSITION] >= LONG_HISTORY], known),
+    step = evaluate(scorer, dataset, graph)
+    last = step.records[step.records[c.ROW].isin(dataset.cases(c.TEST, "trajectory_last"))]
+    values = {
+        "every_step": metrics_by_group(step.records),
+        "trajectory_last": metrics_by_group(last),
+        "reweighted": {metric: reweight(last, metric) for metric in SHOWN_METRICS},
+        "test_seconds": step.seconds,
     }
+    return values, step.records
 
 
-def at_trajectory_ends(records: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
-    """The trajectory_last cases among every_step records."""
-    return records[records[c.ROW].isin(dataset.cases(c.TEST, "trajectory_last"))]
+def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_SHARE) -> dict[str, float | None]:
+    """``share * mean over head cases + (1 - share) * mean over tail cases``, with its 95 % interval over users.
 
+    A split with other shares of head and tail cases than the paper's has another mean over all cases for the same
+    accuracies; at one share only the accuracies differ.
 
-def deviations(last: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Group -> metric -> standard deviation over trajectory_last cases; a group of fewer than two cases has none."""
-    known = [metric for metric in METRICS if is_known(last, metric)]
-    return {
-        group: {metric: float(metric_values(last[mask], metric).std(ddof=1)) for metric in known}
-        for group, mask in group_masks(last[c.TRANSITION_COUNT]).items()
-        if mask.sum() > 1
-    }
-
-
-def _by_group(records: pd.DataFrame, known: Sequence[str]) -> MetricsByGroup:
-    return {group: _kept(metrics, known) for group, metrics in metrics_by_group(records).items()}
-
-
-def _kept(metrics: Metrics, known: Sequence[str]) -> Metrics:
-    """None where imported lists are too short to tell."""
-    return {name: value if name == "n" or name in known else None for name, value in metrics.items()}
+    Returns:
+        ``value, low, high``; None where a group is empty.
+    """
+    value_N = metric_values(records, metric)
+    group_N = (records[c.TRANSITION_COUNT].to_numpy(np.int64) <= TAIL_MAX_COUNT).astype(np.int64)
+    share_2 = np.array([head_share, 1.0 - head_share])
+    _, mean_2 = group_means(value_N, group_N, 2)
+    draws_B = UserBootstrap(records[c.USER].to_numpy()).means(value_N, group_N, 2) @ share_2
+    low, high = interval(draws_B[:, None])
+    found = {"value": float(mean_2 @ share_2), "low": float(low[0]), "high": float(high[0])}
+    return {name: None if np.isnan(value) else value for name, value in found.items()}
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:
@@ -215,10 +165,74 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
     return float(level) if isinstance(level, int | float) else None
 
 
-def mean_at(runs: Sequence[ArmResult], key: str) -> float | None:
-    """A number's mean over runs; None where one of them does not have it.
+def markdown(result: ExperimentResult) -> str:
+    """How it was run, the table, the paper's numbers next to ours, and the differences."""
+    rows = [(label, [_mean(runs, x.key, x.digits) for x in result.columns]) for label, runs in _by_arm(result)]
+    parts = [f"## {result.title}", result.question, _how(result), _table([x.label for x in result.columns], rows)]
+    if any(arm.paper for arm in result.arms):
+        heads = [head for metric in SHOWN_METRICS for head in (METRIC_LABELS[metric], "paper")]
+        rows = [(label, _next_to_paper(runs)) for label, runs in _by_arm(result)]
+        note = f"Cases trajectory_last at the paper's head share {PAPER_HEAD_SHARE:.4f}, 95 % intervals over users:"
+        parts += [note, _table(heads, rows)]
+    if result.comparisons:
+        labels = {arm.arm: arm.label for arm in result.arms}
+        heads = ["cases", *(METRIC_LABELS[metric] for metric in SHOWN_METRICS)]
+        found: dict[tuple[str, str], list[str]] = {}
+        for row in result.comparisons:
+            cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
+            found.setdefault((f"{labels[row.arm]} − {labels[row.rival]}", row.group), []).append(cell)
+        rows = [(label, [group, *cells]) for (label, group), cells in found.items()]
+        parts += ["Differences with 95 % intervals over users (paired, 1,000 draws):", _table(heads, rows)]
+    return "\n\n".join(parts) + "\n"
 
-    Of the ends of intervals it is an interval of the mean over seeds that is a little too wide.
-    """
-    known = [value for run in runs if (value := value_at(run.values, key)) is not None]
-    return float(np.mean(known)) if known and len(known) == len(runs) else None
+
+def _by_arm(result: ExperimentResult) -> list[tuple[str, list[ArmResult]]]:
+    arms: dict[str, list[ArmResult]] = {}
+    for run in result.arms:
+        arms.setdefault(run.arm, []).append(run)
+    return [(runs[0].label, runs) for runs in arms.values()]
+
+
+def _how(result: ExperimentResult) -> str:
+    values = result.arms[0].values if result.arms else {}
+    n, tail = (value_at(values, f"every_step.{group}.n") or 0 for group in ("all", "tail"))
+    kind = "synthetic" if result.synthetic else "real"
+    parts = [
+        f"{result.dataset_name} ({kind} check-ins, dataset `{result.dataset_hash[:12]}`), test",
+        f"every_step n = {n:,.0f} (tail {tail:,.0f})",
+        f"seeds {', '.join(map(str, result.seeds))}",
+        *(f"`{change}`" for change in result.changes),
+        f"{result.date}, {result.hardware}, torch {result.versions['torch']}",
+        f"`{result.command}`",
+    ]
+    return "; ".join(parts) + ("." if result.finished else "; **not finished**.")
+
+
+def _table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
+    lines = [" | ".join(["", *heads]), "---|" + "---:|" * len(heads)]
+    lines = [f"|{lines[0]} |", f"|{lines[1]}"]
+    return "\n".join([*lines, *(f"| {label} | {' | '.join(cells)} |" for label, cells in rows)])
+
+
+def _mean(runs: list[ArmResult], key: str, digits: int) -> str:
+    """The mean over seeds, with the standard deviation where there are several."""
+    found = [value for run in runs if (value := value_at(run.values, key)) is not None]
+    if not found:
+        return "–"
+    spread = f" ± {_number(float(np.std(found, ddof=1)), digits)}" if len(found) > 1 else ""
+    return _number(float(np.mean(found)), digits) + spread
+
+
+def _next_to_paper(runs: list[ArmResult]) -> list[str]:
+    cells = []
+    for metric in SHOWN_METRICS:
+        keys = [f"reweighted.{metric}.{name}" for name in ("value", "low", "high")]
+        value, low, high = (_mean(runs, key, 4).partition(" ±")[0] for key in keys)
+        paper = runs[0].paper.get(metric)
+        cells += [f"{value} [{low}, {high}]", "–" if paper is None else _number(paper, 4)]
+    return cells
+
+
+def _number(value: float, digits: int) -> str:
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("0") if 0 <= value < 1 and digits else text

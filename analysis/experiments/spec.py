@@ -17,6 +17,7 @@ SPECS: Final = data_path("analysis.experiments", "specs")
 Baseline = Literal[
     "popularity", "markov", "visit_count", "count_plus_markov", "nearest", "evidence", "evidence_sessions"
 ]
+Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
 
 class Column(Config):
@@ -27,6 +28,14 @@ class Column(Config):
     digits: int = Field(4, ge=0, le=6)
 
 
+ACCURACY: Final = tuple(
+    Column(key=f"every_step.{group}.{metric}", label=f"{prefix}{label}")
+    for group, prefix in (("all", ""), ("tail", "tail "))
+    for metric, label in (("hr1", "HR@1"), ("hr20", "HR@20"), ("ndcg20", "NDCG@20"), ("mrr", "MRR"))
+)
+"""The columns that every experiment shares."""
+
+
 class Arm(Config):
     """One row: a training configuration, or a baseline in its place."""
 
@@ -35,30 +44,17 @@ class Arm(Config):
     preset: str | None = Field(None, description="The experiment's preset where not given.")
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
-    rebalanced: bool = Field(False, description="Core and prior of the training weighed anew, see `rebalance`.")
+    rebalanced: bool = Field(False, description="Core and prior are recalibrated after training, see `rebalance`.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
-    imported: str | None = Field(None, description="Imported predictions of this name instead of a training.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
-    not_run: str | None = Field(None, description="Why it is not trained: its estimated time, such as 2 h.")
-    paper: dict[str, float] = Field(default_factory=dict, description="The paper's number by column key.")
-    public: dict[str, float] = Field(
-        default_factory=dict, description="What its public code, unchanged, reached on the same split, by column key."
-    )
-    note: str = Field("", description="Why it lies where it does beside those numbers, where that is known.")
+    paper: dict[Metric, float] = Field(default_factory=dict, description="The paper's numbers over all its cases.")
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
-        given = self.preset or self.epochs or self.changes or self.seeds or self.not_run or self.rebalanced
-        if not self.trains and (given or (self.baseline and self.imported)):
-            raise ValueError(
-                "a baseline has no preset, epochs, changes, seeds, not_run or rebalanced; imported predictions neither"
-            )
+        given = self.preset or self.epochs or self.changes or self.seeds or self.rebalanced
+        if self.baseline and given:
+            raise ValueError("a baseline has no preset, epochs, changes, seeds or rebalanced")
         return self
-
-    @property
-    def trains(self) -> bool:
-        """Whether it is a training, run or not."""
-        return self.baseline is None and self.imported is None
 
 
 class ExperimentSpec(Config):
@@ -67,33 +63,29 @@ class ExperimentSpec(Config):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     title: str
     question: str
-    preset: str = "quick"
+    preset: str = "nyc"
     epochs: int | None = Field(None, ge=1, description="Another length than the preset's; stages keep their share.")
     changes: tuple[str, ...] = Field((), description="For every arm that trains, before its own changes.")
-    seeds: tuple[int, ...] = Field((3407,), min_length=1)
-    columns: tuple[Column, ...] = Field(min_length=1)
+    seeds: tuple[int, ...] = Field((3407, 3408, 3409), min_length=1)
+    columns: tuple[Column, ...] = Field((), description="Columns before those that all experiments share.")
+    baselines: tuple[Baseline, ...] = Field((), description="Baselines shown above the arms.")
     compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")
-    compare_groups: tuple[Literal["all", "head", "tail"], ...] = Field(
-        ("all", "tail"), min_length=1, description="Groups of cases that they are compared on."
-    )
-    average_rank: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="Further columns by label: mean rank among the arms over these keys."
-    )
-    costs: bool = Field(False, description="Also measure, in one run, what each arm costs.")
-    test_points: bool = Field(
-        False, description="Also evaluate on test at epochs that improve on validation; never used for choosing."
-    )
     arms: tuple[Arm, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _names_are_known(self) -> "ExperimentSpec":
-        names = [arm.name for arm in self.arms]
+        names = [arm.name for arm in self.rows]
         if len(set(names)) < len(names):
             raise ValueError(f"arms need different names, got {', '.join(names)}")
         unknown = [name for pair in self.compare for name in pair if name not in names]
         if unknown:
             raise ValueError(f"compare names no arm {', '.join(unknown)}")
         return self
+
+    @property
+    def rows(self) -> tuple[Arm, ...]:
+        """The baselines, then the arms."""
+        return (*(Arm(name=name, label=name, baseline=name) for name in self.baselines), *self.arms)
 
     def train_config(self, arm: Arm, seed: int) -> AnyTraining:
         """The complete configuration of one training.
@@ -144,6 +136,6 @@ def check_spec(values: dict[str, Any]) -> ExperimentSpec:
     """
     spec = ExperimentSpec.parse(values)
     for arm in spec.arms:
-        if arm.trains:
+        if arm.baseline is None:
             spec.train_config(arm, spec.seeds[0])
     return spec

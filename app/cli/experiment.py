@@ -1,11 +1,10 @@
-"""The `recap experiment` commands: list, run, grim, report."""
+"""The `recap experiment` command."""
 
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
 
@@ -16,22 +15,7 @@ commands.add_typer(experiment, name="experiment")
 
 @experiment.callback()
 def about() -> None:
-    """Named experiments with spec files, resumable, their results as tables."""
-
-
-@experiment.command("list")
-def list_experiments(as_json: JsonFlag = False) -> None:
-    """Show the experiments that come with the library."""
-    from analysis.experiments.spec import list_specs, load_spec
-
-    specs = [load_spec(name) for name in list_specs()]
-    if as_json:
-        print_json([spec.model_dump(mode="json") for spec in specs])
-        return
-    table = Table("name", "arms", "preset", "question")
-    for spec in specs:
-        table.add_row(spec.name, str(len(spec.arms)), spec.preset, spec.question)
-    console.print(table)
+    """Named experiments: ablations, sweeps and comparisons that resume."""
 
 
 @experiment.command()
@@ -42,22 +26,12 @@ def run(
     epochs: Annotated[int | None, typer.Option(min=1, help="Another length for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    train: Annotated[
-        bool, typer.Option("--train/--no-train", help="Or measure what is trained; the rest is a row with its time.")
-    ] = True,
-    costs: Annotated[
-        bool, typer.Option("--costs", help="Measure anew what each arm costs, where the experiment asks for it.")
-    ] = False,
-    earlier: Annotated[
-        Path | None,
-        typer.Option(help="A result file of another machine: its rows stand where their training is not in --out."),
-    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm; run it again to continue where it stopped."""
+    from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
-    from analysis.experiments.tables import markdown
     from app.cli.train import stop_on_signals
     from recap.data.dataset import Dataset
     from recap.device import choose_device
@@ -84,9 +58,6 @@ def run(
             command=command,
             log=progress_console.print,
             stop=lambda: bool(stopped),
-            trains=train,
-            costs_anew=costs,
-            earlier=earlier,
         )
     if as_json:
         print_json(result.model_dump(mode="json"))
@@ -95,44 +66,3 @@ def run(
     if not result.finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)
-
-
-@experiment.command()
-def grim(
-    values: Annotated[list[str], typer.Argument(metavar="VALUE...", help="Printed hit rates, such as .3205.")],
-    runs: Annotated[int, typer.Option(help="Runs that each value is the mean of.")] = 1,
-    decimals: Annotated[int, typer.Option(help="Printed digits after the point.")] = 4,
-    max_n: Annotated[
-        int | None, typer.Option(help="Largest number of cases; as far as digits tell by default.")
-    ] = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Find out how many cases a table's digits allow (GRIM test)."""
-    from analysis.experiments.grim import grim_test
-
-    found = grim_test(values, runs=runs, decimals=decimals, max_n=max_n)
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-        return
-    shown = ", ".join(f"{n:,}" for n in found.fitting[:20]) + (", …" if len(found.fitting) > 20 else "")
-    console.print(f"All {len(values)} values fit n = {shown or 'none'} (of n up to {found.max_n:,}).", highlight=False)
-    table = Table("n", "values that fit", "chance of each", "chance of so many")
-    for size in found.best:
-        table.add_row(f"{size.n:,}", f"{size.allowed} of {len(values)}", f"{size.chance:.1%}", f"{size.luck:.1e}")
-    console.print(table)
-
-
-@experiment.command()
-def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of result files (.json) and texts (.md).")],
-    out: Annotated[Path | None, typer.Option("--out", help="File to write; printed if not given.")] = None,
-) -> None:
-    """Write a page of results from result files."""
-    from analysis.experiments.tables import page
-    from recap.storage.atomic import write_text
-
-    text = page(folder)
-    if out is None:
-        console.print(text, markup=False)
-    else:
-        write_text(out, text)

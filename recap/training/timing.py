@@ -1,4 +1,4 @@
-"""How long a training's steps take, for benchmarks and tables of costs."""
+"""How long a training's steps take, for benchmarks."""
 
 import time
 from typing import Final
