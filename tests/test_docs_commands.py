@@ -37,9 +37,7 @@ NOT_RUN: Final = {
         "needs Slurm and four GPUs; tests/slurm submits to a real one-node Slurm"
     ),
     "python benchmarks/scale.py 1_000_000 10_000_000": "takes an hour and gigabytes",
-    "python benchmarks/scale.py 33_278_683": "takes hours and most of a machine",
-    "python benchmarks/scale.py 10_000_000 --keep-all --steps prepare history": "takes half an hour and gigabytes",
-    "python benchmarks/scale.py 10_000_000 --format parquet --steps prepare": "takes half an hour and gigabytes",
+    "python benchmarks/scale.py 10_000_000 --format parquet --steps prepare train rank": "takes an hour and gigabytes",
 }
 """Command -> why no test runs it. An entry that no page prints any more fails, and so does a new command that fails."""
 
@@ -132,6 +130,8 @@ class Workplace:
     def do(self, command: str) -> None:
         """Run one command of the docs, as long as it needs to show that it works."""
         words = command.split()
+        if words[:3] == ["recap", "runs", "rm"]:
+            self.end_runs()  # a run that goes on is not removed
         if words[:2] == ["recap", "app"] or words[:3] == ["recap", "cases", "present"]:
             self.serve(command)
         elif words[:3] == ["recap", "runs", "logs"] and "-f" in words:
@@ -140,8 +140,6 @@ class Workplace:
             self.run(command)
         if words[:3] == ["recap", "runs", "stop"]:
             wait_until_over(self.store.get(words[3]))
-        if words[:3] == ["recap", "runs", "compare"]:  # the page goes on to remove one, which must be over
-            self.end_runs()
 
     def remove_runs(self) -> None:
         """Leave no run, and let the next ones be 12 and 13, as the docs call them."""

@@ -1,0 +1,35 @@
+"""The pages of the docs stay short, and their links lead somewhere."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
+
+
+def anchors(page: Path) -> set[str]:
+    """The names by which links reach a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """To a file of the repository, and to a heading where one is named."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith("http"):
+            continue
+        name, _, heading = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not heading or heading in anchors(target), link
+
+
+def test_the_docs_stay_short() -> None:
+    """At most 250 lines a page and 24,000 words in all."""
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    assert [name for name, text in texts.items() if text.count("\n") > 250] == []
+    assert sum(len(text.split()) for text in texts.values()) <= 24_000
