@@ -11,16 +11,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare.side import Side
-from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
 
 CELLS: Final = ("both", "only_a", "only_b", "neither")
-FIGURE_1: Final = "figure_1"
-"""Not of the 2x2: the paper's Figure 1, a popular destination by a step never seen, which A misses."""
-CASE_LISTS: Final = (*CELLS, FIGURE_1)
 _SCORER: Final = r"[a-z0-9_.\-]{1,400}"
-_FORM: Final = re.compile(rf"hits:({_SCORER}):({_SCORER}):(\d{{1,4}}):({'|'.join(CASE_LISTS)})")
+_FORM: Final = re.compile(rf"hits:({_SCORER}):({_SCORER}):(\d{{1,4}}):({'|'.join(CELLS)})")
 
 
 @dataclass(frozen=True)
@@ -57,15 +53,11 @@ def cell_label(cell: str, a: str, b: str) -> str:
         "only_a": f"Only {a} finds it",
         "only_b": f"Only {b} finds it",
         "neither": "Neither finds it",
-        FIGURE_1: f"Popular place, step never seen, {a} misses it",
     }[cell]
 
 
-def cell_mask(a: Side, b: Side, k: int, cell: str, train_checkins: np.ndarray) -> np.ndarray:
+def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
     """Which cases belong to a list.
-
-    Args:
-        train_checkins: of every place, from the POI table.
 
     Raises:
         ConfigError: no such list.
@@ -80,16 +72,8 @@ def cell_mask(a: Side, b: Side, k: int, cell: str, train_checkins: np.ndarray) -
             return ~in_a & in_b
         case "neither":
             return ~in_a & ~in_b
-        case "figure_1":
-            return ~in_a & popular_by_unseen_step(a.cases, train_checkins)
         case _:
-            raise ConfigError(f"unknown list {cell!r}; choose one of {', '.join(CASE_LISTS)}")
-
-
-def popular_by_unseen_step(cases: pd.DataFrame, train_checkins: np.ndarray) -> np.ndarray:
-    """Whether the step never occurred in training while the place is popular (Fig. 1), see `popular_bar`."""
-    visits = cases[c.DESTINATION_COUNT].to_numpy(np.int64)
-    return (visits >= popular_bar(train_checkins)) & (cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
+            raise ConfigError(f"unknown list {cell!r}; choose one of {', '.join(CELLS)}")
 
 
 def listed_cases(a: Side, b: Side, mask: np.ndarray) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Long-tail tables out of evaluation records: accuracy by count, groups against baselines, evidence cohorts, shares.
 
-Accuracies are over cases unless ``unit`` says distinct steps (unique source -> target pairs); every table carries n.
+Accuracies are over cases; every table carries n.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import metric_values
-from analysis.records.bootstrap import SAMPLES, Unit, UserBootstrap, group_means, interval
+from analysis.records.bootstrap import SAMPLES, UserBootstrap, group_means, interval
 from analysis.records.case_groups import COHORTS, By, bin_of_cases, cohort_of_cases, count_bins
 from recap import columns as c
 from recap.errors import ConfigError
@@ -27,7 +27,6 @@ def accuracy_by_count(
     by: By,
     metric: str,
     *,
-    unit: Unit = "cases",
     reference: pd.DataFrame | None = None,
     samples: int = SAMPLES,
     seed: int = 0,
@@ -38,7 +37,6 @@ def accuracy_by_count(
         records: one model's evaluation records.
         by: ``transition_count`` (0 to 9, 10+) or ``destination_count``.
         metric: one of `recap.evaluation.metrics.METRICS`.
-        unit: means over cases, or over distinct steps.
         reference: another model's records of the same cases.
         samples, seed: of the user bootstrap.
 
@@ -47,16 +45,14 @@ def accuracy_by_count(
         upper`` (95 % interval over users) and ``reference``; values are NaN where n is 0.
 
     Raises:
-        ConfigError: unknown metric, unit or ``by``.
+        ConfigError: unknown metric or ``by``.
     """
     bins = count_bins(by)
-    table = _grouped(records, bin_of_cases(records, by), len(bins), metric, unit, reference, samples, seed)
+    table = _grouped(records, bin_of_cases(records, by), len(bins), metric, reference, samples, seed)
     return pd.concat([bins, table], axis=1)
 
 
-def accuracy_rises(
-    records: pd.DataFrame, metric: str, *, unit: Unit = "cases", samples: int = SAMPLES, seed: int = 0
-) -> pd.DataFrame:
+def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES, seed: int = 0) -> pd.DataFrame:
     """How much accuracy rises from the rarest to the most frequent bin, over steps, over places, and the difference.
 
     The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three are drawn together, so that
@@ -66,17 +62,17 @@ def accuracy_rises(
         Rows ``step, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
         difference), ``rise, lower, upper`` (95 % interval over users); NaN where a panel has no two such bins.
     """
-    values, pairs = metric_values(records, metric), _pairs(records, unit)
+    values = metric_values(records, metric)
     bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
     rises: dict[str, tuple[float, float, np.ndarray]] = {}
     for name, by in (("step", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
         groups, bins = bin_of_cases(records, by), len(count_bins(by))
-        count, mean = group_means(values, groups, bins, pairs)
+        count, mean = group_means(values, groups, bins)
         known = np.flatnonzero(count >= ENOUGH_CASES)
         if len(known) < 2:
             rises[name] = math.nan, math.nan, np.full(samples, math.nan)
             continue
-        drawn = bootstrap.means(values, groups, bins, pairs)
+        drawn = bootstrap.means(values, groups, bins)
         first, last = int(known[0]), int(known[-1])
         rises[name] = float(mean[first]), float(mean[last]), drawn[:, last] - drawn[:, first]
     (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["step"], rises["place"]
@@ -100,7 +96,6 @@ def accuracy_by_group(
     metric: str,
     *,
     eta: int = TAIL_MAX_COUNT,
-    unit: Unit = "cases",
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -117,13 +112,12 @@ def accuracy_by_group(
     names = list(models)
     first = models[names[0]]
     bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
-    pairs = _pairs(first, unit)
     rows = []
     for group in GROUPS:
         inside = np.where(_in_group(first, group, eta), 0, -1)
         values = {name: metric_values(records, metric) for name, records in models.items()}
-        means = {name: group_means(value, inside, 1, pairs) for name, value in values.items()}
-        drawn = {name: bootstrap.means(value, inside, 1, pairs) for name, value in values.items()}
+        means = {name: group_means(value, inside, 1) for name, value in values.items()}
+        drawn = {name: bootstrap.means(value, inside, 1) for name, value in values.items()}
         rival = max(names[1:], key=lambda name: np.nan_to_num(means[name][1][0], nan=-1.0), default=None)
         for name in names:
             lower, upper = interval(drawn[name])
@@ -152,7 +146,6 @@ def accuracy_by_evidence(
     metric: str,
     *,
     eta: int = TAIL_MAX_COUNT,
-    unit: Unit = "cases",
     reference: pd.DataFrame | None = None,
     samples: int = SAMPLES,
     seed: int = 0,
@@ -163,7 +156,7 @@ def accuracy_by_evidence(
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
     """
     cohorts = cohort_of_cases(records, eta)
-    table = _grouped(records, cohorts, len(COHORTS), metric, unit, reference, samples, seed)
+    table = _grouped(records, cohorts, len(COHORTS), metric, reference, samples, seed)
     flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
 
@@ -206,30 +199,20 @@ def _grouped(
     groups: np.ndarray,
     num_groups: int,
     metric: str,
-    unit: Unit,
     reference: pd.DataFrame | None,
     samples: int,
     seed: int,
 ) -> pd.DataFrame:
-    values, pairs = metric_values(records, metric), _pairs(records, unit)
-    count, mean = group_means(values, groups, num_groups, pairs)
-    drawn = UserBootstrap(records[c.USER].to_numpy(), samples, seed).means(values, groups, num_groups, pairs)
+    values = metric_values(records, metric)
+    count, mean = group_means(values, groups, num_groups)
+    drawn = UserBootstrap(records[c.USER].to_numpy(), samples, seed).means(values, groups, num_groups)
     lower, upper = interval(drawn)
     table = pd.DataFrame({"n": count, "value": mean, "lower": lower, "upper": upper})
     if reference is not None:
         if not np.array_equal(reference[c.CASE].to_numpy(), records[c.CASE].to_numpy()):
             raise ConfigError("the reference's records are of other cases; evaluate both on the same dataset and split")
-        table["reference"] = group_means(metric_values(reference, metric), groups, num_groups, pairs)[1]
+        table["reference"] = group_means(metric_values(reference, metric), groups, num_groups)[1]
     return table
-
-
-def _pairs(records: pd.DataFrame, unit: Unit) -> np.ndarray | None:
-    if unit == "cases":
-        return None
-    if unit != "pairs":
-        raise ConfigError(f"unknown unit {unit!r}; choose cases or pairs")
-    target = records[c.TARGET].to_numpy(np.int64)
-    return records[c.SOURCE].to_numpy(np.int64) * (int(target.max(initial=0)) + 1) + target
 
 
 def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:

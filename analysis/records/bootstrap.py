@@ -3,12 +3,9 @@
 Shape suffixes: N cases, U users, G groups, B bootstrap samples.
 """
 
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
-from scipy import sparse
-
-Unit = Literal["cases", "pairs"]
 
 LEVEL: Final = 0.95
 SAMPLES: Final = 1000
@@ -38,20 +35,14 @@ class UserBootstrap:
             block = self.weights_BU[start : start + _SAMPLES_PER_BLOCK]
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
-    def means(
-        self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, pairs_N: np.ndarray | None = None
-    ) -> np.ndarray:
+    def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
         """Group means in every sample, (B, G); NaN where a sample holds no case of the group.
 
         Args:
             groups_N: group of each case, -1 for none.
-            pairs_N: distinct transition of each case; with it a group's mean is over transitions, each one's over
-                its cases.
         """
         kept = groups_N >= 0
         values_N, groups_N, user_N = values_N[kept], groups_N[kept], self.user_N[kept]
-        if pairs_N is not None:
-            return self._means_over_pairs(values_N, groups_N, num_groups, user_N, pairs_N[kept])
         cell_N = user_N * num_groups + groups_N
         size = self.num_users * num_groups
         sums = np.bincount(cell_N, weights=values_N, minlength=size).reshape(self.num_users, num_groups)
@@ -60,24 +51,6 @@ class UserBootstrap:
             return _divide(self.weights_BU @ sums, self.weights_BU @ counts)
         blocks = np.array_split(self.weights_BU, max(1, len(self.weights_BU) // _SAMPLES_PER_BLOCK))
         return np.concatenate([_divide(w @ sums, w @ counts) for w in (b.astype(np.float64) for b in blocks)])
-
-    def _means_over_pairs(
-        self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, user_N: np.ndarray, pairs_N: np.ndarray
-    ) -> np.ndarray:
-        _, first, pair_N = np.unique(pairs_N, return_index=True, return_inverse=True)
-        shape = (self.num_users, len(first))
-        sums = sparse.coo_array((values_N, (user_N, pair_N)), shape=shape).tocsr()
-        counts = sparse.coo_array((np.ones(len(values_N)), (user_N, pair_N)), shape=shape).tocsr()
-        member = sparse.coo_array(
-            (np.ones(len(first)), (np.arange(len(first)), groups_N[first])), shape=(len(first), num_groups)
-        ).tocsr()
-        blocks = []
-        for start in range(0, len(self.weights_BU), _SAMPLES_PER_BLOCK):
-            weights = self.weights_BU[start : start + _SAMPLES_PER_BLOCK].astype(np.float64, copy=False)
-            drawn = weights @ counts
-            mean = np.nan_to_num(_divide(weights @ sums, drawn))
-            blocks.append(_divide(mean @ member, (drawn > 0).astype(np.float64) @ member))
-        return np.concatenate(blocks)
 
 
 def interval(samples_BG: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
@@ -90,16 +63,10 @@ def interval(samples_BG: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, 
     return low, high
 
 
-def group_means(
-    values_N: np.ndarray, groups_N: np.ndarray, num_groups: int, pairs_N: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Number of cases (or distinct transitions) and mean of each group; the mean is NaN where the group is empty."""
+def group_means(values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number of cases and mean of each group; the mean is NaN where the group is empty."""
     kept = groups_N >= 0
     values_N, groups_N = values_N[kept], groups_N[kept]
-    if pairs_N is not None:
-        _, first, pair_N = np.unique(pairs_N[kept], return_index=True, return_inverse=True)
-        values_N = _divide(np.bincount(pair_N, weights=values_N), np.bincount(pair_N))
-        groups_N = groups_N[first]
     count = np.bincount(groups_N, minlength=num_groups)
     return count, _divide(np.bincount(groups_N, weights=values_N, minlength=num_groups), count)
 

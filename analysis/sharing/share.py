@@ -1,7 +1,7 @@
 """From explanations to a page that may leave: generalised by default, exact only where that is asked for and said.
 
 page = share_cases([explanation], opened)
-render_html(page), draw_slides(page), page.model_dump_json()
+render_html(page), page.model_dump_json()
 """
 
 from collections.abc import Mapping, Sequence

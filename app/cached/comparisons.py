@@ -21,7 +21,6 @@ from app.cached.keys import BY_DATASET, HashFuncs
 from app.cached.records import read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources
-from recap import columns as c
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
@@ -160,7 +159,7 @@ def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.Da
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_OPTION)
 def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
     side_a, side_b = _side(source, a), _side(source, b)
-    return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell, _train_checkins(source)))
+    return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
 
 
 def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
@@ -170,11 +169,7 @@ def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
         ConfigError: a side is not here.
     """
     a, b = _sides_of(source, selection)
-    return cell_mask(read_side(source, a), read_side(source, b), selection.k, selection.cell, _train_checkins(source))
-
-
-def _train_checkins(source: Source) -> np.ndarray:
-    return datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    return cell_mask(read_side(source, a), read_side(source, b), selection.k, selection.cell)
 
 
 def hit_label(source: Source, selection: HitSelection) -> str:

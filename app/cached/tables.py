@@ -10,7 +10,6 @@ from analysis.long_tail import accuracy_tables
 from analysis.long_tail.ablations import ablation_table
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.records.accuracy import METRIC_LABELS, is_known
-from analysis.records.bootstrap import Unit
 from analysis.records.carriers import Carriers, find_carriers
 from analysis.records.case_groups import By
 from analysis.records.notable_cases import NotableCase, notable_cases
@@ -38,25 +37,23 @@ def metric_label(metric: str) -> str:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def by_count(source: Source, model: str | None, beside: str, by: str, metric: str, unit: str) -> pd.DataFrame:
+def by_count(source: Source, model: str | None, beside: str, by: str, metric: str) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
     records, reference = read_records(source, model), read_records(source, beside)
-    return accuracy_tables.accuracy_by_count(
-        records, cast("By", by), metric, unit=cast("Unit", unit), reference=reference
-    )
+    return accuracy_tables.accuracy_by_count(records, cast("By", by), metric, reference=reference)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def rises(source: Source, model: str | None, metric: str, unit: str) -> pd.DataFrame:
+def rises(source: Source, model: str | None, metric: str) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
-    return accuracy_tables.accuracy_rises(read_records(source, model), metric, unit=cast("Unit", unit))
+    return accuracy_tables.accuracy_rises(read_records(source, model), metric)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def by_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> pd.DataFrame:
+def by_evidence(source: Source, model: str | None, beside: str, metric: str, eta: int) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_evidence`."""
     records, reference = read_records(source, model), read_records(source, beside)
-    return accuracy_tables.accuracy_by_evidence(records, metric, eta=eta, unit=cast("Unit", unit), reference=reference)
+    return accuracy_tables.accuracy_by_evidence(records, metric, eta=eta, reference=reference)
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:

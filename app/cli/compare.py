@@ -37,9 +37,7 @@ def compare(
     kept_seeds: Annotated[
         bool, typer.Option("--kept-seeds", help="Also the sibling seeds that `recap sanity` kept.")
     ] = False,
-    cell: Annotated[
-        str | None, typer.Option(help="List cases: both, only_a, only_b, neither, or figure_1 of the paper.")
-    ] = None,
+    cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two scorers on the same cases: differences with intervals, tests, and who finds which."""
@@ -57,8 +55,7 @@ def compare(
         side_a, side_b = with_seeds(scorers, more, kept_seeds=kept_seeds)
         found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric, k)
         k = k or found_within(metric)
-        visits = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
-        listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell, visits))
+        listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
     words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
     if as_json:
         payload: dict[str, Any] = {

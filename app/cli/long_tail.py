@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -25,7 +25,6 @@ DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
 CheckpointArgument = Annotated[Path | None, typer.Argument(help="A checkpoint folder.")]
 BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
 MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
-UnitOption = Annotated[str, typer.Option(help="Means over cases, or over pairs (distinct steps).")]
 EtaOption = Annotated[int, typer.Option(min=0, help="Tail: the step occurred at most this often in training.")]
 
 
@@ -93,7 +92,6 @@ def long_tail(
     baseline: BaselineOption = None,
     reference: Annotated[str, typer.Option(help="The baseline beside it.")] = "markov",
     metric: MetricOption = "hr20",
-    unit: UnitOption = "cases",
     eta: EtaOption = 1,
     lift: Annotated[bool, typer.Option("--lift", help="Also what two hops tell beyond chance; takes seconds.")] = False,
     as_json: JsonFlag = False,
@@ -107,22 +105,21 @@ def long_tail(
 
     read = open_records(data, checkpoint, baseline)
     opened, label, records, beside = read.dataset, read.label, read.records, read.records_of(reference)
-    options: Any = {"unit": unit, "reference": beside}
     tables = {
-        "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, **options),
-        "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, **options),
-        "by_evidence": accuracy_by_evidence(records, metric, eta=eta, **options),
+        "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, reference=beside),
+        "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, reference=beside),
+        "by_evidence": accuracy_by_evidence(records, metric, eta=eta, reference=beside),
         "distribution": transition_distribution(opened.cases),
         "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
     }
     if lift:
         tables["lift"] = two_hop_lift(opened)
     if as_json:
-        facts = {"model": label, "reference": _label(reference), "metric": metric, "unit": unit, "eta": eta}
+        facts = {"model": label, "reference": _label(reference), "metric": metric, "eta": eta}
         print_json(facts | {name: plain_rows(table) for name, table in tables.items()})
         return
     for name, table in tables.items():
-        over = "" if name in ("distribution", "hops", "lift") else f", {metric} of {label} over {unit}"
+        over = "" if name in ("distribution", "hops", "lift") else f", {metric} of {label} over cases"
         console.print(frame_table(name.replace("_", " ") + over, table))
 
 

@@ -8,9 +8,7 @@ from analysis.records.accuracy import METRIC_LABELS
 from app import state
 from app.cached import comparisons
 from app.components.compare.case_list import current_cell, show_case_list
-from app.components.compare.figures import show_differences
-from app.components.compare.numbers import show_numbers
-from app.components.compare.seeds import show_seeds
+from app.components.compare.findings import show_differences, show_numbers, show_seeds
 from app.components.compare.side_by_side import current_open, show_side_by_side
 from app.components.compare.sides import current_sides, pick_sides
 from app.components.empty import source_with_cases

@@ -24,8 +24,7 @@ from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.miss_map import show_miss_map
-from app.components.misses import CASES, MISS_K, show_misses
+from app.components.misses import CASES, MISS_K, show_miss_map, show_misses
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
 from app.components.walk.open_cases import open_cases
@@ -48,16 +47,6 @@ def view() -> None:
     own = datasets.model_key(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         metric = metric_control()
-        unit = st.segmented_control(
-            "Mean over",
-            ("cases", "pairs"),
-            default="cases",
-            required=True,
-            format_func={"cases": "Cases", "pairs": "Unique pairs"}.__getitem__,
-            key="unit",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
         chosen = st.selectbox(
             "Model",
             [OWN, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)],
@@ -86,9 +75,9 @@ def view() -> None:
     if opened.cases.empty:
         st.info("This dataset has no test case, so there is no accuracy to show.")
         return
-    by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric, unit)
-    by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric, unit)
-    rises = tables.rises(source, model, metric, unit)
+    by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric)
+    by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric)
+    rises = tables.rises(source, model, metric)
     st.title(headlines.long_tail_finding(rises), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
     label = datasets.model_label(source, model)
@@ -127,14 +116,13 @@ def view() -> None:
         by = c.TRANSITION_COUNT if name == "By step" else c.DESTINATION_COUNT
         open_cases(source, CaseSelection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
 
-    over = "cases" if unit == "cases" else "distinct steps"
     legend(
         f":blue[■] :gray[{label}, 95 % interval over walkers]",
         f"**–** :gray[{datasets.model_label(source, beside)}]",
-        f":gray[Small numbers: {over} in the bin. Click a bar, or tick its row in the table, to open its cases.]",
+        ":gray[Small numbers: cases in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)
-    show_evidence(source, model, beside, metric, unit, eta)
+    show_evidence(source, model, beside, metric, eta)
     if model is None:
         show_cases(source)
     with data:
@@ -143,7 +131,7 @@ def view() -> None:
                 "Accuracy by step count": by_step,
                 "Accuracy by place count": by_place,
                 "Rises over both": rises,
-                "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, unit, eta),
+                "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, eta),
                 "Hop sweep": tables.hops(source),
                 "Sorted step counts": tables.distribution(source),
                 "Evaluation records": tables.flat_records(source, model),
@@ -153,9 +141,9 @@ def view() -> None:
         )
 
 
-def show_evidence(source: Source, model: str | None, beside: str, metric: str, unit: str, eta: int) -> None:
+def show_evidence(source: Source, model: str | None, beside: str, metric: str, eta: int) -> None:
     """Cohorts beside the hop sweep, ablations beside reasons of misses, and the map of misses."""
-    cohorts = tables.by_evidence(source, model, "visit_count", metric, unit, eta)
+    cohorts = tables.by_evidence(source, model, "visit_count", metric, eta)
     words = state.words()
     halves = st.grid(2, min_column_width=NARROW, gap="medium")
     with halves.cell():
@@ -176,9 +164,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
             alt=words.say("cohorts_alt"),
         )
         open_selected(source, event, eta)
-        over = "cases" if unit == "cases" else "distinct steps"
         quiet(
-            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail {over}. Cells say where the true "
+            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail cases. Cells say where the true "
             "place lies, not what found it. "
             "Click a cell, or tick its row in the table, to open its cases."
         )
@@ -214,10 +201,10 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, u
                 key="ablations",
                 alt=f"Drop in {tables.metric_label(metric)} without each part of the model",
             )
-            quiet(
-                f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
-                "95 % interval over walkers. Left of the line the model does better without it."
-            )
+        quiet(
+            f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
+            "95 % interval over walkers. Left of the line the model does better without it."
+        )
     if model is None:
         with halves.cell():
             show_misses(source)

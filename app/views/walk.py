@@ -6,7 +6,17 @@ import numpy as np
 import streamlit as st
 
 from analysis.formatting import day, user_name
-from analysis.records.case_filters import FILTERS, cases_at_place, filter_labels, resolve_filter
+from analysis.records.accuracy import is_known, shortest_list
+from analysis.records.case_filters import (
+    CAUSES,
+    FILTERS,
+    RANKED,
+    cases_at_place,
+    cases_of_steps,
+    filter_cases,
+    filter_labels,
+    resolve_filter,
+)
 from analysis.trajectories.trajectory import (
     Trajectory,
     case_of_next_user,
@@ -16,13 +26,13 @@ from analysis.trajectories.trajectory import (
 )
 from app import state
 from app.cached import datasets, selections
-from app.cached.removals import waits_for_causes
+from app.cached.records import read_records
+from app.cached.removals import read_removals, waits_for_causes
 from app.cached.selections import Selection
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
 from app.components.toolbar import register_control, source_picker
-from app.components.walk.shown_cases import cases_that_show
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
@@ -73,11 +83,27 @@ def view() -> None:
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
     opened = datasets.open_dataset(source)
-    numbers = cases_that_show(source, list(st.session_state["show"]), st.session_state["k"])
+    numbers = _cases_that_show(source, list(st.session_state["show"]), st.session_state["k"])
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
     search = st.session_state["find"]
     return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
+
+
+def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
+    """Numbers of the cases that pass every pill."""
+    opened = datasets.open_dataset(source)
+    if not set(shown) & RANKED:  # how often a step was seen needs no model
+        return cases_of_steps(opened.cases, shown) if shown else datasets.all_cases(source)
+    records, markov = read_records(source), read_records(source, "markov")
+    if not is_known(records, f"hr{k}"):
+        st.warning(
+            f"Missed and found are not known within {k}: the shortest imported list holds "
+            f"{shortest_list(records)} places. Choose a smaller rank in More, or no such filter."
+        )
+        return datasets.all_cases(source)[:0]
+    needs_causes = set(shown) & set(CAUSES) and not waits_for_causes(source)
+    return filter_cases(records, markov, shown, k=k, removals=read_removals(source) if needs_causes else None)
 
 
 def current_selection(source: Source) -> Selection | None:

@@ -211,7 +211,7 @@ def test_long_tail_bars_are_the_tables(city: LoadedDataset, city_checkpoint: Pat
 
 @pytest.mark.parametrize(
     "params",
-    [{"unit": "Unique pairs"}, {"metric": "MRR", "eta": "0"}, {"model": "Markov"}, {"eta": "99"}, {"unit": "steps"}],
+    [{"metric": "MRR", "eta": "0"}, {"model": "Markov"}, {"eta": "99"}],
 )
 def test_long_tail_links(city: LoadedDataset, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""

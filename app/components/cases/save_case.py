@@ -1,4 +1,4 @@
-"""Save what Explain shows with a note, and find saved views again."""
+"""Save what Explain shows, with a note."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,6 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
 from analysis.explain.sentences import Register
-from app import state
 from app.cached.explanations import open_predictor
 from app.cached.library import open_library
 from app.components.text import quiet
@@ -20,13 +19,11 @@ from app.sources import Source
 from recap.errors import RecapError
 from recap.printable import markdown_text
 
-_SHOWN = 6
-
 
 def save_control(
     source: Source, shown: FullExplanation, about: int | None, against: int | None, words: Register = "stakeholder"
 ) -> None:
-    """A button that opens the note, and the cases saved before; a read-only app only opens them."""
+    """A button that opens the note, and the way to the cases saved before; a read-only app saves none."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
     cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
@@ -38,8 +35,6 @@ def save_control(
         refused = st.session_state.pop("save_refused", None)
         if refused:
             st.warning(markdown_text(refused))
-        for stored in cases[:_SHOWN]:
-            _show(stored, read_only)
         if cases and st.button(f"All {len(cases):,} in Cases", key="all_cases", type="tertiary"):
             st.switch_page(CASES.path)
 
@@ -74,23 +69,6 @@ def _note(
     )
 
 
-def _show(stored: Stored[SavedCase], read_only: bool) -> None:
-    case = stored.value
-    with st.container(border=True, gap="small"):
-        st.markdown(f"**Case {case.link.case}.** {markdown_text(case.title)}")
-        if case.note:
-            quiet(markdown_text(case.note))
-        with st.container(horizontal=True):
-            st.button("Open", key=f"open-{stored.name}", on_click=open_case, args=(case.link,))
-            if not read_only:
-                st.button("Remove", key=f"remove-{stored.name}", type="tertiary", on_click=_forget, args=(stored,))
-
-
-def open_case(link: CaseLink) -> None:
-    """Show what a link says, as if it had come with the address."""
-    state.follow({name: getattr(link, name) for name in ("case", "about", "against", "edits")})
-
-
 def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
     note = str(st.session_state.get(key) or "").strip()
     library = open_library()
@@ -103,10 +81,3 @@ def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
         st.session_state["save_refused"] = str(error)
         return
     st.toast(f"Case {view.link.case} saved.")
-
-
-def _forget(stored: Stored[SavedCase]) -> None:
-    try:
-        open_library().remove(stored)
-    except RecapError as error:
-        st.session_state["save_refused"] = str(error)

@@ -1,4 +1,4 @@
-"""The cases of one list: a cell of the 2x2, or the paper's Figure 1; a row opens the case for both sides."""
+"""The cases of one list: what one side finds, both or neither; a row opens the case for both sides."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cases.case_table import FROM, TO
-from analysis.compare.cells import CELLS, FIGURE_1, HitSelection, cell_label
+from analysis.compare.cells import CELLS, HitSelection, cell_label
 from analysis.compare.comparison import Comparison
 from analysis.glossary import tooltip
 from app import state
@@ -20,7 +20,7 @@ from app.sources import Source
 from recap import columns as c
 
 RANK_A, EVIDENCE = "rank_a", "evidence"
-_ORDER = ("only_b", "only_a", FIGURE_1, "both", "neither")
+_ORDER = ("only_b", "only_a", "both", "neither")
 
 
 def current_cell() -> str:
@@ -37,9 +37,8 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
     """Which cases, largest change of rank first."""
     section("Cases, one by one")
     row = found.row("all")
-    figure_1 = len(comparisons.cell_cases(source, a, b, found.k, FIGURE_1))
-    counts = {**{name: int(row[name]) for name in CELLS}, FIGURE_1: figure_1}
-    words = {"only_b": "Only B", "only_a": "Only A", "both": "Both", "neither": "Neither", FIGURE_1: "Figure 1"}
+    counts = {name: int(row[name]) for name in CELLS}
+    words = {"only_b": "Only B", "only_a": "Only A", "both": "Both", "neither": "Neither"}
     st.session_state["cell_control"] = cell
     st.segmented_control(
         "Cases of",
@@ -49,8 +48,6 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
         format_func=lambda name: f"{words[name]} {counts[name]:,}",
         label_visibility="collapsed",
         on_change=state.unless_late(lambda: st.session_state.update(cell=st.session_state["cell_control"]), "cell"),
-        help="Figure 1 of the paper: a popular place (the most visited tenth of all places, by training check-ins) by "
-        "a step never seen, which A misses.",
     )
     table = comparisons.cell_cases(source, a, b, found.k, cell)
     label = cell_label(cell, *found.names)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.compare import headline
-from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases, popular_by_unseen_step
+from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import METRICS, PairedCases, compare
 from analysis.compare.paired import compare_records
 from analysis.registers import Words
@@ -61,7 +61,7 @@ def test_exchanging_the_sides_turns_signs(cases: list[tuple[int, int, int]]) -> 
     np.testing.assert_allclose(there["sign_flip_p"], back["sign_flip_p"], atol=1e-12)
     assert there["only_a"].tolist() == back["only_b"].tolist()
     assert (there[list(CELLS)].sum(axis=1) == there["n"]).all()
-    masks = [cell_mask(a, b, 5, cell, np.ones(1)) for cell in CELLS]
+    masks = [cell_mask(a, b, 5, cell) for cell in CELLS]
     assert (np.sum(masks, axis=0) == 1).all()
 
 
@@ -159,16 +159,6 @@ def test_several_seeds_find_a_case_by_majority() -> None:
     """Two of three seeds find the first case, one of three the second."""
     model = side("M", records([1, 9]), records([1, 9]), records([9, 1]))
     assert model.hits(1).tolist() == [True, False] and model.ranks().tolist() == [1, 9]
-
-
-def test_figure_1_is_a_popular_place_by_a_step_never_seen() -> None:
-    """Of twenty places, ten without a test case, two are popular; listed are unseen steps there that A misses."""
-    visits, seen = [*range(1, 10), 50, 50, 50], [0] * 10 + [0, 3]
-    table = records([1] * 8 + [35, 30, 1, 40], visits=visits, seen=seen, targets=[*range(10), 9, 9])
-    everywhere = np.array([*range(1, 10), 50, *[0] * 10])
-    assert np.flatnonzero(popular_by_unseen_step(table, everywhere)).tolist() == [8, 9, 10]
-    a = side("A", table)
-    assert np.flatnonzero(cell_mask(a, a, 20, "figure_1", everywhere)).tolist() == [8, 9]
 
 
 def test_cases_of_a_cell_largest_change_first() -> None:

@@ -60,13 +60,6 @@ def test_bins_by_step_over_cases() -> None:
     assert table["value"].iloc[[2, 3, 5]].isna().all() and table["lower"].iloc[2:4].isna().all()
 
 
-def test_bins_over_distinct_steps() -> None:
-    """The three unseen cases are one step (1, 2): n = 1, and its accuracy is the mean of its cases."""
-    table = accuracy_by_count(SIX, "transition_count", "hr20", unit="pairs", samples=50)
-    assert table["n"].iloc[0] == 1
-    assert table["value"].iloc[0] == pytest.approx(1 / 3)
-
-
 def test_bins_by_place() -> None:
     """Destination counts 5, 15, 150 and 900 fall into 0-9, 10-19, 100-199 and 200+."""
     table = accuracy_by_count(SIX, "destination_count", "mrr", samples=50)
@@ -131,24 +124,6 @@ def test_bootstrap_means_by_hand() -> None:
     assert set(np.round(drawn, 6)) <= {0.5, 1.0, round(2 / 3, 6)}
 
 
-def test_bootstrap_over_steps_agrees_with_one_user_per_step() -> None:
-    """Where each step belongs to one user and has one case, steps and cases are the same statistic."""
-    rng = np.random.default_rng(0)
-    values, users = rng.random(40), np.arange(40) // 2
-    groups = np.arange(40) % 3
-    bootstrap = UserBootstrap(users, samples=30)
-    by_case = bootstrap.means(values, groups, 3)
-    # In a sample a user drawn twice weighs twice over cases, but a step counts once over steps.
-    by_step = bootstrap.means(values, groups, 3, pairs_N=np.arange(40))
-    once = (bootstrap.weights_BU > 0).astype(float)
-    for b in range(30):
-        for group in range(3):
-            mine = groups == group
-            weight = once[b, users[mine]]
-            assert by_step[b, group] == pytest.approx((weight * values[mine]).sum() / weight.sum())
-    assert by_case.shape == by_step.shape
-
-
 def test_bootstrap_is_seeded_and_ordered() -> None:
     """The same seed gives the same interval, and the interval holds the mean of a well-filled bin."""
     rng = np.random.default_rng(1)
@@ -166,11 +141,9 @@ def test_empty_records_give_empty_bins() -> None:
 
 
 def test_refusals_name_the_choices() -> None:
-    """Unknown metric and unit, and a reference of other cases."""
+    """Unknown metric, and a reference of other cases."""
     with pytest.raises(ConfigError, match="hr1, hr5"):
         metric_values(SIX, "accuracy")
-    with pytest.raises(ConfigError, match="cases or pairs"):
-        accuracy_by_count(SIX, "transition_count", "hr20", unit="steps")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="other cases"):
         accuracy_by_count(SIX, "transition_count", "hr20", reference=SIX.iloc[:3])
 
