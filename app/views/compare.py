@@ -7,15 +7,18 @@ from analysis.compare.comparison import METRICS, found_within
 from analysis.records.accuracy import METRIC_LABELS
 from app import state
 from app.cached import comparisons
+from app.cached.comparisons import Option, default_pair, side_options
 from app.components.compare.case_list import current_cell, show_case_list
 from app.components.compare.findings import show_differences, show_numbers, show_seeds
 from app.components.compare.side_by_side import current_open, show_side_by_side
-from app.components.compare.sides import current_sides, pick_sides
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
 from app.components.toolbar import downloads, register_control, source_picker
+from app.sources import Source
 from recap.printable import markdown_text
+
+_NAMES = ("a", "b")
 
 
 @error_boundary
@@ -24,9 +27,9 @@ def view() -> None:
     if there is None:
         return
     source, opened = there
-    a, b = current_sides(source)
+    a, b = _current_sides(source)
     with st.container(horizontal=True, vertical_alignment="center"):
-        pick_sides(source)
+        _pick_sides(source)
         metric = _metric()
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
@@ -58,6 +61,53 @@ def view() -> None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases of the list"] = comparisons.cell_cases(source, a, b, found.k, cell)
         downloads(tables, source=source, key="compare")
+
+
+def _current_sides(source: Source) -> tuple[Option, Option]:
+    """The sides that a link or the selectors name; a link's unknown one gets a sentence and the default."""
+    options = side_options(source)
+    for name, default in zip(_NAMES, default_pair(source, options), strict=True):
+        asked = state.incoming(name)
+        if asked is not None and asked in options:
+            st.session_state[f"side_{name}"] = asked
+        elif asked is not None:
+            st.warning(
+                f"The link's side {name.upper()} is not here, so another one is shown: {markdown_text(asked[:60])}"
+            )
+            st.session_state[f"side_{name}"] = default
+        if st.session_state.get(f"side_{name}") not in options:
+            st.session_state[f"side_{name}"] = default
+        state.write_param(name, st.session_state[f"side_{name}"])
+    a, b = (options[st.session_state[f"side_{name}"]] for name in _NAMES)
+    return a, b
+
+
+def _pick_sides(source: Source) -> None:
+    """Choose A and B."""
+    options = side_options(source)
+    _pick("a", "A, the one it is held against", options)
+    st.button("Exchange", icon=":material/swap_horiz:", type="tertiary", key="exchange", on_click=_exchange)
+    _pick("b", "B, the one in question", options)
+
+
+def _pick(name: str, label: str, options: dict[str, Option]) -> None:
+    key = f"pick_{name}"
+    st.session_state[key] = st.session_state[f"side_{name}"]
+    st.selectbox(
+        label,
+        list(options),
+        key=key,
+        format_func=lambda token: state.words().sentence(options[token].label) if token in options else token,
+        label_visibility="collapsed",
+        width=205,
+        on_change=state.unless_late(lambda: st.session_state.update({f"side_{name}": st.session_state[key]}), *_NAMES),
+        help="Checkpoints, counters and imported predictions of this dataset. Grey in figures is A, blue is B.",
+    )
+
+
+def _exchange() -> None:
+    first, second = st.session_state["side_a"], st.session_state["side_b"]
+    st.session_state["side_a"], st.session_state["side_b"] = second, first
 
 
 def _metric() -> str:

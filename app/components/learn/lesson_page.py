@@ -1,5 +1,6 @@
 """One lesson on its page: question, guess, reveal, handle, check, further."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -7,15 +8,14 @@ import streamlit as st
 
 from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
-from analysis.learn.lesson import Lesson, LessonUnavailableError
+from analysis.learn.lesson import Lesson, LessonUnavailableError, Question, Scene, Training
 from analysis.learn.progress import Progress
 from analysis.registers import Register
 from app import state
 from app.cached import learn as cached
+from app.cached import threads  # noqa: F401 # one thread
 from app.components.learn import place
-from app.components.learn.questions import ask_check, ask_prediction
-from app.components.learn.scenes import move_handles, show_scene
-from app.components.learn.training import show_training
+from app.components.learn.scenes import move_handles, one_handle, show_scene
 from app.components.text import quiet
 from app.pages import PAGES
 from app.sources import Source
@@ -46,7 +46,7 @@ def show_lesson(source: Source, number: int, progress: Progress, register: Regis
     _cards(lesson)
     guess = progress.guesses[number]
     guess = guess if guess is not None and guess < len(lesson.prediction.choices) else None
-    ask_prediction(lesson.prediction, f"learn_{outline.key}_guess", guess, partial(_commit, number))
+    _ask_prediction(lesson.prediction, f"learn_{outline.key}_guess", guess, partial(_commit, number))
     if guess is None:
         return
     at = _reveal(source, lesson, number, register, guess)
@@ -77,7 +77,7 @@ def _reveal(source: Source, lesson: Lesson, number: int, register: Register, gue
     quiet(f"For you as a {place.READERS[register].lower()}: {lesson.aside[register]}")
     if lesson.training is not None:
         with st.container(border=True):
-            show_training(lesson, lesson.training, register)
+            _show_training(lesson, lesson.training, register)
     if lesson.contrast is not None:
         show_scene(lesson.contrast, f"learn_{lesson.outline.key}_contrast")
     return at
@@ -87,7 +87,7 @@ def _check(lesson: Lesson, number: int, progress: Progress) -> None:
     st.header("Check yourself", anchor=False)
     given = progress.checks[number]
     given = given if given is not None and given < len(lesson.check.choices) else None
-    ask_check(lesson.check, f"learn_{lesson.outline.key}_check", given, partial(_answer, number))
+    _ask_check(lesson.check, f"learn_{lesson.outline.key}_check", given, partial(_answer, number))
 
 
 def _further(source: Source, lesson: Lesson, number: int, register: Register, at: tuple[int, ...]) -> None:
@@ -108,6 +108,83 @@ def _further(source: Source, lesson: Lesson, number: int, register: Register, at
             on_click=_again,
             args=(lesson, number),
         )
+
+
+def _ask_prediction(question: Question, key: str, given: int | None, commit: Callable[[int], None]) -> None:
+    """The prediction; once committed it can no longer be changed."""
+    st.markdown(f"**{question.prompt}**")
+    if given is not None:
+        st.markdown(f"Your guess: {question.choices[given].label}.")
+        return
+    chosen = st.radio(
+        "Your guess",
+        range(len(question.choices)),
+        index=None,
+        format_func=lambda at: question.choices[at].label,
+        key=key,
+    )
+    st.button(
+        "Commit to this guess",
+        key=f"{key}_commit",
+        icon=":material/lock:",
+        disabled=chosen is None,
+        help="The answer comes after your guess." if chosen is None else None,
+        on_click=commit,
+        args=(chosen,),
+    )
+
+
+def _ask_check(question: Question, key: str, given: int | None, answer: Callable[[int], None]) -> None:
+    """The check; each answer gets its reply, and another may be tried."""
+    st.markdown(f"**{question.prompt}**")
+    chosen = st.radio(
+        "Your answer",
+        range(len(question.choices)),
+        index=given,
+        format_func=lambda at: question.choices[at].label,
+        key=key,
+    )
+    st.button(
+        "Check my answer",
+        key=f"{key}_answer",
+        icon=":material/check:",
+        disabled=chosen is None,
+        on_click=answer,
+        args=(chosen,),
+    )
+    if given is not None:
+        is_right = given == question.right
+        st.info(question.choices[given].reply, icon=":material/check_circle:" if is_right else ":material/replay:")
+
+
+def _show_training(lesson: Lesson, training: Training, register: Register) -> None:
+    """Set up, train while the bar moves, and show the result until something else is trained."""
+    key = f"learn_{lesson.outline.key}_training"
+    st.markdown(training.words)
+    row = st.grid(min(3, len(training.handles)), min_column_width=230)
+    at = []
+    for handle in training.handles:
+        with row.cell():
+            name = f"{key}_{handle.name}"
+            st.session_state.setdefault(name, handle.start)
+            at.append(one_handle(handle, name))
+    clicked = st.button(training.label, key=f"{key}_run", icon=":material/play_arrow:")
+    shown = st.container()
+    made: dict[tuple[int, ...], Scene] = st.session_state.setdefault(f"{key}_{register}_made", {})
+    if clicked and tuple(at) not in made:
+        with shown:
+            bar = st.progress(0.0, "Starting")
+
+            def tell(done: int, total: int, words: str) -> None:
+                bar.progress(min(done / total, 1.0), words)
+
+            made[tuple(at)] = training.run(tuple(at), tell)
+            bar.empty()
+    with shown:
+        if tuple(at) in made:
+            show_scene(made[tuple(at)], f"{key}_result")
+        elif made:
+            quiet("You moved something: train again to see what it changes.")
 
 
 def _go_on(number: int) -> None:
