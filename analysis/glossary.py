@@ -113,12 +113,11 @@ _TERMS: Final = (
         "L_warm, the loss on head transitions with stopped gradients of the core (Eqs. 15–19).",
     ),
     Term(
-        "placebo",
-        "Placebo",
+        "permutation_test",
+        "Permutation test",
         "",
-        "The same row where it cannot mean anything: with this walker at another place and time.",
-        "The row's points with a source and a time drawn at random, 200 by default; popularity is held against that of "
-        "other places, own visits against those of other users.",
+        "Does a contribution give this place more here than in other cases?",
+        "p = (other cases with at least as much + 1) / (cases + 1), over 200 random test cases.",
     ),
     Term(
         "popularity",

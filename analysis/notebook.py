@@ -31,7 +31,7 @@ class OpenedCheckpoint:
     bundle: Path | None = None
 
     def explain(self, case: int, **options: Any) -> FullExplanation:
-        """Explain one test case; options as in `explain_fully`, such as ``checks=True`` for stamps.
+        """Explain one test case; options as in `explain_fully`, such as ``checks=True`` for robustness checks.
 
         Raises:
             CaseError: no such case or POI, or an edit that does not fit.
@@ -46,7 +46,7 @@ class OpenedCheckpoint:
         Args:
             other: an opened checkpoint, a checkpoint folder, a baseline's name, or imported predictions by name.
             metric, k: see `analysis.compare.comparison.compare`.
-            seeds: take in the sibling seeds that were shipped or that `recap sanity` kept, of both sides.
+            seeds: include the kept seed replicates of both sides.
 
         Raises:
             ConfigError: nothing of that name, or an unknown metric.

@@ -20,7 +20,7 @@ PLAIN_REGISTERS: Final = ("student", "stakeholder")
 FIELD_WORDS: Final = (
     r"residuals?|gates?|forward pass|tokens?|prior|corrections?|core|recency|clip|clipped|hops?|logits?|softmax|"
     r"counterfactuals?|encoder|embeddings?|renormalis\w*|recount\w*|frozen|"
-    r"AUC|POIs?|transitions?|placebos?|seeds?"
+    r"AUC|POIs?|transitions?|seeds?"
 )
 """What no plain page says, as alternatives of a regular expression for whole words; a test walks the pages with it."""
 
@@ -149,16 +149,6 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     "inside_two_hops": ("Within<br>two steps", "Within<br>two hops"),
     "beyond_two_hops": ("Beyond<br>two steps", "Beyond<br>two hops"),
     "lift_two_hops": ("Within two steps", "Within two hops"),
-    "holds_help": (
-        "Measured for this case: whether a row's points have the same sign in models trained anew from other random "
-        "starts, whether they lie beyond 95 % of 200 draws by chance, and whose trips they rest on. A stamp tells of "
-        "stability, not of truth or cause.",
-        "Measured for this case: whether a row's points have the same sign in models trained with other seeds, "
-        "whether they lie beyond 95 % of 200 placebos, and whose trips they rest on. A stamp tells of stability, not "
-        "of truth or cause.",
-    ),
-    "checked_seeds": ("**Trainings** rank with → without", "**Seeds** rank with → without"),
-    "checked_placebos": ("**Chance** what it alone would give", "**Placebos** points by chance"),
     "seeds_title": ("Is it more than luck in training?", "Difference against seeds"),
     "seeds_note": (
         "Grey: how far two trainings of the same model differ (95 %). Only what lies outside is a finding.",
@@ -166,9 +156,9 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "seeds_unmeasured": (
         "How far the same model differs when it is trained again is not measured: train it from other random starts "
-        "(`recap train --seed`, or `recap sanity --train-seeds`) and they stand here as one model with its spread.",
+        "(`recap train --seed`, or `recap explain --seeds`) and they stand here as one model with its spread.",
         "Seeds are not measured: train the same configuration with other seeds (`recap train --seed`, or "
-        "`recap sanity --train-seeds`) and they stand here as one model with its spread.",
+        "`recap explain --seeds`) and they stand here as one model with its spread.",
     ),
     "seeds_none": (
         "Neither side was trained, so training again would give the same.",
@@ -187,10 +177,6 @@ _PLAIN: Final = tuple(
     (re.compile(pattern), plain)
     for pattern, plain in (
         (r"\b([Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive)([ -])hop(s?)\b", r"\1\2step\3"),
-        (r"\bbeyond the placebos\b", "beyond chance"),
-        (r"\bno better than placebo\b", "no better than chance"),
-        (r"\bplacebo(s?)\b", r"chance draw\1"),
-        (r"\bPlacebos:", "Chance draws:"),
         (r", seed 0\b", ""),
         (r"\bseed(s?)\b", r"training\1"),
         (r"\bSeeds(:? not measured)\b", r"Trainings\1"),
@@ -239,12 +225,10 @@ class Words:
         return _SOURCES.get(key, label) if self.is_plain else label
 
     def sentence(self, text: str) -> str:
-        """A sentence that was made elsewhere: hops are steps, seeds are trainings, placebos are draws by chance.
+        """A sentence that was made elsewhere: hops are steps, seeds are trainings.
 
         >>> Words("student").sentence("Food Shop links the two. Without two hops it would rank 41st.")
         'Food Shop links the two. Without two steps it would rank 41st.'
-        >>> Words("student").sentence("None of 200 placebos reaches it; it holds in 5 of 5 seeds.")
-        'None of 200 chance draws reaches it; it holds in 5 of 5 trainings.'
         >>> Words("student").sentence("Seeds not measured; Apple Seeds is near.")
         'Trainings not measured; Apple Seeds is near.'
         """

@@ -164,11 +164,6 @@ class Predictor(CaseRanker):
         """Load both folders, verified."""
         return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
-    @property
-    def weighs_clues(self) -> bool:
-        """Whether h_t acts through the evidence, so that a clue's points change with what the encoder reads."""
-        return self.model.evidence is not None and self.model.evidence.reads_state
-
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
         """Counterfactual copies of cases as one batch."""
         return pack_counterfactuals(variants, self.model.config, self.propagation, self.model.core.output.weight.dtype)

@@ -184,15 +184,15 @@ class Answers:
         return bucket(lost / found, (0.05, 0.25, 0.75)), move
 
     def ledger(self, case: int) -> tuple[str, int]:
-        """The row that leads furthest, and how many hold: none, some, all."""
+        """The row that leads furthest, and how many are stable: none, some, all."""
         told = explain_fully(self.predictor, case, checks=True, counterfactuals=False)
         entries = {entry.poi: entry for entry in told.candidates}
         leads = net_differences(entries[told.target], entries[told.rival])
         first = dict(list(leads.items())[:4])
         assert told.checks is not None
-        checked = [stamp for stamp in told.checks.stamps if stamp.placebo is not None and stamp.row in leads]
-        holding = sum(stamp.verdict == "holds" for stamp in checked)
-        return max(first, key=lambda row: first[row]), 0 if not holding else 1 if holding < len(checked) else 2
+        checked = [check for check in told.checks if check.row in leads]
+        stable = sum(not check.problems for check in checked)
+        return max(first, key=lambda row: first[row]), 0 if not stable else 1 if stable < len(checked) else 2
 
     def privacy(self) -> tuple[int, int]:
         table = self.dataset.checkins

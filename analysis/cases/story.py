@@ -16,10 +16,10 @@ from analysis.cases.causes_told import CaseFindings, tell_why
 from analysis.cases.picture import Marks, latest_stops
 from analysis.cases.screen import Number, Piece, Screen, join, name
 from analysis.cases.small_changes import SmallChange, describe_edits, try_small_changes
-from analysis.explain.checks import removals_of_case
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.paths import training_rows, two_hop_paths
+from analysis.explain.robustness import removals_of_case
 from analysis.formatting import chance, ordinal, percent
 from analysis.records.case_filters import MISSED_ABOVE
 from analysis.records.loaded_dataset import LoadedDataset

@@ -12,15 +12,12 @@ import torch
 from analysis.compare.paired import ComparisonRow, compare_records, comparison_rows
 from analysis.experiments.bundled_rivals import ship_rivals
 from analysis.experiments.templating import fill_template
-from analysis.explain.sanity import sanity_report
-from analysis.explain.sanity_table import sanity_markdown
-from analysis.explain.siblings import measure_siblings, train_on_permuted_labels, train_siblings
+from analysis.explain.seed_replicates import measure_replicates, train_replicates
 from analysis.records.causes import removals_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import seed_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from analysis.records.reliability import keep_reliability, reliability_key
 from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
@@ -36,7 +33,6 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, MetricsByGroup
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
-from recap.model.variant import variant_name
 from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
 from recap.storage.atomic import replace_text
@@ -47,7 +43,7 @@ CITY: Final = "Saltmere"
 PAPER: Final = "w/o evidence"
 """The ablation with the paper's parts; the bundle holds its checkpoint too."""
 
-SANITY_SEEDS: Final = 5
+SEEDS: Final = 5
 Log = Callable[[str], None]
 
 ABLATIONS: Final[dict[str, list[str]]] = {
@@ -90,15 +86,13 @@ class Ablations(TypedDict):
     hops: list[HopStatistics]
 
 
-def build_demo_bundle(
-    out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED, seeds: int = SANITY_SEEDS
-) -> Ablations:
+def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED, seeds: int = SEEDS) -> Ablations:
     """Build everything of the bundle that is missing in ``out``.
 
     Args:
         work: where trainings run; a training cut off there is continued, a finished one is used as it is.
         log: receives a line about each step.
-        seeds: trainings of each shipped model that the stamps compare, its own among them; 1 leaves them unmeasured.
+        seeds: seeds of each shipped model that the robustness checks compare, including its own; 1 trains no others.
 
     Returns:
         The content of ``ablations.json``.
@@ -118,31 +112,23 @@ def build_demo_bundle(
     replace_text(out / "MODEL_CARD.md", model_card(dataset, full, ablations))
     log("Ranking the test cases for the app")
     ship_tables(out)
-    card = [ship_sanity(out, trained, dataset, seeds=seeds, log=log) for trained in (full, paper)]
-    card.append(ship_rivals(out, dataset, lambda config, name: _trained(dataset, config, work / name, log)))
-    replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), *card]))
+    for trained in (full, paper) if seeds > 1 else ():
+        ship_seeds(out, trained, dataset, seeds=seeds, log=log)
+    card = ship_rivals(out, dataset, lambda config, name: _trained(dataset, config, work / name, log))
+    replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), card]))
     return ablations
 
 
-def ship_sanity(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: int, log: Log) -> str:
-    """Put the tables of a model's sibling seeds into a bundle; returns the model card's section on explanations.
+def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: int, log: Log) -> None:
+    """Put the tables of a model's seed replicates into a bundle.
 
     Args:
-        trained: the model where it was trained; its siblings are trained beside it.
+        trained: the model where it was trained; its replicates are trained next to it.
     """
-    tables: dict[int, pd.DataFrame] = {}
-    if seeds > 1:
-        train_siblings(trained, dataset, seeds, torch.device("cpu"), log)
-        tables = measure_siblings(trained, dataset)
-    for seed, table in tables.items():
+    train_replicates(trained, dataset, seeds, torch.device("cpu"), log)
+    for seed, table in measure_replicates(trained, dataset).items():
         key = seed_key(dataset.hash, trained.hash, seed)
         write_records(table, key.shipped_in(bundle), key.metadata)
-    permuted = train_on_permuted_labels(trained, dataset, torch.device("cpu"), log) if seeds > 1 else None
-    log("Checking explanations")
-    report = sanity_report(Predictor(trained, dataset), seeds=tables, permuted_labels=permuted)
-    key = reliability_key(dataset.hash, trained.hash)
-    keep_reliability(report.reliability, key.shipped_in(bundle), key)
-    return sanity_markdown(report, variant_name(trained.recap_training.model))
 
 
 def ship_tables(bundle: Path) -> None:

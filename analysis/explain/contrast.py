@@ -43,6 +43,13 @@ class Contrast(Config):
     tried: int | None = Field(None, description="How many single edits were tried; None if the search was not run.")
 
 
+def choose_rival(edited_case: EditedCase) -> int:
+    """The best place that is not the target."""
+    best = edited_case.total_P.topk(min(2, len(edited_case.total_P))).indices.tolist()
+    others = [poi for poi in best if poi != edited_case.target]
+    return others[0] if others else best[0]
+
+
 def contrast(edited_case: EditedCase, a: int, b: int, *, search: bool = True) -> Contrast:
     """Split the margin between two candidates and, if asked, search the smallest edit that turns it round.
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 from pydantic import Field
 
 from analysis.explain.check_tables import CheckTables
-from analysis.explain.checks import CaseChecks, check_case, choose_rival
-from analysis.explain.contrast import Contrast, contrast
+from analysis.explain.contrast import Contrast, choose_rival, contrast
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import Edit, write_edits
 from analysis.explain.effects import Effect, effects, rank_without_two_hops, two_hops_off
 from analysis.explain.leave_one_out import LeftOut, Removals
 from analysis.explain.paths import PathCuts, PathEvidence, path_evidence, training_rows
 from analysis.explain.revisits import RevisitEvidence, revisit_evidence
+from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.score_parts import explain_edited_case
 from analysis.explain.sentences import REGISTERS, PathTrips, Sentence, SentenceInput, render_sentences
 from analysis.explain.trips import Trips, count_trips
@@ -53,7 +53,7 @@ class FullExplanation(CaseExplanation):
     sentences: dict[str, list[Sentence]] = Field(description="By register.")
     leave_one_out: list[LeftOut] | None = None
     what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
-    checks: CaseChecks | None = None
+    checks: list[RowCheck] | None = Field(None, description="Robustness checks of each contribution.")
 
     @property
     def roles(self) -> tuple[Role, Role]:
@@ -96,7 +96,7 @@ def explain_fully(
         edits: what-if edits, applied in order.
         counterfactuals: also leave every evidence item out and cut every path.
         search: also look for the smallest edit that reverses target and rival.
-        checks: also take every source away for all places, and stamp every row.
+        checks: also run the robustness checks.
         tables: what the checks read, see `CheckTables.kept`.
         hide_truth: nothing depends on which place is the true one; the best place is explained by default.
 
@@ -161,7 +161,7 @@ def explain_edited_case_fully(
         sentences={register: render_sentences(told, register) for register in REGISTERS},
         leave_one_out=asked.left_out,
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
-        checks=check_case(edited_case, split_up, tables=tables) if checks else None,
+        checks=check_rows(edited_case, tables=tables) if checks else None,
     )
 
 

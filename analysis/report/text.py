@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 from rich.markup import escape
 
-from analysis.explain.checks import CaseChecks
 from analysis.explain.explanation import FullExplanation
-from analysis.explain.row_checks import describe_checks
-from analysis.formatting import percent, rank_number, signed, times
+from analysis.explain.robustness import RowCheck, describe_checks
+from analysis.formatting import rank_number, signed, times
 from analysis.glossary import PART_NAMES
-from analysis.records.score_rows import SOURCE_LABELS
 
 MOST_LINES = 8
 """Of a list; what is left out is counted."""
@@ -106,14 +104,8 @@ def _shortened(heading: str, lines: list[str]) -> Iterator[str]:
             yield f"  and {len(lines) - MOST_LINES} more; --json has them all"
 
 
-def _check_lines(checks: CaseChecks) -> Iterator[str]:
-    if checks.without is not None:
-        told = [
-            f"{SOURCE_LABELS[name]} {rank_number(rank)}" for name, rank in checks.without.items() if rank is not None
-        ]
-        yield f"Rank without, for all places: {', '.join(told)}"
-    yield f"Explained exactly: {percent(checks.exact_share)} of the margin, the rest is opaque network"
-    for stamp in checks.stamps:
-        points = "" if stamp.verdict == "not_explained" and not stamp.points else f" {signed(stamp.points, 2)}"
-        yield f"  {stamp.label}{points}: {', '.join(stamp.words)}"
-        yield from (f"    {line}" for line in describe_checks(stamp))
+def _check_lines(checks: list[RowCheck]) -> Iterator[str]:
+    yield f"Is it stable? {describe_checks(checks)}"
+    for check in checks:
+        label, *cells = check.cells.items()
+        yield f"  {label[1]}: " + "; ".join(f"{name.lower()} {cell}" for name, cell in cells if cell != "–")

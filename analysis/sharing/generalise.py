@@ -13,8 +13,6 @@ from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
 from analysis.explain.paths import PathEvidence
 from analysis.explain.revisits import RevisitEvidence, Visit
-from analysis.explain.row_checks import describe_checks
-from analysis.explain.stamp_table import stamp_lines
 from analysis.explain.types import ScoreDecomposition
 from analysis.explain.what_if import RankChange
 from analysis.sharing.reidentification import SharedPoint
@@ -24,7 +22,6 @@ from analysis.sharing.shared_case import (
     SharedLeftOut,
     SharedPath,
     SharedRank,
-    SharedStamp,
     SharedVisits,
     SharedWhatIf,
 )
@@ -89,8 +86,7 @@ def share_case(explanation: FullExplanation, telling: Telling, number: int, note
             for x in e.leave_one_out or []
         ],
         what_if=_what_if(e, telling),
-        exact_share=None if e.checks is None else e.checks.exact_share,
-        stamps=_stamps(e),
+        checks=[check.cells for check in e.checks or []],
         link=_link(e) if exact else None,
         fitting_walkers=None,
     )
@@ -222,18 +218,6 @@ def _link(e: FullExplanation) -> str:
         against=e.rival,
         edits=e.edits,
     ).query
-
-
-def _stamps(e: FullExplanation) -> list[SharedStamp]:
-    if e.checks is None:
-        return []
-    lines = stamp_lines(e.checks, e.target_rank, [path.name for path in e.path_evidence])
-    return [  # lines of paths, which follow those of the rows, name places
-        SharedStamp(
-            label=line.label, points=line.points, rank=line.rank, words=line.chips, checked=describe_checks(stamp)
-        )
-        for line, stamp in zip(lines, e.checks.stamps, strict=False)
-    ]
 
 
 def _capital(text: str) -> str:

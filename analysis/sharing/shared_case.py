@@ -103,16 +103,6 @@ class SharedWhatIf(Config):
     lead: float
 
 
-class SharedStamp(Config):
-    """A stamp of one row, as the Explain view has it, and how it was checked."""
-
-    label: str
-    points: str
-    rank: str = Field("–", description="Rank with and without the row's evidence, for all places.")
-    words: list[str]
-    checked: list[str] = Field(default_factory=list, description="Seeds, placebos and people, in words.")
-
-
 class SharedCase(Config):
     """One case, fit to be shown as the page says."""
 
@@ -145,8 +135,7 @@ class SharedCase(Config):
     visits: list[SharedVisits]
     left_out: list[SharedLeftOut]
     what_if: SharedWhatIf | None
-    exact_share: float | None
-    stamps: list[SharedStamp]
+    checks: list[dict[str, str]] = Field(description="The table of robustness checks, as Explain shows it.")
     link: str | None = Field(description="In an exact export alone.")
     fitting_walkers: int | None = Field(description="Of the dataset, who were where and when this case shows.")
 

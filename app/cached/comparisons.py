@@ -38,7 +38,7 @@ class Option:
         name, seeds: what it is called, and how many seeds of it there are.
         checkpoints: the seeds of a trained model; empty for the others.
         baseline, imported: the other two kinds.
-        kept_seeds: whether the sibling seeds that `recap sanity` kept stand beside the checkpoint.
+        kept_seeds: whether kept seed replicates stand beside the checkpoint.
         shown: what Walk and Explain open of it; None for a counter.
     """
 
@@ -208,7 +208,7 @@ def _seed_tables(dataset_hash: str, checkpoint_hash: str, rows: int, bundle: str
 
 
 def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
-    """Ranks of sibling seeds that were shipped or made with `recap sanity`; looked for anew after two minutes."""
+    """Ranks of kept seed replicates; looked up again after two minutes."""
     rows = len(datasets.open_dataset(source).cases)
     bundle = None if source.bundle is None else str(source.bundle)
     return _seed_tables(source.dataset_hash, str(source.checkpoint_hash), rows, bundle)

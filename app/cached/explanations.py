@@ -1,23 +1,19 @@
 """What the Explain view opens and asks: the predictor of a source, one explanation, labels of missed cases."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
 from analysis.explain.check_tables import CheckTables
-from analysis.explain.checks import CaseChecks, check_case
-from analysis.explain.contrast import Contrast, Flip, smallest_flip
+from analysis.explain.contrast import Flip, smallest_flip
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
-from analysis.explain.state_totals import Report
+from analysis.explain.robustness import RowCheck, check_rows
 from analysis.long_tail.misses import describe_misses, label_misses
 from app.cached import datasets, models
-from app.cached.checking import MANY_PLACES, Checking
 from app.cached.keys import BY_MODEL
 from app.cached.removals import read_removals
 from app.cached.threads import TURNS
@@ -96,77 +92,27 @@ def smallest_edit(source: Source, case: int, about: int, against: int, edits: st
         return smallest_flip(build_edited_case(open_predictor(source), case, parse_edits(edits)), about, against)
 
 
-def takes_long_to_check(source: Source) -> bool:
-    """Whether a case is checked beside the page, see `checking`, since there are many places."""
-    return datasets.open_dataset(source).dataset.num_pois > MANY_PLACES
+def check(source: Source, shown: FullExplanation) -> list[RowCheck]:
+    """The robustness checks of what is shown."""
+    known = tuple(_check_tables(source).seeds)
+    return _check(source, shown.case, shown.target, shown.edits, known, shown.truth is None)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def _check(
-    source: Source,
-    case: int,
-    about: int,
-    against: int,
-    edits: str,
-    known: tuple[bool, tuple[int, ...]],
-    hide_truth: bool,
-    _split_up: Contrast,
-) -> CaseChecks:
+    source: Source, case: int, about: int, edits: str, known: tuple[int, ...], hide_truth: bool
+) -> list[RowCheck]:
+    """The same, kept by the seeds that are known."""
     with TURNS:
-        return _checked(source, case, about, edits, hide_truth, _split_up)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def _check_beside(
-    source: Source,
-    case: int,
-    about: int,
-    against: int,
-    edits: str,
-    known: tuple[bool, tuple[int, ...]],
-    hide_truth: bool,
-    _split_up: Contrast,
-) -> Checking:
-    return Checking(partial(_checked, source, case, about, edits, hide_truth, _split_up))
-
-
-def _checked(
-    source: Source,
-    case: int,
-    about: int,
-    edits: str,
-    hide_truth: bool,
-    split_up: Contrast,
-    report: Report | None = None,
-) -> CaseChecks:
-    edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
-    if hide_truth:
-        edited_case = edited_case.hiding_truth()
-    return check_case(edited_case, split_up, tables=_check_tables(source), report=report)
-
-
-def check(source: Source, shown: FullExplanation) -> CaseChecks:
-    """Ranks without each source and a stamp for each row of what is shown, see `analysis.explain.checks`."""
-    return checking(source, shown).wait() if takes_long_to_check(source) else _check(*_checked_by(source, shown))
-
-
-def checking(source: Source, shown: FullExplanation) -> Checking:
-    """The same, perhaps not ready: made beside the page from the first call on."""
-    return _check_beside(*_checked_by(source, shown))
-
-
-def _checked_by(
-    source: Source, shown: FullExplanation
-) -> tuple[Source, int, int, int, str, tuple[bool, tuple[int, ...]], bool, Contrast]:
-    """What the checks are kept by; the last follows from the others."""
-    tables = _check_tables(source)
-    known = tables.removals is not None, tuple(tables.seeds)
-    return source, shown.case, shown.target, shown.rival, shown.edits, known, shown.truth is None, shown.contrast
+        edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
+        if hide_truth:
+            edited_case = edited_case.hiding_truth()
+        return check_rows(edited_case, tables=_check_tables(source))
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
 def _check_tables(source: Source) -> CheckTables:
-    """Tables of removals and sibling seeds, shipped or made before; looked for anew after two minutes."""
+    """Tables of ablations and seed replicates, shipped or kept; looked up again after two minutes."""
     assert source.checkpoint_hash is not None
     rows = len(datasets.open_dataset(source).cases)
     return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)

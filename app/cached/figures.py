@@ -48,7 +48,6 @@ BY_CONTENT: Final[HashFuncs] = {
     FunctionType: lambda plot: f"{plot.__module__}.{plot.__qualname__}",
     pd.DataFrame: PerObject(_content_of_table),
     "analysis.explain.explanation.FullExplanation": PerObject(lambda shown: shown.model_dump_json()),
-    "analysis.explain.stamps.RowStamp": PerObject(lambda stamp: stamp.model_dump_json()),
     Words: lambda words: words.register,
 }
 """Two explanations that say the same look the same, and so do two tables.
@@ -60,7 +59,7 @@ def drawn(plot: Callable[..., Any], *shown: Any, **options: Any) -> Any:
     """``plot(*shown, palette=..., **options)`` in the visitor's theme; what it gives is shared, so do not change it.
 
     Args:
-        shown: tables, explanations, stamps, numbers; never changed once they were shown.
+        shown: tables, explanations, numbers; never changed once they were shown.
 
     Returns:
         The figure, or a tuple of figures, to be given to `st.plotly_chart`.

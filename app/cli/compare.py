@@ -34,9 +34,7 @@ def compare(
         list[Path] | None,
         typer.Option("--seeds", metavar="CHECKPOINT", help="A further seed of A or B; repeatable."),
     ] = None,
-    kept_seeds: Annotated[
-        bool, typer.Option("--kept-seeds", help="Also the sibling seeds that `recap sanity` kept.")
-    ] = False,
+    kept_seeds: Annotated[bool, typer.Option("--kept-seeds", help="Include kept seed replicates.")] = False,
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     as_json: JsonFlag = False,
 ) -> None:

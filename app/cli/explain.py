@@ -12,7 +12,7 @@ from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
 from analysis.formatting import percent, points, rank_number, signed, times
-from app.cli.console import JsonFlag, console, print_json
+from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.long_tail import commands as long_tail_commands
 from app.cli.sharing import (
     ExactFlag,
@@ -53,7 +53,11 @@ SearchFlag = Annotated[
     bool, typer.Option("--search", help="With --full or --html: the smallest edit that reverses the two places.")
 ]
 ChecksFlag = Annotated[
-    bool, typer.Option("--checks", help="With --full or --html: ranks without each source, and stamps.")
+    bool, typer.Option("--checks", help="With --full or --html: robustness checks of each contribution.")
+]
+SeedsOption = Annotated[
+    int | None,
+    typer.Option(min=2, help="Train until this many seeds exist, including the original."),
 ]
 
 
@@ -88,6 +92,7 @@ def explain(
     full: FullFlag = False,
     search: SearchFlag = False,
     checks: ChecksFlag = False,
+    seeds: SeedsOption = None,
     html: HtmlOption = None,
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
@@ -120,6 +125,8 @@ def explain(
     if (exact or hide_places or title) and not writes:
         raise ConfigError("--exact, --hide-places and --title are about written files; give --html FILE")
     check_manner(exact=exact, hide_places=hide_places)
+    if seeds is not None:
+        _train_seeds(predictor, seeds)
     whole: list[FullExplanation] = []
     if full or writes:
         whole = _explain_fully(
@@ -145,6 +152,17 @@ def explain(
             _print_rest(whole[at])
     for line in written:
         console.print(line, markup=False)
+
+
+def _train_seeds(predictor: "Predictor", seeds: int) -> None:
+    """Train the missing seeds, and keep the tables that the checks read."""
+    from analysis.explain.seed_replicates import measure_replicates, train_replicates
+    from app.cli.causes import progress_line
+    from recap.device import choose_device
+
+    train_replicates(predictor.checkpoint, predictor.dataset, seeds, choose_device("auto"), progress_console.print)
+    with progress_line("Ranking with other seeds") as report:
+        measure_replicates(predictor.checkpoint, predictor.dataset, report)
 
 
 def _explain_fully(

@@ -19,7 +19,6 @@ from app.cli.import_predictions import commands as import_commands
 from app.cli.machine import commands as machine_commands
 from app.cli.rebalance import commands as rebalance_commands
 from app.cli.runs import commands as runs_commands
-from app.cli.sanity import commands as sanity_commands
 from app.cli.train import commands as train_commands
 from recap.errors import RecapError
 from recap.printable import one_line, shortened
@@ -40,7 +39,6 @@ app.add_typer(causes_commands)
 app.add_typer(cases_group, name="cases")
 app.add_typer(compare_commands)
 app.add_typer(import_commands)
-app.add_typer(sanity_commands)
 app.add_typer(demo_commands)
 app.add_typer(experiment_commands)
 app.add_typer(app_commands)

@@ -20,7 +20,7 @@ def model_card(source: Source) -> None:
 
 @st.dialog("Model card", width="medium")
 def _card(source: Source) -> None:
-    from recap.checkpoint import CARD, Checkpoint
+    from recap.checkpoint import CARD, Checkpoint  # here, so that the button alone does not load torch
 
     assert source.checkpoint_folder is not None
     checkpoint = Checkpoint.load(source.checkpoint_folder)

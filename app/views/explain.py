@@ -22,10 +22,10 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.case_input import case_input
-from app.components.explain.does_it_hold import show_checks
 from app.components.explain.listed_ranks import show_listed_ranks
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
+from app.components.explain.stability import show_stability
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
 from app.components.text import coloured, quiet
@@ -98,12 +98,12 @@ def view() -> None:
     with below.cell(column_span=2):
         show_paths(source, shown)
         show_visits(shown)
-        stamps = st.container()
+        stability = st.container()
         show_left_out(shown)
     with below.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    with stamps:  # last: the answer does not wait for its checks
-        show_checks(source, shown)
+    with stability:  # last: the answer does not wait for its checks
+        show_stability(source, shown)
 
 
 def _export(source: Source, shown: FullExplanation) -> None:

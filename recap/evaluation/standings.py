@@ -7,7 +7,7 @@ processor's cache until it is counted.
 Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C addends.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -99,23 +99,10 @@ def standings_of_states(output: nn.Linear, state_MD: Tensor, addends: Addends, p
 
 
 class ScoreBlocks:
-    """Totals of states, some thousand places at a time.
+    """Totals of states, some thousand places at a time."""
 
-    Args:
-        fixed_P: what every scoring adds to a place, if anything.
-        factor_P: what the core score of a place counts, if not once.
-    """
-
-    def __init__(
-        self,
-        output: nn.Linear,
-        state_MD: Tensor,
-        addends: Addends,
-        *,
-        fixed_P: Tensor | None = None,
-        factor_P: Tensor | None = None,
-    ) -> None:
-        self._output, self._state_MD, self._fixed_P, self._factor_P = output, state_MD, fixed_P, factor_P
+    def __init__(self, output: nn.Linear, state_MD: Tensor, addends: Addends) -> None:
+        self._output, self._state_MD = output, state_MD
         order_C = torch.argsort(addends.poi_C, stable=True)
         self._addends = Addends(addends.scoring_C[order_C], addends.poi_C[order_C], addends.value_C[order_C])
 
@@ -132,16 +119,8 @@ class ScoreBlocks:
         """Totals (M, B) of the block that begins at a place."""
         places = slice(start, start + _BLOCK)
         total_MB = torch.addmm(self._output.bias[places], self._state_MD, self._output.weight[places].T)
-        if self._factor_P is not None:
-            total_MB *= self._factor_P[places]
-        if self._fixed_P is not None:
-            total_MB += self._fixed_P[places]
         size, ends = total_MB.shape[1], torch.tensor([start, start + total_MB.shape[1]])
         own = slice(*torch.searchsorted(self._addends.poi_C, ends).tolist())
         index_C = self._addends.scoring_C[own] * size + self._addends.poi_C[own] - start
         total_MB.view(-1).index_add_(0, index_C, self._addends.value_C[own])
         return total_MB
-
-    def __iter__(self) -> Iterator[tuple[int, Tensor]]:
-        for start in self.starts:
-            yield start, self.totals(start)

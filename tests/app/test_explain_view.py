@@ -6,20 +6,25 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
+from analysis.explain.check_tables import CheckTables
 from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
+from analysis.records.kept_seeds import seed_key
 from analysis.records.removals import describe_removals
 from analysis.registers import Words
 from app.components.explain.candidate_pair import find_place
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
+from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.app.test_hostile_data import change_names, hostile_dataset
@@ -186,6 +191,25 @@ def test_smallest_edit_is_found_and_applied_when_asked(predictor: Predictor) -> 
         app = app.button(key="apply_smallest").click().run()
         check_calm(app)
         assert app.query_params["edits"] == found.flip.text
+
+
+def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The robustness checks with two kept seeds, and their finding."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    st.cache_resource.clear()  # kept seeds are looked up again only after a while
+    table = describe_removals(predictor, predictor.cases)
+    for seed in (1, 2):
+        key = seed_key(predictor.dataset.hash, predictor.checkpoint.hash, seed)
+        write_records(table, key.cached(), key.metadata)
+    told = explain_fully(
+        predictor, 3, counterfactuals=False, checks=True, tables=CheckTables(seeds={1: table, 2: table})
+    )
+    assert told.checks
+    app = open_view("explain", case="3")
+    check_calm(app)
+    shown = next(frame.value for frame in app.dataframe if "Permutation test" in frame.value.columns)
+    assert shown.to_dict(orient="records") == [check.cells for check in told.checks]
+    assert describe_checks(told.checks) in texts(app)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,14 @@
-"""Lesson 9: a score is a sum; which rows survive another seed and a placebo, and what the model cannot know."""
+"""Lesson 9: a score is a sum; which contributions are stable, and what the model cannot know."""
 
 from typing import Final
 
 import numpy as np
 
-from analysis.explain.checks import CaseChecks, check_case, choose_rival
-from analysis.explain.contrast import contrast
+from analysis.explain.contrast import choose_rival
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.net_rows import net_rows
+from analysis.explain.robustness import check_rows
 from analysis.explain.score_parts import decompose_scores
-from analysis.explain.stamps import RowStamp
 from analysis.formatting import points, signed_points
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
@@ -24,14 +23,14 @@ from recap.printable import markdown_text
 OUTLINE: Final = Outline(
     "sum",
     "A score is a sum",
-    "Points add up, yet not each row of points holds.",
+    "Contributions add up, but not each one is stable.",
     3,
-    "Read a score row by row, and ask of each row whether it holds.",
+    "Read a score row by row, and ask of each row whether it is stable.",
     (
         "Which row would you show to the walker it is about?",
         "What did the walker know that no row can hold?",
     ),
-    ("placebo", "core", "seed_band"),
+    ("permutation_test", "core", "seed_band"),
 )
 _ASKED: Final = 4
 _LEVEL: Final = 0.005
@@ -118,45 +117,36 @@ def build(world: World, say: Say) -> Lesson:
         scene=scene,
         lesson_learned=say(
             "The rows add up, so each can be read. But a row may come out otherwise when the model is trained again, "
-            "or be no better than what an odd other case gives (a placebo). And no row knows why the {walker} went."
+            "or be no larger than in other cases (a permutation test). And no row knows why the {walker} went."
         ),
         aside={
             "student": "A till receipt adds up too. It does not say why you bought the milk.",
-            "stakeholder": "Show rows that hold, and say of the rest that they do not.",
-            "researcher": "Rows of `analysis.explain.net_rows`; the core is opaque and counts as one row. Stamps: five "
-            "seeds, 200 placebos, trips of more than one user.",
+            "stakeholder": "Show rows that are stable, and say of the rest that they are not.",
+            "researcher": "Rows of `analysis.explain.net_rows`; the core counts as one row. Stable: the rank moves "
+            "the same way in five seeds, p <= .05 against 200 other cases, trips of more than one user.",
         },
-        check=_check(world, say, edited, rival, labels),
+        check=_check(world, say, edited, labels),
         deeper=Deeper("explain", "Open this case in Explain", {"case": str(case)}),
     )
 
 
-def _check(world: World, say: Say, edited: EditedCase, rival: int, labels: dict[str, str]) -> Question:
-    """Which row does not hold, from the stamps."""
+def _check(world: World, say: Say, edited: EditedCase, labels: dict[str, str]) -> Question:
+    """How many rows pass the robustness checks."""
     assert world.find_tables is not None
-    split_up = contrast(edited, edited.target, rival, search=False)
-    checks: CaseChecks = check_case(edited, split_up, tables=world.find_tables())
-    known = {stamp.row: stamp for stamp in checks.stamps if stamp.placebo is not None and stamp.row in labels}
-    best = max(known.values(), key=lambda stamp: stamp.verdict == "holds", default=None)
-    if best is None:
+    checks = [check for check in check_rows(edited, tables=world.find_tables()) if check.row in labels]
+    if not checks:
         raise LessonUnavailableError("No row of this case could be checked; choose another model.")
-    holding = [stamp for stamp in known.values() if stamp.verdict == "holds"]
-    failing = [stamp for stamp in known.values() if stamp.verdict != "holds"]
-    right = 0 if not holding else 1 if len(holding) < len(known) else 2
-    fact = " ".join(
-        part
-        for part in (
-            f"{len(holding)} of {len(known)} hold" + (":" if holding else "."),
-            ", ".join(labels[stamp.row].lower() for stamp in holding) + "." if holding else "",
-            "Not: " + ", ".join(f"{labels[s.row].lower()} ({_why_not(s)})" for s in failing) + "." if failing else "",
-        )
-        if part
-    )
+    stable = [labels[check.row].lower() for check in checks if not check.problems]
+    failing = [f"{labels[check.row].lower()} ({check.problems[0]})" for check in checks if check.problems]
+    right = 0 if not stable else 1 if failing else 2
+    fact = f"{len(stable)} of {len(checks)} are stable" + (f": {', '.join(stable)}." if stable else ".")
+    if failing:
+        fact += f" Not: {', '.join(failing)}."
     return choose(
         say(
-            "{n} rows of this score were held against placebos, and against other trainings where there are some. "
-            "How many hold?",
-            n=len(known),
+            "{n} rows of this score were compared with random other cases, and with other seeds where there are some. "
+            "How many are stable?",
+            n=len(checks),
         ),
         (
             ("None", f"{'Right' if right == 0 else 'No'}. {fact}"),
@@ -165,10 +155,3 @@ def _check(world: World, say: Say, edited: EditedCase, rival: int, labels: dict[
         ),
         right,
     )
-
-
-def _why_not(stamp: RowStamp) -> str:
-    """The first thing that speaks against a row."""
-    in_all = f"holds in {stamp.seeds_same} of {stamp.seeds}" if stamp.seeds_same == stamp.seeds else "\n"
-    against = [word.lower() for word in stamp.words if not word.startswith(in_all)]
-    return against[0] if against else stamp.verdict

@@ -8,7 +8,6 @@ import pytest
 from analysis.explain.edits import SwitchOff
 from analysis.explain.explanation import explain_fully
 from analysis.figures.charts import FONT, assembled
-from analysis.figures.exact_share import plot_exact_share
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.ledger import ledger
 from analysis.figures.palette import LIGHT
@@ -111,7 +110,6 @@ def test_plotly_finds_nothing_wrong_with_figures_that_it_did_not_check() -> None
         *score_panels(told, LIGHT),
         plot_visits(told, LIGHT),
         plot_paths(told, LIGHT),
-        plot_exact_share(0.3, LIGHT),
     ]
     for figure in figures:
         told_by_us = figure.to_dict()

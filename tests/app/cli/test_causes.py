@@ -1,4 +1,4 @@
-"""`recap causes`, `recap sanity` and `recap cases --show` as a shell sees them."""
+"""`recap causes` and `recap cases --show` as a shell sees them."""
 
 from pathlib import Path
 
@@ -33,23 +33,10 @@ def test_causes_in_json_and_words(city_checkpoint: Path, city_folder: Path, tmp_
     assert_refused(recap_here(*words[:-1], tmp_path / "none" / "t.csv"), "nothing was kept")
 
 
-def test_sanity_in_json_words_and_a_card(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Without siblings it says so; the card's section is the table."""
-    card = tmp_path / "card.md"
-    told = recap_json_here("sanity", city_checkpoint, "--data", city_folder, "--cases", 3, "--out", card)
-    assert told["n"] == 3 and told["seeds"] == 1 and told["placebos"] == 200
-    assert all(row["holds"] is None for row in told["rows"])
-    assert "seeds not measured" in card.read_text(encoding="utf-8")
-    text = recap_here("sanity", city_checkpoint, "--data", city_folder, "--cases", 2)
-    assert text.returncode == 0 and "Does it hold?" in text.stdout
-    assert_refused(recap_here("sanity", city_checkpoint, "--data", city_folder, "--train-seeds", 1), "train-seeds")
-    words = ("sanity", city_checkpoint, "--data", city_folder, "--cases", 2, "--out", tmp_path / "none" / "card.md")
-    assert_refused(recap_here(*words), "nothing was kept")
-
-
 def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:
-    """--checks adds ranks without each source and stamps, in JSON and in words."""
-    told = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
-    assert set(told["checks"]["without"]) == set(SOURCES) and told["checks"]["stamps"]
-    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
-    assert "Explained exactly" in text.stdout and "seeds not measured" in text.stdout
+    """--checks adds the robustness checks, in JSON and in words."""
+    asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
+    told = recap_json_here(*asked)
+    assert {"own_visits", "core"} & {check["row"] for check in told["checks"]}
+    assert "Is it stable?" in recap_here(*asked).stdout
+    assert_refused(recap_here(*asked, "--seeds", 1), "--seeds")

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from analysis.compare.scorers import is_sibling
-from analysis.explain.siblings import train_on_permuted_labels, train_siblings
+from analysis.explain.seed_replicates import train_replicates
 from app.cached.comparisons import _siblings
 from recap import columns as c
 from recap.checkpoint import WEIGHTS, Checkpoint, CheckpointManifest
@@ -124,7 +124,7 @@ def test_the_app_says_so(pair: tuple[Checkpoint, Checkpoint]) -> None:
 
 
 def test_it_is_no_seed_of_the_training(pair: tuple[Checkpoint, Checkpoint], tmp_path: Path) -> None:
-    """With another seed it is not among the plain ones' seeds, nor they among its own, and it trains no siblings."""
+    """With another seed it is not among the plain ones' seeds, nor they among its own; it has no replicates."""
     before, after = pair
     folders = []
     for number, checkpoint in enumerate((before, before, after, after)):
@@ -142,9 +142,7 @@ def test_it_is_no_seed_of_the_training(pair: tuple[Checkpoint, Checkpoint], tmp_
     groups = _siblings([SimpleNamespace(checkpoint_folder=folder) for folder in folders])  # type: ignore[misc]
     assert [[item.checkpoint_folder.name for item in group] for group in groups] == [["0", "1"], ["2", "3"]]  # type: ignore[union-attr]
     with pytest.raises(ConfigError, match="rebalanced after training"):
-        train_siblings(after, small_city(), 2, CPU, print)
-    with pytest.raises(ConfigError, match="rebalanced after training"):
-        train_on_permuted_labels(after, small_city(), CPU, print)
+        train_replicates(after, small_city(), 2, CPU, print)
 
 
 def test_what_cannot_be_rebalanced(pair: tuple[Checkpoint, Checkpoint], tmp_path: Path) -> None:

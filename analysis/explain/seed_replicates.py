@@ -1,0 +1,83 @@
+"""Seed replicates: the same configuration on the same dataset, trained with other seeds.
+
+They are stored next to a checkpoint, in ``<checkpoint>-seeds/seed-<seed>``. One table of ablations per seed is kept
+under the checkpoint's own hash, so that a bundle needs no further weights.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from analysis.records.kept_seeds import seed_key, seed_tables
+from analysis.records.removals import describe_removals
+from analysis.records.table_cache import table_in_pieces
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
+from recap.predictor import Predictor
+from recap.storage.artifacts import SUMS
+from recap.training.run import train
+
+
+def replicates_folder(checkpoint: Checkpoint) -> Path:
+    """Where a checkpoint's seed replicates are stored."""
+    return checkpoint.folder.with_name(f"{checkpoint.folder.name}-seeds")
+
+
+def train_replicates(
+    checkpoint: Checkpoint, dataset: Dataset, seeds: int, device: torch.device, log: Callable[[str], None]
+) -> None:
+    """Train until this many seeds exist, including the original; an interrupted training continues.
+
+    Raises:
+        ConfigError: fewer than two seeds, or a rebalanced checkpoint.
+    """
+    if checkpoint.manifest.rebalanced_on is not None:
+        raise ConfigError(f"{checkpoint.folder.name} was rebalanced after training: name the checkpoint it is made of")
+    if seeds < 2:
+        raise ConfigError(f"--seeds counts the checkpoint's own seed too: at least 2, got {seeds}")
+    own = checkpoint.manifest.train.seed
+    for seed in range(own + 1, own + seeds):
+        folder = replicates_folder(checkpoint) / f"seed-{seed}"
+        if not (folder / SUMS).is_file():
+            log(f"Training seed {seed}")
+            config = checkpoint.manifest.train.override([f"seed={seed}"])
+            train(dataset, config, folder, device=device, resume=folder.exists())
+
+
+def measure_replicates(
+    checkpoint: Checkpoint, dataset: Dataset, progress: Callable[[int, int], None] | None = None
+) -> dict[int, pd.DataFrame]:
+    """The ablation tables of all trained replicates; missing ones are computed and kept.
+
+    Args:
+        progress: receives (cases done, cases in all) of each table.
+
+    Raises:
+        ConfigError: a replicate differs from the checkpoint in more than its seed.
+    """
+    rows = len(dataset.cases(c.TEST))
+    for folder in sorted(replicates_folder(checkpoint).glob("seed-*")):
+        if not (folder / SUMS).is_file():
+            continue
+        replicate = Checkpoint.load(folder)
+        own, other = checkpoint.manifest, replicate.manifest
+        if other.dataset_hash != own.dataset_hash or other.train.override([f"seed={own.train.seed}"]) != own.train:
+            raise ConfigError(f"{folder} differs in more than its seed; move it elsewhere")
+        key = seed_key(dataset.hash, checkpoint.hash, other.train.seed)
+        table_in_pieces(key, _pieces_of(replicate, dataset), rows=rows, progress=progress)
+    return seed_tables(dataset.hash, checkpoint.hash, rows=rows)
+
+
+def _pieces_of(replicate: Checkpoint, dataset: Dataset) -> Callable[[int, int], pd.DataFrame]:
+    opened: list[Predictor] = []
+
+    def piece(start: int, end: int) -> pd.DataFrame:
+        if not opened:  # a kept table needs no model
+            opened.append(Predictor(replicate, dataset))
+        return describe_removals(opened[0], opened[0].cases.iloc[start:end])
+
+    return piece
