@@ -116,7 +116,7 @@ _TERMS: Final = (
         "permutation_test",
         "Permutation test",
         "",
-        "Does a contribution give this place more here than in other cases?",
+        "Whether a contribution gives this place more here than in other cases.",
         "p = (other cases with at least as much + 1) / (cases + 1), over 200 random test cases.",
     ),
     Term(

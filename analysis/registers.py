@@ -179,7 +179,7 @@ _PLAIN: Final = tuple(
         (r"\b([Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive)([ -])hop(s?)\b", r"\1\2step\3"),
         (r", seed 0\b", ""),
         (r"\bseed(s?)\b", r"training\1"),
-        (r"\bSeeds(:? not measured)\b", r"Trainings\1"),
+        (r"\bSeeds(:? not measured| are not)\b", r"Trainings\1"),
     )
 )
 """Words of sentences made elsewhere, and plain ones; counted hops only and no capitals, so that names come through."""

@@ -26,7 +26,7 @@ class OpenedScorer:
     Attributes:
         key: see `NamedScorer.key` and `ImportedPredictions.key`.
         checkpoint: of a trained model.
-        ranked_seeds: its sibling seeds of which ranks alone were kept, shipped or by `recap sanity`: seed -> records.
+        ranked_seeds: its seed replicates of which ranks alone were kept: seed -> records.
     """
 
     key: str

@@ -208,8 +208,10 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
     app = open_view("explain", case="3")
     check_calm(app)
     shown = next(frame.value for frame in app.dataframe if "Permutation test" in frame.value.columns)
-    assert shown.to_dict(orient="records") == [check.cells for check in told.checks]
-    assert describe_checks(told.checks) in texts(app)
+    words = Words("stakeholder")
+    named = [check.model_copy(update={"label": words.row(check.row, check.label)}) for check in told.checks]
+    assert shown.to_numpy().tolist() == [[words.sentence(cell) for cell in check.cells.values()] for check in named]
+    assert words.sentence(describe_checks(named)) in texts(app)
 
 
 @pytest.mark.parametrize(

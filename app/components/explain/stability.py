@@ -5,6 +5,7 @@ import streamlit as st
 
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
+from app import state
 from app.cached import explanations
 from app.components.text import quiet, section
 from app.sources import Source
@@ -12,15 +13,12 @@ from app.sources import Source
 
 def show_stability(source: Source, shown: FullExplanation) -> None:
     """The finding, the table, and a sentence on each check."""
+    words = state.words()
     section("Is it stable?")
     with st.spinner("Running the robustness checks"):
         checks = explanations.check(source, shown)
-    st.markdown(describe_checks(checks))
-    st.dataframe(
-        pd.DataFrame([check.cells for check in checks]),
-        hide_index=True,
-        key="robustness",
-        height="content",
-        column_config={name: st.column_config.TextColumn(help=sentence) for name, sentence in EXPLAINED.items()},
-    )
-    quiet("  \n".join(f"{name}: {sentence}" for name, sentence in list(EXPLAINED.items())[1:]))
+    named = [check.model_copy(update={"label": words.row(check.row, check.label)}) for check in checks]
+    st.markdown(words.sentence(describe_checks(named)))
+    lines = [{words.sentence(name): words.sentence(cell) for name, cell in check.cells.items()} for check in named]
+    st.dataframe(pd.DataFrame(lines), hide_index=True, key="robustness", height="content")
+    quiet("  \n".join(words.sentence(f"{name}: {sentence}") for name, sentence in EXPLAINED.items()))
