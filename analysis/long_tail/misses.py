@@ -141,12 +141,3 @@ def misses_by_step(labels: pd.Series, cases: pd.DataFrame) -> pd.DataFrame:
     masks = {name: selection.mask(cases) for name, selection in STEP_BINS.items()}
     rows = {label: [int(((labels == label).to_numpy() & mask).sum()) for mask in masks.values()] for label in MISSES}
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(masks))
-
-
-def negative_gate_share(removals: pd.DataFrame) -> float | None:
-    """Share of all candidates whose gate is negative: near 1 it shrinks revisits and vetoes nothing in particular.
-
-    None where no gate acts.
-    """
-    gates = float(removals["gates"].sum())
-    return float(removals["negative_gates"].sum()) / gates if gates else None

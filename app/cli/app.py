@@ -5,14 +5,11 @@ import os
 import socket
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-commands = typer.Typer()
 
-
-@commands.command("app")
 def run_app(
     data: Annotated[Path | None, typer.Option("--data", help="A dataset folder to open first.")] = None,
     checkpoint: Annotated[Path | None, typer.Option("--checkpoint", help="A checkpoint folder to open first.")] = None,
@@ -26,29 +23,7 @@ def run_app(
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
-    """Open the app in a browser: overview, map walk, long tail, on the demo city or your own data."""
-    start_app(data, checkpoint, port, address, allow_host or [], read_only=read_only)
-
-
-def start_app(
-    data: Path | None,
-    checkpoint: Path | None,
-    port: int,
-    address: str,
-    allow_host: list[str],
-    *,
-    read_only: bool = False,
-    **theme: Any,
-) -> None:
-    """Serve the app until it is stopped.
-
-    Args:
-        theme: flags of Streamlit that replace the app's own, such as ``theme_baseFontSize=24``.
-
-    Raises:
-        DatasetError, CheckpointError: a folder that is none.
-        ConfigError: nothing can listen there.
-    """
+    """Open the app in a browser: on the demo city or your own data."""
     from app.cached.background import run_beside
     from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
@@ -67,10 +42,10 @@ def start_app(
 
     from streamlit.web import bootstrap
 
-    hosts = allowed_hosts(address, allow_host)
+    hosts = allowed_hosts(address, allow_host or [])
     ask_nobody_outside()
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
-    bootstrap.load_config_options(streamlit_flags(**served, **theme))
+    bootstrap.load_config_options(streamlit_flags(**served))
     run_beside(_warm_up, "warming")
     bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 

@@ -6,14 +6,12 @@ from typing import Annotated
 import typer
 
 from app.cli.console import JsonFlag, console, pairs_table, print_json
+from app.cli.options import DataOption
 
-commands = typer.Typer()
 
-
-@commands.command()
 def basemap(
     extract: Annotated[Path, typer.Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
-    data: Annotated[Path, typer.Option("--data", help="The dataset folder whose maps it is for.")],
+    data: DataOption,
     out: Annotated[
         Path | None, typer.Option(help="Write here instead of the user's folder, where the app finds it by itself.")
     ] = None,

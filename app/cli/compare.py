@@ -9,27 +9,22 @@ from rich.table import Table
 from analysis.formatting import rank_word, signed, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.frames import plain_rows
+from app.cli.options import DataOption, MetricOption
 from recap import columns as c
 
 if TYPE_CHECKING:
     from analysis.compare.comparison import Comparison
 
-commands = typer.Typer()
 
 _SHOWN_CASES: Final = 20
 _SEEN: Final = {"all": "all", "head": "twice+", "tail": "tail", "once": " once", "never": " never"}
-DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
 
 
-@commands.command()
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The same; differences are B minus A.")],
     data: DataOption,
-    metric: Annotated[str, typer.Option(help="hr1, hr5, hr20, ndcg20 or mrr; hr10 too.")] = "hr20",
-    k: Annotated[
-        int | None, typer.Option("--k", min=1, help="Found means a rank up to this; the metric's own K.")
-    ] = None,
+    metric: MetricOption = "hr20",
     seeds: Annotated[
         list[Path] | None,
         typer.Option("--seeds", metavar="CHECKPOINT", help="A further seed of A or B; repeatable."),
@@ -51,8 +46,8 @@ def compare(
         scorers = [open_scorer(text, opened, bundle=data.parent) for text in (a, b)]
         more = [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
         side_a, side_b = with_seeds(scorers, more, kept_seeds=kept_seeds)
-        found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric, k)
-        k = k or found_within(metric)
+        found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric)
+        k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
     words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
     if as_json:

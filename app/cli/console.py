@@ -1,12 +1,14 @@
 """How commands speak: people read tables on stdout, programs one JSON object, progress goes to stderr."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.status import Status
 from rich.table import Table
@@ -61,3 +63,23 @@ def pairs_table(title: str, rows: dict[str, Any]) -> Table:
         shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else str(value)
         table.add_row(escape(name.replace("_", " ")), escape(shown))
     return table
+
+
+@contextmanager
+def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr; the caller reports (done, in all)."""
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
+    live = Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=progress_console,
+        transient=True,
+        disable=not progress_console.is_terminal,
+    )
+    with live as progress:
+        bar = progress.add_task("", total=1, visible=False)
+
+        def report(done: int, total: int) -> None:
+            progress.update(bar, completed=done, total=total, visible=True)
+
+        yield report

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from app.cli.console import JsonFlag, console, pairs_table, print_json, progress_console
+from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
 from app.cli.option_groups import with_option_groups
-from app.cli.protocol_options import ProtocolOptions
+from app.cli.options import DatasetArgument
 from app.cli.reader_options import (
     FormatOption,
     ReaderOptions,
@@ -19,17 +19,15 @@ from app.cli.reader_options import (
     resolve_format,
 )
 
-commands = typer.Typer()
 
-
-@commands.command()
 @with_option_groups
 def prepare(
     path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
-    protocol: ProtocolOptions,
     reader: ReaderOptions,
     source_format: FormatOption = "auto",
+    preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca, default or nyc_paper.")] = "default",
+    assignments: SetOption = None,
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
@@ -41,7 +39,7 @@ def prepare(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Turn raw check-ins into one clean dataset: read, filter, split by time, account for every row."""
+    """Turn raw check-ins into a clean dataset: read, filter, split by time, account for every row."""
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
@@ -51,10 +49,11 @@ def prepare(
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import read_checkins
     from recap.memory import trim_heap
+    from recap.presets import data_preset
     from recap.storage.artifacts import check_target
 
     started = time.perf_counter()
-    config = protocol.config()
+    config = data_preset(preset).override(assignments or [])
     options = reader.checked(skip_bad_rows=skip_bad_rows)
     source_format, why = resolve_format(path, source_format, options)
     if not (as_json or yes):
@@ -63,7 +62,7 @@ def prepare(
     choice = choose_engine(engine, path, source_format, config)
     if choice.note:
         progress_console.print(choice.note, markup=False)
-    called, preset = name or out.name, protocol.preset
+    called = name or out.name
     if choice.is_out_of_core:
         with progress_console.status(f"Reading, ordering and cleaning {path.name} on disk"):
             dataset = prepare_out_of_core(
@@ -147,28 +146,24 @@ def prepare(
     console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --out CKPT", markup=False)
 
 
-@commands.command()
 @with_option_groups
 def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
     reader: ReaderOptions,
     source_format: FormatOption = "auto",
-    preset: Annotated[
-        str, typer.Option(help="Data protocol of the preview: nyc, tky, ca, default or nyc_paper.")
-    ] = "default",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="With --html: exact ids, times and places, for you alone.")
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say what a file seems to be, show its first rows, count its problems; no dataset is written."""
+    """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import print_inspection
     from recap.data.inspection import inspect_checkins
     from recap.presets import data_preset
     from recap.storage.atomic import write_text
 
-    config = data_preset(preset)
+    config = data_preset("default")
     options = reader.checked()
     with progress_console.status(f"Inspecting {path.name}"):
         found = inspect_checkins(path, source_format, options, config)
@@ -184,12 +179,11 @@ def inspect(
         console.print(f"Page written to {html}.", markup=False)
 
 
-@commands.command()
 def stats(
-    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    data: DatasetArgument,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show tail shares, evidence of the test cases, the split's fingerprint, and what each further hop reaches."""
+    """Describe a dataset: rare transitions, the split, and what each further hop reaches."""
     from recap.data.dataset import Dataset
     from recap.dataset_statistics import dataset_statistics
 

@@ -7,14 +7,12 @@ import typer
 
 from app.cli.console import progress_console
 
-commands = typer.Typer()
 demo = typer.Typer(help="The bundled demo city.")
-commands.add_typer(demo, name="demo")
 
 
 @demo.callback()
 def about() -> None:
-    """The bundled demo city: invented places, invented people."""
+    """The bundled demo city."""
 
 
 @demo.command()

@@ -8,25 +8,23 @@ from rich import box
 from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import MetricsByGroup
 
-commands = typer.Typer()
 
-
-@commands.command()
 def evaluate(
-    data: Annotated[Path, typer.Option("--data", help="A dataset folder.")],
-    checkpoint: Annotated[Path | None, typer.Argument(help="A checkpoint folder.")] = None,
-    baseline: Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")] = None,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    data: DataOption,
+    checkpoint: MaybeCheckpoint = None,
+    baseline: BaselineOption = None,
+    split: SplitOption = "test",
     protocol: Annotated[str, typer.Option(help="every_step, trajectory_last or user_last.")] = "every_step",
     cases: Annotated[
         int | None, typer.Option(min=1, help="Rank a draw of this many cases, always the same; all by default.")
     ] = None,
     records: Annotated[Path | None, typer.Option(help="Where the records go; the user's cache by default.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
     """Rank the cases of a split, print metrics by group, and write one record per case."""

@@ -1,4 +1,4 @@
-"""Commands of the analysis layer: explain, misses."""
+"""`recap explain`: single predictions."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -12,13 +12,12 @@ from rich.table import Table
 
 from analysis.explain.types import CaseExplanation
 from analysis.formatting import percent, points, rank_number, signed, times
-from app.cli.console import JsonFlag, console, print_json, progress_console
-from app.cli.long_tail import commands as long_tail_commands
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.options import CheckpointArgument, DataOption, SplitOption
 from app.cli.sharing import (
     ExactFlag,
     HidePlacesFlag,
     HtmlOption,
-    TitleOption,
     check_manner,
     share,
     write_shared,
@@ -31,14 +30,9 @@ if TYPE_CHECKING:
     from analysis.explain.explanation import FullExplanation
     from recap.predictor import Predictor
 
-commands = typer.Typer()
-commands.add_typer(long_tail_commands)
 
-CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
-DataOption = Annotated[Path, typer.Option("--data", help="The dataset it was trained on.")]
 CaseOption = Annotated[str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")]
 TopOption = Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")]
-SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
 EditOption = Annotated[
     list[str] | None,
     typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
@@ -47,7 +41,7 @@ AboutOption = Annotated[int | None, typer.Option(help="With --full or --html: th
 AgainstOption = Annotated[int | None, typer.Option(help="The place to hold it against.")]
 LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")]
 FullFlag = Annotated[
-    bool, typer.Option("--full", help="Also paths with rows and cuts, visits, leave-one-out, contrast, sentences.")
+    bool, typer.Option("--full", help="Also paths, visits, ablations, the comparison of two places, and sentences.")
 ]
 SearchFlag = Annotated[
     bool, typer.Option("--search", help="With --full or --html: the smallest edit that reverses the two places.")
@@ -78,7 +72,6 @@ class _Asked:
         return self.numbers
 
 
-@commands.command()
 def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
@@ -96,7 +89,6 @@ def explain(
     html: HtmlOption = None,
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
-    title: TitleOption = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
@@ -122,8 +114,8 @@ def explain(
         asked = _follow(link, predictor, asked)
     asked.named()
     writes = html is not None
-    if (exact or hide_places or title) and not writes:
-        raise ConfigError("--exact, --hide-places and --title are about written files; give --html FILE")
+    if (exact or hide_places) and not writes:
+        raise ConfigError("--exact and --hide-places are about written files; give --html FILE")
     check_manner(exact=exact, hide_places=hide_places)
     if seeds is not None:
         _train_seeds(predictor, seeds)
@@ -139,7 +131,7 @@ def explain(
         )
     written = []
     if writes:
-        page = share(whole, predictor, data, exact=exact, hide_places=hide_places, title=title)
+        page = share(whole, predictor, data, exact=exact, hide_places=hide_places)
         written = write_shared(page, html)
     explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
     if as_json:
@@ -157,7 +149,6 @@ def explain(
 def _train_seeds(predictor: "Predictor", seeds: int) -> None:
     """Train the missing seeds, and keep the tables that the checks read."""
     from analysis.explain.seed_replicates import measure_replicates, train_replicates
-    from app.cli.causes import progress_line
     from recap.device import choose_device
 
     train_replicates(predictor.checkpoint, predictor.dataset, seeds, choose_device("auto"), progress_console.print)
@@ -202,62 +193,6 @@ def _explain_briefly(predictor: "Predictor", asked: _Asked, top: int) -> list[Ca
         explain_case(predictor, number, top=top, extra=extra, edits=asked.edits, split=asked.split)
         for number in asked.numbers
     ]
-
-
-@commands.command()
-def misses(
-    checkpoint: CheckpointArgument,
-    data: DataOption,
-    k: Annotated[int, typer.Option("-k", min=1, help="A case is missed where the target ranks below K.")] = 20,
-    out: Annotated[
-        Path | None, typer.Option(help="Also write one row per test case as CSV, without numbers of cases and places.")
-    ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="With --out: as recorded, which the file says.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Name each miss by the single removal that would have found it; where none would, by what coincides."""
-    from analysis.long_tail.misses import (
-        MISS_LABELS,
-        count_misses,
-        describe_misses,
-        label_misses,
-        negative_gate_share,
-    )
-    from analysis.records.loaded_dataset import LoadedDataset
-    from app.cli.causes import removals
-    from recap.checkpoint import Checkpoint
-    from recap.storage.atomic import new_file
-
-    if exact and out is None:
-        raise ConfigError("--exact is about the written table; give --out FILE")
-    trained, opened = Checkpoint.load(checkpoint), LoadedDataset.load(data)
-    table = removals(trained, opened, data.parent)
-    described = describe_misses(opened.dataset, opened.cases, table)
-    labels = label_misses(described, k)
-    negative = negative_gate_share(table)
-    counts = count_misses(labels)
-    if out is not None:
-        from analysis.sharing.tables import share_table, to_csv
-
-        with new_file(out) as temporary:
-            temporary.write_bytes(to_csv(share_table(described.assign(miss=labels), opened, exact=exact)))
-    missed = int(counts["n"].sum())
-    if as_json:
-        rows = counts.to_dict(orient="records")
-        print_json({"k": k, "n": len(labels), "missed": missed, "labels": rows, "negative_gate_share": negative})
-        return
-    shown = Table(title=f"{missed:,} of {len(labels):,} test cases missed at K = {k}", title_justify="left")
-    shown.add_column("kind of miss")
-    shown.add_column("cases", justify="right")
-    shown.add_column("share", justify="right")
-    for row in counts.itertuples():
-        shown.add_row(MISS_LABELS[str(row.label)], f"{row.n:,}", f"{row.share:.3f}")
-    console.print(shown)
-    console.print(
-        "Outvoted by X: without X, for all places, it would be found. The last four coincide and are no causes."
-    )
-    if negative is not None:
-        console.print(f"The gate is negative for {percent(negative, 1)} of all candidates.")
 
 
 def _parse_split(name: str) -> int:

@@ -1,4 +1,4 @@
-"""`recap import-predictions`: ranked places from another program, as a scorer beside ours."""
+"""`recap import-predictions`: ranked places from another program, as one more scorer."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,13 +6,9 @@ from typing import Annotated
 import typer
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
-
-commands = typer.Typer()
-
-DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
+from app.cli.options import DataOption
 
 
-@commands.command("import-predictions")
 def import_predictions(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
     data: DataOption,

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.markup import escape
 
 from analysis.formatting import percent, rank_number
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
 from app.cli.frames import frame_table, plain_rows
+from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -19,25 +20,20 @@ if TYPE_CHECKING:
     from analysis.records.loaded_dataset import LoadedDataset
     from recap.checkpoint import Checkpoint
 
-commands = typer.Typer()
 
-DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
-CheckpointArgument = Annotated[Path | None, typer.Argument(help="A checkpoint folder.")]
-BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
-MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
-EtaOption = Annotated[int, typer.Option(min=0, help="Tail: the step occurred at most this often in training.")]
+_FOUND_AT: Final = 20
+"""K of hits and misses."""
+EtaOption = Annotated[int, typer.Option(min=0, help="Tail: the transition occurred at most this often in training.")]
 
 
-@commands.command()
 def overview(
     data: DataOption,
-    checkpoint: CheckpointArgument = None,
+    checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
     metric: MetricOption = "hr20",
-    eta: EtaOption = 1,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a model beside the baselines, tail shares, and three cases worth opening."""
+    """Compare a model with the baselines, and name three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
     from analysis.long_tail.headlines import overview_finding
     from analysis.records.carriers import describe_carriers, find_carriers
@@ -48,14 +44,13 @@ def overview(
     opened = read.dataset
     rivals = [name for name in models_beside(opened.dataset.hash, read.bundle) if name != baseline]
     models = {read.label: read.records} | {_label(name): read.records_of(name) for name in rivals}
-    groups = accuracy_by_group(models, metric, eta=eta)
+    groups = accuracy_by_group(models, metric)
     distribution = transition_distribution(opened.cases)
     removed = read.kept_removals()
     notable = notable_cases(opened, read.records, read.records_of("markov"), removed)
-    over_pairs, over_cases = tail_share(distribution, eta), tail_share(distribution, eta, "case_share")
+    over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
     payload = {
         "metric": metric,
-        "eta": eta,
         "finding": overview_finding(groups, metric),
         "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
@@ -70,7 +65,7 @@ def overview(
     console.print(payload["finding"], markup=False, soft_wrap=True)
     console.print(frame_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
-        f"Tail (at most {eta} in training): {percent(over_pairs, 1)} of distinct test steps, "
+        f"Tail (at most once in training): {percent(over_pairs, 1)} of distinct test transitions, "
         f"{percent(over_cases, 1)} of cases"
     )
     if removed is not None:
@@ -82,27 +77,33 @@ def overview(
     if absent:
         console.print(absent)
     if checkpoint is not None and removed is None:
-        console.print("These cases coincide with evidence; what finds them is not measured yet: `recap causes` does.")
+        console.print("Why these cases are found is not measured yet: `recap long-tail ... --causes` does.")
 
 
-@commands.command("long-tail")
 def long_tail(
     data: DataOption,
-    checkpoint: CheckpointArgument = None,
+    checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
     reference: Annotated[str, typer.Option(help="The baseline beside it.")] = "markov",
     metric: MetricOption = "hr20",
     eta: EtaOption = 1,
+    causes: Annotated[
+        bool, typer.Option("--causes", help="Also which ablations lose cases found at 20, and why others are missed.")
+    ] = False,
     lift: Annotated[bool, typer.Option("--lift", help="Also what two hops tell beyond chance; takes seconds.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show accuracy by how often a step or a place was seen, by evidence, and what each further hop buys."""
+    """Show accuracy by how often a transition or a place was seen, and what each further hop adds."""
     import pandas as pd
 
     from analysis.long_tail.accuracy_tables import accuracy_by_count, accuracy_by_evidence, transition_distribution
     from analysis.long_tail.lift import two_hop_lift
+    from analysis.long_tail.misses import count_misses, describe_misses, label_misses
+    from analysis.records.causes import count_causes
     from recap.dataset_statistics import hop_statistics
 
+    if causes and checkpoint is None:
+        raise ConfigError("--causes needs a checkpoint: a baseline has no parts to leave out")
     read = open_records(data, checkpoint, baseline)
     opened, label, records, beside = read.dataset, read.label, read.records, read.records_of(reference)
     tables = {
@@ -114,12 +115,16 @@ def long_tail(
     }
     if lift:
         tables["lift"] = two_hop_lift(opened)
+    if causes and read.checkpoint is not None:
+        table = removals(read.checkpoint, opened, read.bundle)
+        tables["causes"] = count_causes(table, _FOUND_AT)
+        tables["misses"] = count_misses(label_misses(describe_misses(opened.dataset, opened.cases, table), _FOUND_AT))
     if as_json:
         facts = {"model": label, "reference": _label(reference), "metric": metric, "eta": eta}
         print_json(facts | {name: plain_rows(table) for name, table in tables.items()})
         return
     for name, table in tables.items():
-        over = "" if name in ("distribution", "hops", "lift") else f", {metric} of {label} over cases"
+        over = "" if not name.startswith("by_") else f", {metric} of {label} over cases"
         console.print(frame_table(name.replace("_", " ") + over, table))
 
 
@@ -153,6 +158,31 @@ class OpenedRecords:
             return None
         digests = self.dataset.dataset.hash, self.checkpoint.hash
         return kept_removals(*digests, rows=len(self.records), bundle=self.bundle)
+
+
+def removals(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
+    """The ablation table of a checkpoint, made with a progress line where it is not kept yet.
+
+    Args:
+        bundle: the folder next to the dataset, which may have come with it.
+
+    Raises:
+        VocabularyError: another dataset.
+    """
+    from analysis.records.causes import removal_table
+    from recap.predictor import Predictor
+
+    dataset = opened.dataset
+    checkpoint.check_dataset(dataset)
+    with progress_line("Running the ablations") as report:
+        return removal_table(
+            dataset.hash,
+            checkpoint.hash,
+            lambda: Predictor(checkpoint, dataset),
+            rows=len(dataset.cases(c.TEST)),
+            bundle=bundle,
+            progress=report,
+        )
 
 
 def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> OpenedRecords:

@@ -8,11 +8,9 @@ from rich.markup import escape
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
 
-commands = typer.Typer()
 _COLOURS = {"ok": "green", "note": "yellow", "missing": "red"}
 
 
-@commands.command()
 def doctor(
     places: Annotated[
         list[Path] | None, typer.Argument(help="Further folders in which to look for datasets and checkpoints.")

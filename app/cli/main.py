@@ -1,25 +1,26 @@
-"""The `recap` command: joins the layers' commands and turns users' mistakes into one line and exit code 2."""
+"""The `recap` command: joins all commands and turns users' mistakes into one line and exit code 2."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
 
-from app.cli.app import commands as app_commands
-from app.cli.basemap import commands as basemap_commands
-from app.cli.cases import cases as cases_group
-from app.cli.causes import commands as causes_commands
-from app.cli.compare import commands as compare_commands
-from app.cli.data import commands as data_commands
-from app.cli.demo import commands as demo_commands
-from app.cli.evaluate import commands as evaluate_commands
-from app.cli.experiment import commands as experiment_commands
-from app.cli.explain import commands as explain_commands
-from app.cli.import_predictions import commands as import_commands
-from app.cli.machine import commands as machine_commands
-from app.cli.rebalance import commands as rebalance_commands
-from app.cli.runs import commands as runs_commands
-from app.cli.train import commands as train_commands
+from app.cli.app import run_app
+from app.cli.basemap import basemap
+from app.cli.cases import cases
+from app.cli.compare import compare
+from app.cli.data import inspect, prepare, stats
+from app.cli.demo import demo
+from app.cli.evaluate import evaluate
+from app.cli.experiment import experiment
+from app.cli.explain import explain
+from app.cli.import_predictions import import_predictions
+from app.cli.long_tail import long_tail, overview
+from app.cli.machine import doctor
+from app.cli.rebalance import rebalance
+from app.cli.runs import runs
+from app.cli.train import train
 from recap.errors import RecapError
 from recap.printable import one_line, shortened
 
@@ -28,21 +29,35 @@ LONGEST_LINE: Final = 1500
 """Characters of a refusal; a hostile value is not printed whole."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
-app.add_typer(data_commands)
-app.add_typer(train_commands)
-app.add_typer(rebalance_commands)
-app.add_typer(evaluate_commands)
-app.add_typer(runs_commands)
-app.add_typer(explain_commands)
-app.add_typer(basemap_commands)
-app.add_typer(causes_commands)
-app.add_typer(cases_group, name="cases")
-app.add_typer(compare_commands)
-app.add_typer(import_commands)
-app.add_typer(demo_commands)
-app.add_typer(experiment_commands)
-app.add_typer(app_commands)
-app.add_typer(machine_commands)
+PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
+    "Data": {
+        "inspect": inspect,
+        "prepare": prepare,
+        "stats": stats,
+        "basemap": basemap,
+        "import-predictions": import_predictions,
+        "demo": demo,
+    },
+    "Train": {"train": train, "evaluate": evaluate, "rebalance": rebalance, "experiment": experiment},
+    "Look": {
+        "app": run_app,
+        "overview": overview,
+        "long-tail": long_tail,
+        "explain": explain,
+        "compare": compare,
+        "doctor": doctor,
+    },
+    "Runs": {"runs": runs},
+    "Share": {"cases": cases},
+}
+"""The commands and groups of commands, as `recap --help` shows them."""
+
+for _panel, _commands in PANELS.items():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+        else:
+            app.command(_name, rich_help_panel=_panel)(_command)
 
 
 def _print_version(is_asked: bool) -> None:

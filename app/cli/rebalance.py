@@ -7,14 +7,12 @@ import typer
 
 from app.cli.console import JsonFlag, console, print_json
 from app.cli.evaluate import metrics_table
+from app.cli.options import CheckpointArgument, DataOption
 
-commands = typer.Typer()
 
-
-@commands.command()
 def rebalance(
-    checkpoint: Annotated[Path, typer.Argument(help="A checkpoint of RECAP without evidence.")],
-    data: Annotated[Path, typer.Option("--data", help="The dataset folder it was trained on.")],
+    checkpoint: CheckpointArgument,
+    data: DataOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint; the old one stays.")],
     protocol: Annotated[
         str | None,

@@ -1,46 +1,42 @@
-"""Commands of background runs: submit, list, show, logs, stop, resume, rm, compare."""
+"""Commands of background runs: submit, list, show, logs, stop, resume, rm."""
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from app.cli.console import JsonFlag, PresetOption, SetOption, console, pairs_table, print_json, progress_console
+from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
 from recap.errors import ConfigError, RecapError
 from recap.printable import visible
 
 if TYPE_CHECKING:
     from recap.runs.store.run_store import RunStore
 
-commands = typer.Typer()
-runs_commands = typer.Typer(help="Trainings in the background: submit, watch, stop, resume, compare.")
-commands.add_typer(runs_commands, name="runs")
+runs = typer.Typer(help="Train in the background: submit, watch, stop, resume.")
 
 _FOLLOW_SECONDS: Final = 0.5
-_MEASURED: Final[tuple[tuple[Literal["val", "test"], str], ...]] = (("val", "best val"), ("test", "test"))
 RunId = Annotated[str, typer.Argument(metavar="ID", help="A run's number.")]
 RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of runs.")]
 
 
-@runs_commands.command()
+@runs.command()
 def submit(
-    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    data: DatasetArgument,
     preset: PresetOption = None,
     seeds: Annotated[list[int] | None, typer.Option("--seed", help="A seed; repeat it for several runs.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Another length; the stages keep their share.")] = None,
+    epochs: EpochsOption = None,
     assignments: SetOption = None,
     grid: Annotated[
         list[str] | None, typer.Option(metavar="FIELD=V,V", help="Values of a field; every combination is a run.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: DeviceOption = "auto",
     processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
     slurm: Annotated[bool, typer.Option("--slurm", help="Hand the run to Slurm.")] = False,
     notes: Annotated[str, typer.Option(help="Shown beside the run.")] = "",
-    parent: Annotated[str | None, typer.Option(help="Number of the run this one varies.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Queue a training; it runs in the background and survives this terminal."""
@@ -56,7 +52,6 @@ def submit(
         seeds=seeds,
         grid=grid,
         overrides=assignments,
-        parent=parent,
         store=store,
         epochs=epochs,
         device=device,
@@ -74,7 +69,7 @@ def submit(
     console.print(f"Watch with: recap runs logs -f {queued[0]['id']}")
 
 
-@runs_commands.command("list")
+@runs.command("list")
 def list_runs(as_json: JsonFlag = False) -> None:
     """List all runs with their states."""
     from recap.runs.store.description import describe_briefly
@@ -103,7 +98,7 @@ def list_runs(as_json: JsonFlag = False) -> None:
     console.print(table)
 
 
-@runs_commands.command()
+@runs.command()
 def show(run_id: RunId, as_json: JsonFlag = False) -> None:
     """Show one run: state, configuration, every epoch's metrics."""
     from recap.runs.store.description import best_epoch, describe_run
@@ -128,7 +123,7 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
     console.print(pairs_table(f"Run {run.id}", facts))
 
 
-@runs_commands.command()
+@runs.command()
 def logs(
     run_id: RunId,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
@@ -155,7 +150,7 @@ def logs(
         progress_console.print(f"Run {run.id} is {run.read_state().state}.")
 
 
-@runs_commands.command()
+@runs.command()
 def stop(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     """Stop runs: a running one saves its state first and can be resumed exactly."""
     from recap.runs.execution import control
@@ -163,7 +158,7 @@ def stop(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     _for_each(run_ids, lambda store, run: control.stop(store, run).state, as_json)
 
 
-@runs_commands.command()
+@runs.command()
 def resume(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     """Queue stopped, failed or lost runs again; they continue exactly where they were."""
     from recap.runs.execution import control
@@ -171,7 +166,7 @@ def resume(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     _for_each(run_ids, lambda store, run: control.resume(store, run).state, as_json)
 
 
-@runs_commands.command()
+@runs.command()
 def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     """Delete runs that are over, with their checkpoints."""
     from recap.runs.execution import control
@@ -181,31 +176,6 @@ def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
         return "removed"
 
     _for_each(run_ids, remove, as_json)
-
-
-@runs_commands.command()
-def compare(run_ids: RunIds, as_json: JsonFlag = False) -> None:
-    """Put runs side by side: fields that differ, best validation and test metrics."""
-    from recap.runs.store.comparison import compare_runs
-    from recap.runs.store.run_store import RunStore
-
-    store = RunStore.of_user()
-    compared = compare_runs([store.get(run_id) for run_id in run_ids])
-    if as_json:
-        print_json(compared)
-        return
-    table = Table(title="Runs", title_justify="left")
-    table.add_column("")
-    for row in compared["runs"]:
-        table.add_column(f"run {row['id']}", justify="right")
-    for name in compared["differing"]:
-        table.add_row(escape(name), *(_cell(row["fields"][name]) for row in compared["runs"]))
-    for group in ("all", "tail"):
-        for part, label in _MEASURED:
-            for metric in ("hr1", "hr20", "mrr"):
-                values = [((row[part] or {}).get(group) or {}).get(metric) for row in compared["runs"]]
-                table.add_row(f"{label} {group} {metric}", *("–" if v is None else f"{v:.4f}" for v in values))
-    console.print(table)
 
 
 def _wake_runner(store: "RunStore") -> None:
@@ -224,8 +194,8 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
 
     store = RunStore.of_user()
     # All numbers are checked before anything happens to the first.
-    runs = [store.get(run_id) for run_id in run_ids]
-    done = [{"id": run.id, "state": act(store, run)} for run in runs]
+    found = [store.get(run_id) for run_id in run_ids]
+    done = [{"id": run.id, "state": act(store, run)} for run in found]
     if as_json:
         print_json(_many(done))
         return
@@ -236,7 +206,3 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
 def _many(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Runs as JSON, one or several: the first one's ``id`` and ``state``, and all under ``runs``."""
     return {**rows[0], "runs": rows}
-
-
-def _cell(value: Any) -> str:
-    return "–" if value is None else escape(str(value))

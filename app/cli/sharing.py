@@ -22,8 +22,6 @@ HidePlacesFlag = Annotated[
     bool, typer.Option("--hide-places", help="In written files: the walker's own places as cells too.")
 ]
 
-TitleOption = Annotated[str, typer.Option("--title", help="In written files: a title above several cases.")]
-
 
 def check_manner(*, exact: bool, hide_places: bool) -> None:
     """Refuse two options that contradict each other.

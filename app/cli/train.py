@@ -12,21 +12,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, progress_console
 from app.cli.evaluate import metrics_table
+from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
 
-commands = typer.Typer()
 
-
-@commands.command()
 def train(
-    data: Annotated[Path, typer.Argument(help="A dataset folder.")],
+    data: DatasetArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
     preset: PresetOption = None,
     model: Annotated[str, typer.Option(help="recap, or a rival of docs/rivals.md such as lotnext.")] = "recap",
     seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    epochs: Annotated[
-        int | None, typer.Option(help="Another length; the curriculum's stages keep their share.")
-    ] = None,
+    device: DeviceOption = "auto",
+    epochs: EpochsOption = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a stopped training exactly; begin where there is none.")
     ] = False,
@@ -46,8 +42,6 @@ def train(
         raise ConfigError(f"--preset {preset} is RECAP's: change --model {model} with --epochs and --set")
     config = training_preset(preset or DEFAULT_PRESET) if model == "recap" else rival_config(model)
     if epochs is not None:
-        if epochs < 1:
-            raise ConfigError(f"--epochs must be at least 1, got {epochs}")
         config = config.with_epochs(epochs)
     if seed is not None:
         config = config.override([f"seed={seed}"])

@@ -54,7 +54,7 @@ def resume(store: RunStore, run: RunFolder) -> RunState:
     if queued is None:
         state = run.read_state().state
         remedy = (
-            "it is finished; submit a new one with --parent" if state == "finished" else "only stopped, failed and lost"
+            "it is finished; submit a new one" if state == "finished" else "only stopped, failed and lost"
         )
         raise RecapError(f"run {run.id} is {state}: {remedy}{'' if state == 'finished' else ' runs can be resumed'}")
     ensure_runner(store)

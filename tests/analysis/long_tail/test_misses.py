@@ -12,7 +12,6 @@ from analysis.long_tail.misses import (
     count_misses,
     describe_misses,
     label_misses,
-    negative_gate_share,
 )
 from analysis.records.removals import describe_removals
 from analysis.records.score_rows import SOURCES
@@ -75,15 +74,3 @@ def test_labels_partition_the_misses_of_a_model(k: int) -> None:
         assert (named[[f"without_{source}" for source in sources]].min(axis=1) <= k).all()
     unnamed = removals[labels.isin(set(MISSES) - set(MISS_SOURCES))]
     assert not (unnamed[[f"without_{source}" for source in SOURCES]] <= k).any(axis=None)
-
-
-def test_the_gate_is_counted_over_all_candidates() -> None:
-    """The share of negative gates of a model, by hand over every case; none where no gate acts."""
-    predictor = small_predictor()
-    batch = predictor.batch(predictor.cases["row"].tolist())
-    revisit = predictor.revisit_parts(batch, predictor.core_scores(batch)[0])
-    assert revisit is not None and revisit.gate_C is not None
-    share = negative_gate_share(describe_removals(predictor, predictor.cases))
-    assert share == pytest.approx(float((revisit.gate_C < 0).double().mean()))
-    silent = small_predictor(use_history=False)
-    assert negative_gate_share(describe_removals(silent, silent.cases)) is None

@@ -126,7 +126,7 @@ def test_stopped_and_resumed_is_the_uninterrupted_training(
     assert run.read_state().attempt == 2
     assert run.read_metrics()[: len(done)] == done, "finished epochs are kept as they were"
     assert_same_training(run, uninterrupted)
-    with pytest.raises(RecapError, match="it is finished; submit a new one with --parent"):
+    with pytest.raises(RecapError, match="it is finished; submit a new one"):
         control.resume(store, run)
 
 

@@ -1,0 +1,19 @@
+"""Options that several commands share, each declared once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DatasetArgument = Annotated[Path, typer.Argument(help="A dataset folder.")]
+DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
+CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
+CheckpointOption = Annotated[Path, typer.Option("--checkpoint", help="A checkpoint folder.")]
+MaybeCheckpoint = Annotated[Path | None, typer.Argument(metavar="[CHECKPOINT]", help="A checkpoint folder.")]
+BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
+SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
+MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
+DeviceOption = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
+EpochsOption = Annotated[
+    int | None, typer.Option(min=1, help="Another length; the curriculum's stages keep their proportions.")
+]
