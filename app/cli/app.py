@@ -23,7 +23,7 @@ def run_app(
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
-    """Open the app in a browser: on the demo city or your own data."""
+    """Open the app in a browser, on the demo city or your own data."""
     from app.cached.background import run_beside
     from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings

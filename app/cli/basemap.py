@@ -12,13 +12,10 @@ from app.cli.options import DataOption
 def basemap(
     extract: Annotated[Path, typer.Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
     data: DataOption,
-    out: Annotated[
-        Path | None, typer.Option(help="Write here instead of the user's folder, where the app finds it by itself.")
-    ] = None,
     attribution: Annotated[str, typer.Option(help="Whose data it is; written on every map and picture.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
-    """Draw shore, water, parks, streets and rails of your own extract under a dataset's maps."""
+    """Put your own OpenStreetMap extract under a dataset's maps."""
     from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap
     from analysis.basemap.extracts import read_extract
     from analysis.basemap.features import draw_features
@@ -28,7 +25,7 @@ def basemap(
     opened = LoadedDataset.load(data)
     box = box_of(opened.latitude, opened.longitude)
     document = draw_features(read_extract(extract), box, attribution.strip() or OPENSTREETMAP)
-    target = out or stored_path(opened.dataset.hash, make=True)
+    target = stored_path(opened.dataset.hash, make=True)
     write_basemap(document, target)
     counts = {name: len(layer["features"]) for name, layer in document["layers"].items()}
     said = {"basemap": str(target), "bounds": document["bounds"], "attribution": document["attribution"]}

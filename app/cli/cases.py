@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from analysis.formatting import rank_number, times
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import JsonFlag, console, print_json
 from app.cli.long_tail import open_records, removals
 from app.cli.options import BaselineOption, CheckpointOption, DataOption, MaybeCheckpoint
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, write_shared
@@ -115,11 +115,9 @@ def save(
 def export(
     names: NamesArgument = None,
     collection: CollectionOption = None,
-    out: Annotated[Path | None, typer.Option(help="Write a file instead of printing.")] = None,
 ) -> None:
-    """Write saved cases as plain JSON: those named, a collection's, or all. Titles and notes go along as written."""
+    """Print saved cases as plain JSON: those named, a collection's, or all, with your notes."""
     from analysis.cases.exchange import export_text
-    from recap.storage.atomic import write_text
 
     shelf = _shelf()
     chosen = None if collection is None else _collection(shelf, collection)
@@ -128,11 +126,7 @@ def export(
     if missing:
         raise CaseError(f"there is no saved case {missing[0]!r}")
     text = export_text(shelf, wanted if wanted or chosen else list(shelf.cases), [chosen.name] if chosen else None)
-    if out is None:
-        sys.stdout.write(text)
-        return
-    write_text(out, text)
-    progress_console.print(f"Wrote {out}.", markup=False)
+    sys.stdout.write(text)
 
 
 @cases.command("import")
@@ -140,7 +134,7 @@ def take_in(
     file: Annotated[Path, typer.Argument(help="What `recap cases export` wrote, or one saved case's file.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Take saved cases in; what differs from yours stays yours and is named."""
+    """Add saved cases to yours; yours are never replaced."""
     from analysis.cases.exchange import import_text
     from analysis.cases.library import Library
 

@@ -33,7 +33,7 @@ def compare(
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Compare two scorers on the same cases: differences with intervals, tests, and who finds which."""
+    """Compare two models on the same cases, with intervals and tests."""
     from analysis.compare import headline
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
     from analysis.compare.comparison import PairedCases, found_within

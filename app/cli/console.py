@@ -44,7 +44,9 @@ SetOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    typer.Option(help="RECAP's configuration to start from, or a rival's name.", show_default="recap_weighed"),
+    typer.Option(
+        help="RECAP's configuration to start from, or a published model's name.", show_default="recap_weighed"
+    ),
 ]
 """None is `recap.presets.DEFAULT_PRESET`, named again here since importing it would slow every command's start."""
 

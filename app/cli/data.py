@@ -36,10 +36,9 @@ def prepare(
     engine_memory: Annotated[
         float | None, typer.Option(min=0.1, help="GB duckdb may hold; a quarter of the free memory by default.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether guessed columns are right.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Turn raw check-ins into a clean dataset: read, filter, split by time, account for every row."""
+    """Turn raw check-ins into a clean dataset, split by time."""
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
@@ -56,7 +55,7 @@ def prepare(
     config = data_preset(preset).override(assignments or [])
     options = reader.checked(skip_bad_rows=skip_bad_rows)
     source_format, why = resolve_format(path, source_format, options)
-    if not (as_json or yes):
+    if not as_json:
         confirm_mapping(path, source_format, options)
     check_target(out, MANIFEST)
     choice = choose_engine(engine, path, source_format, config)
@@ -152,9 +151,6 @@ def inspect(
     reader: ReaderOptions,
     source_format: FormatOption = "auto",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="With --html: exact ids, times and places, for you alone.")
-    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
@@ -170,7 +166,7 @@ def inspect(
     if html is not None:
         from recap.data.inspection_page import inspection_page
 
-        write_text(html, inspection_page(found, config, exact=exact))
+        write_text(html, inspection_page(found, config))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

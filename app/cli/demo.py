@@ -18,13 +18,10 @@ def about() -> None:
 @demo.command()
 def build(
     out: Annotated[Path, typer.Option(help="Folder of the bundle.")] = Path("checkpoints/demo-city"),
-    work: Annotated[Path, typer.Option(help="Folder of the trainings; finished ones there are not repeated.")] = Path(
-        "runs/demo-city"
-    ),
 ) -> None:
     """Generate the city, train RECAP and every ablation on it, and write the bundle."""
     from analysis.experiments.demo_bundle import build_demo_bundle
 
     out.mkdir(parents=True, exist_ok=True)
-    build_demo_bundle(out, work, log=progress_console.print)
+    build_demo_bundle(out, Path("runs/demo-city"), log=progress_console.print)
     progress_console.print(f"The bundle lies in {out}.", markup=False)

@@ -27,7 +27,7 @@ def evaluate(
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
-    """Rank the cases of a split, print metrics by group, and write one record per case."""
+    """Rank the cases of a split and print metrics by group."""
     import torch
 
     from recap import columns as c

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.options import DataOption, DeviceOption
 
-commands = typer.Typer()
-experiment = typer.Typer(help="Named experiments: ablations, sweeps and comparisons that resume.")
-commands.add_typer(experiment, name="experiment")
+experiment = typer.Typer(help="Run named experiments: ablations, sweeps and comparisons.")
 
 
 @experiment.callback()
@@ -21,11 +20,11 @@ def about() -> None:
 @experiment.command()
 def run(
     name: Annotated[str, typer.Argument(help="An experiment's name, or a .toml spec file.")],
-    data: Annotated[Path, typer.Option("--data", help="A dataset folder.")],
+    data: DataOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results on this dataset.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Another length for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm; run it again to continue where it stopped."""

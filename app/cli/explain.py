@@ -38,8 +38,8 @@ EditOption = Annotated[
     typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
 ]
 AboutOption = Annotated[int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")]
-AgainstOption = Annotated[int | None, typer.Option(help="The place to hold it against.")]
-LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, rival and edits.")]
+AgainstOption = Annotated[int | None, typer.Option(help="The place to compare it with.")]
+LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, runner-up and edits.")]
 FullFlag = Annotated[
     bool, typer.Option("--full", help="Also paths, visits, ablations, the comparison of two places, and sentences.")
 ]
@@ -91,7 +91,7 @@ def explain(
     hide_places: HidePlacesFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Explain single predictions: every score as an exact sum, questioned by edits, in words."""
+    """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
     from app.cli.explain_ranks import explain_by_ranks
     from recap.checkpoint import Checkpoint

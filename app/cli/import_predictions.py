@@ -21,7 +21,7 @@ def import_predictions(
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Take in predictions made elsewhere, as a scorer for compare, Overview and Long tail; nothing is guessed."""
+    """Import ranked places from another program, to compare them with your models."""
     from analysis.compare.importing import import_predictions as check_and_rank
     from analysis.records.imported import keep_predictions, shown_name
     from analysis.records.loaded_dataset import LoadedDataset

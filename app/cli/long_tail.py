@@ -77,7 +77,7 @@ def overview(
     if absent:
         console.print(absent)
     if checkpoint is not None and removed is None:
-        console.print("Why these cases are found is not measured yet: `recap long-tail ... --causes` does.")
+        console.print("Why these cases are found is not measured yet: `recap long-tail ... --full` does.")
 
 
 def long_tail(
@@ -87,10 +87,9 @@ def long_tail(
     reference: Annotated[str, typer.Option(help="The baseline beside it.")] = "markov",
     metric: MetricOption = "hr20",
     eta: EtaOption = 1,
-    causes: Annotated[
-        bool, typer.Option("--causes", help="Also which ablations lose cases found at 20, and why others are missed.")
+    full: Annotated[
+        bool, typer.Option("--full", help="Also what two hops tell beyond chance, and a checkpoint's ablations.")
     ] = False,
-    lift: Annotated[bool, typer.Option("--lift", help="Also what two hops tell beyond chance; takes seconds.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Show accuracy by how often a transition or a place was seen, and what each further hop adds."""
@@ -102,8 +101,6 @@ def long_tail(
     from analysis.records.causes import count_causes
     from recap.dataset_statistics import hop_statistics
 
-    if causes and checkpoint is None:
-        raise ConfigError("--causes needs a checkpoint: a baseline has no parts to leave out")
     read = open_records(data, checkpoint, baseline)
     opened, label, records, beside = read.dataset, read.label, read.records, read.records_of(reference)
     tables = {
@@ -113,9 +110,9 @@ def long_tail(
         "distribution": transition_distribution(opened.cases),
         "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
     }
-    if lift:
+    if full:
         tables["lift"] = two_hop_lift(opened)
-    if causes and read.checkpoint is not None:
+    if full and read.has_parts:
         table = removals(read.checkpoint, opened, read.bundle)
         tables["causes"] = count_causes(table, _FOUND_AT)
         tables["misses"] = count_misses(label_misses(describe_misses(opened.dataset, opened.cases, table), _FOUND_AT))
@@ -149,6 +146,11 @@ class OpenedRecords:
     def records_of(self, baseline: str) -> "pd.DataFrame":
         """A baseline's records by name."""
         return _records_of(baseline, self.dataset, self.bundle)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the model's score has parts that ablations leave out: RECAP's alone."""
+        return self.checkpoint is not None and self.checkpoint.manifest.model == "recap"
 
     def kept_removals(self) -> "pd.DataFrame | None":
         """A checkpoint's removals where they were made or shipped, as the app shows them; None without."""

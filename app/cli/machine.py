@@ -17,7 +17,7 @@ def doctor(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show versions, devices, disk, data and checkpoints; what is missing comes with the command that fixes it."""
+    """Check the installation, and say how to fix what is missing."""
     from recap.doctor import examine
 
     with progress_console.status("Looking around"):

@@ -48,9 +48,14 @@ class ReaderOptions:
         str | None,
         typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside; `california` is a known box."),
     ] = None
-    encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding; told by content otherwise.")] = None
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Separator of your own table.")] = None
-    multiline: Annotated[bool, typer.Option("--multiline", help="Quoted values may hold line breaks.")] = False
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--text",
+            metavar="FIELD=VALUE",
+            help="How text is read: encoding=latin-1, delimiter=; or multiline=true (line breaks in quotes).",
+        ),
+    ] = None
 
     def checked(self, *, skip_bad_rows: bool = False) -> "ReadOptions":
         """The values as a reader takes them.
@@ -58,9 +63,10 @@ class ReaderOptions:
         Raises:
             ConfigError: a value that cannot be.
         """
-        from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping
+        from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping, parse_text_options
 
         given = asdict(self)
+        given |= parse_text_options(given.pop("text") or [])
         changes = {"bbox": parse_bbox(self.bbox) if self.bbox else None, "skip_bad_rows": skip_bad_rows}
         return ReadOptions.parse({"columns": parse_mapping(given.pop("mapping") or []), **given, **changes})
 

@@ -1,4 +1,4 @@
-"""`recap rebalance`: a trained RECAP's core and revisit prior, weighed anew on validation cases."""
+"""`recap rebalance`: a trained RECAP's core and revisit prior, recalibrated on validation cases."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,20 +14,16 @@ def rebalance(
     checkpoint: CheckpointArgument,
     data: DataOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint; the old one stays.")],
-    protocol: Annotated[
-        str | None,
-        typer.Option(help="Validation cases: every_step, trajectory_last or user_last; those that chose the epoch."),
-    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Fit one factor on the core and the prior's weights and time scale on validation cases; no other weight moves."""
+    """Fit the weight of the core and of the revisit prior again, on validation cases."""
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.evaluation.metrics import SHOWN_METRICS
     from recap.training.rebalancing import rebalance as fit
 
     before = Checkpoint.load(checkpoint)
-    after = fit(before, Dataset.load(data), out, protocol=protocol)  # type: ignore[arg-type]  # checked by build_cases
+    after = fit(before, Dataset.load(data), out)
     fitted = after.manifest.rebalanced
     assert fitted is not None
     old, new = before.read_summary(), after.read_summary()

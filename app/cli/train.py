@@ -19,7 +19,7 @@ def train(
     data: DatasetArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
     preset: PresetOption = None,
-    model: Annotated[str, typer.Option(help="recap, or a rival of docs/rivals.md such as lotnext.")] = "recap",
+    model: Annotated[str, typer.Option(help="recap, or a published model such as lotnext.")] = "recap",
     seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
     device: DeviceOption = "auto",
     epochs: EpochsOption = None,
@@ -29,7 +29,7 @@ def train(
     assignments: SetOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Train RECAP or a rival on a dataset and write a checkpoint; Ctrl-C saves the state for --resume."""
+    """Train RECAP or a published model; Ctrl-C saves the state for --resume."""
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError

@@ -38,7 +38,7 @@ def show_misses(source: Source) -> None:
     words = state.words()
     section("Kinds of misses", help=WHY_HELP)
     if waits_for_causes(source):
-        quiet("Not measured yet: for so many test cases `recap causes` does it, outside this page.")
+        quiet("Not measured yet: for so many test cases, run `recap long-tail --full`.")
         return
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20
     labels = explanations.miss_labels(source, k)

@@ -207,7 +207,7 @@ def _present_button(
         key="present",
         shortcut="P",
         disabled=not entries,
-        help="Full width, by arrow keys. In a large room start `recap cases present`, or zoom the browser to 150 %.",
+        help="Full width, by arrow keys. In a large room, zoom the browser to 150 %.",
     ):
         st.switch_page(PRESENT.path, query_params={name: str(value) for name, value in params.items()})
 

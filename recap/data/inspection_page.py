@@ -8,25 +8,20 @@ import numpy as np
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, preview_rows
-from recap.privacy import EXACT_NOTE, Generalisation
+from recap.privacy import Generalisation
 from recap.rendering import render
 
 
-def inspection_page(inspection: Inspection, config: DataConfig, *, exact: bool = False) -> str:
-    """The page; every text from the file is escaped.
-
-    Args:
-        exact: keep ids, times and coordinates as they are, and say so on the page; otherwise see `shareable`.
-    """
+def inspection_page(inspection: Inspection, config: DataConfig) -> str:
+    """The page, generalised as in `shareable`; every text from the file is escaped."""
     rule = Generalisation()
-    if not exact:
-        inspection = shareable(inspection, rule)
+    inspection = shareable(inspection, rule)
     return render(
         "inspection.html.j2",
         it=inspection,
         files=", ".join(inspection.account.files),
         kept=preview_rows(inspection, config),
-        note=EXACT_NOTE if exact else rule.describe() + " Examples of problems are left out.",
+        note=rule.describe() + " Examples of problems are left out.",
     )
 
 

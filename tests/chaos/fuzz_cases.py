@@ -40,6 +40,7 @@ NAMES: Final = (
     "Zoë 寿司 🍣",
 )
 _ODD_VALUES: Final[tuple[Any, ...]] = (None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5)
+MULTILINE: Final = ["--text", "multiline=true"]
 LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
 
 
@@ -162,11 +163,11 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
     if rng.random() < 0.5:
         out = place / "out"
         mapping = ["--map", f"category={column}"] if rng.random() < 0.5 else []
-        arguments = ["prepare", str(source), "--out", str(out), "--name", name, *LENIENT_SET, "--multiline", *mapping]
+        arguments = ["prepare", str(source), "--out", str(out), "--name", name, *LENIENT_SET, *MULTILINE, *mapping]
         return Case("hostile names through prepare", arguments, out)
     if rng.random() < 0.3:
         return Case(
-            "hostile names through inspect", ["inspect", str(source), "--html", str(place / "p.html"), "--multiline"]
+            "hostile names through inspect", ["inspect", str(source), "--html", str(place / "p.html"), *MULTILINE]
         )
     dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
     dataset.save(place / "data")

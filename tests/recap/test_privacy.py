@@ -56,9 +56,9 @@ def test_cells_and_people() -> None:
 
 
 def test_an_inspection_to_share_names_nobody(tmp_path: Path) -> None:
-    """No id, second or exact coordinate; --exact has them and says so."""
+    """No id, second or exact coordinate."""
     found = inspect_checkins(write_foursquare(tmp_path / "c.txt", ROWS), "auto", ReadOptions(), DataConfig())
-    page, exact = (inspection_page(found, DataConfig(), exact=flag) for flag in (False, True))
+    page = inspection_page(found, DataConfig())
     for secret in ("ann-773", ":18:36", "2012-04-02"):
-        assert secret not in page and secret in exact, secret
-    assert EXACT_NOTE in exact and EXACT_NOTE not in page and "moved by whole weeks" in page
+        assert secret not in page, secret
+    assert EXACT_NOTE not in page and "moved by whole weeks" in page

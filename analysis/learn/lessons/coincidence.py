@@ -91,7 +91,7 @@ def build(world: World, say: Say) -> Lesson:
         aside={
             "student": "Umbrellas and rain come together. Take away all umbrellas, and it still rains.",
             "stakeholder": "Ask of each “because”: what was removed, and what happened then?",
-            "researcher": "Removal of token and two-hop addends over the whole catalogue; ranks as in `recap causes`. "
+            "researcher": "Removal of token and two-hop addends over the whole catalogue, ranked again. "
             "Lift is observed over expected share within C_2, rivals from the same group.",
         },
         check=_check(world, say, case),

@@ -28,6 +28,9 @@ FIELDS: Final = {
 }
 """Fields that `--map field=column` can name, with their meaning."""
 
+TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline")
+"""Fields that `--text field=value` can name."""
+
 REQUIRED_FIELDS: Final = ("user", "poi", "time", "lat", "lon")
 
 
@@ -87,6 +90,21 @@ def parse_mapping(assignments: list[str]) -> dict[str, str]:
     return mapping
 
 
+def parse_text_options(assignments: list[str]) -> dict[str, str]:
+    """Read ``field=value`` pairs that say how text is read.
+
+    Raises:
+        ConfigError: an unknown field, or no value.
+    """
+    given: dict[str, str] = {}
+    for text in assignments:
+        field, _, value = text.partition("=")
+        if field not in TEXT_FIELDS or not value:
+            raise ConfigError(f"--text expects {', '.join(f'{name}=VALUE' for name in TEXT_FIELDS)}, got {text!r}")
+        given[field] = value
+    return given
+
+
 class ReadOptions(Config):
     """Options of `recap prepare` and `recap inspect` that concern the raw file."""
 
@@ -95,9 +113,9 @@ class ReadOptions(Config):
     local_times: bool = Field(False, description="Times are wall-clock times of the zone, not UTC (`--local-times`).")
     time_format: str | None = Field(None, description="strptime layout of the time column (`--time-format`).")
     bbox: BoundingBox | None = Field(None, description="Keep only check-ins inside (`--bbox`).")
-    encoding: str | None = Field(None, description="Text encoding; told by content where not given (`--encoding`).")
-    delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--delimiter`).")
-    multiline: bool = Field(False, description="Quoted values may hold line breaks (`--multiline`).")
+    encoding: str | None = Field(None, description="Text encoding; guessed where not given (`--text encoding`).")
+    delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--text delimiter`).")
+    multiline: bool = Field(False, description="Quoted values may hold line breaks (`--text multiline=true`).")
     skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
     missing_zone_is_utc: bool = Field(False, description="Take UTC where no zone is known; only `recap inspect` does.")
 
@@ -120,7 +138,7 @@ class ReadOptions(Config):
             try:
                 "".encode(value)
             except LookupError as error:
-                raise ValueError("--encoding expects a text encoding such as utf-8 or latin-1") from error
+                raise ValueError("--text encoding expects a text encoding such as utf-8 or latin-1") from error
         return value
 
     @field_validator("delimiter")
@@ -128,7 +146,7 @@ class ReadOptions(Config):
     def _one_character(cls, value: str | None) -> str | None:
         value = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(value or "", value)
         if value is not None and (len(value) != 1 or value in '"\r\n' or ord(value) > 127):
-            raise ValueError("--delimiter expects one ASCII character, or tab, comma, semicolon")
+            raise ValueError("--text delimiter expects one ASCII character, or tab, comma, semicolon")
         return value
 
     @cached_property

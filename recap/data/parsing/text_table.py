@@ -116,9 +116,9 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                 return TextScan(_count_decoded(path, marked), marked)
             chunk = head + file.read(_BLOCK_BYTES)
             while chunk:
-                # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --encoding.
+                # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
                 if encoding is None and b"\0" in chunk:
-                    raise DataError(f"{path.name} is not text (it holds NUL bytes); if it is, name its --encoding")
+                    raise DataError(f"{path.name} is not text (it holds NUL bytes); if it is, name its --text encoding")
                 following = file.read(_BLOCK_BYTES)
                 if not bad_line:
                     try:
@@ -144,7 +144,7 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     if encoding or fallback == "utf-8":
         raise DataError(
             f"{path.name} line {bad_line} is not {encoding or 'utf-8'} text; name the file's encoding, "
-            "for example --encoding latin-1"
+            "for example --text encoding=latin-1"
         )
     return TextScan(lines, fallback, longest, size)
 
@@ -165,7 +165,7 @@ def _count_decoded(path: Path, encoding: str) -> int:
         raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
     except UnicodeError as error:
         raise DataError(
-            f"{path.name} line {lines + 1} or later is not {encoding} text; name the file's encoding with --encoding"
+            f"{path.name} line {lines + 1} or later is not {encoding} text; name it with --text encoding"
         ) from error
     return lines + (last != "\n")
 
@@ -187,7 +187,7 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
     try:
         text = data.decode(encoding or marked or "utf-8", errors="replace")
     except UnicodeError as error:
-        raise DataError(f"{path.name} is not {encoding} text; name the file's encoding with --encoding") from error
+        raise DataError(f"{path.name} is not {encoding} text; name it with --text encoding") from error
     return _LINE_END.split(text, maxsplit=lines)[:lines]
 
 
@@ -304,19 +304,19 @@ class TextTable:
                 line, count = self.wrong_columns[0]
                 raise DataError(
                     f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
-                    f"first is line {line} with {count}; name the --format or the --delimiter"
+                    f"first is line {line} with {count}; name the --format or the --text delimiter"
                 ) from error
             if "Empty CSV" not in str(error):
                 raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
         except UnicodeError as error:
-            raise DataError(f"{self.name} is not {self.encoding} text; name its --encoding") from error
+            raise DataError(f"{self.name} is not {self.encoding} text; name its --text encoding") from error
         read = rows + self.num_wrong
         if self.multiline:
             self.rows_in = read
         elif read != self.rows_in:
             raise DataError(
                 f"{self.name}: {self.rows_in} lines but {read} rows, so quoted values run over line ends; a quotation "
-                "mark is not closed, or, if the line breaks are meant, read the file with --multiline"
+                "mark is not closed, or, if the line breaks are meant, read the file with --text multiline=true"
             )
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:

@@ -183,7 +183,7 @@ def sniff_delimiter(path: Path, encoding: str | None = None) -> str:
     if first.count(best) == 0:
         raise DataError(
             f"{path.name} line 1: expected column names separated by tabs, commas, semicolons or bars, "
-            f"got {first[:60]!r}; name another separator with --delimiter"
+            f"got {first[:60]!r}; name another separator with --text delimiter"
         )
     return best
 

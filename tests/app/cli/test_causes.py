@@ -1,4 +1,4 @@
-"""`recap causes` and `recap cases --show` as a shell sees them."""
+"""Ablations and checks as a shell sees them."""
 
 from pathlib import Path
 
@@ -7,30 +7,22 @@ from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
 
-def test_causes_in_json_and_words(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Counts by source, one case's ranks, the cases of one source, and the whole table; all from one kept table."""
-    out = tmp_path / "removals.csv"
-    told = recap_json_here("causes", city_checkpoint, "--data", city_folder, "-k", 3, "--out", out)
-    assert [row["source"] for row in told["sources"]] == list(SOURCES)
-    assert len(out.read_text().splitlines()) == told["n"] + 1
-    counts = {row["source"]: row for row in told["sources"]}
+def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> None:
+    """--full counts cases by ablation and misses by kind; overview and `cases find` then know them too."""
+    words = (city_checkpoint, "--data", city_folder)
+    told = recap_json_here("long-tail", *words, "--full")
+    counts = {row["source"]: row for row in told["causes"]}
+    assert list(counts) == list(SOURCES)
     assert not counts["distance"]["available"] and counts["own_revisits"]["available"]
-    one = recap_json_here("causes", city_checkpoint, "--data", city_folder, "--case", 2)
-    assert one["case"] == 2 and set(one["without"]) == set(SOURCES) and one["without"]["distance"] is None
-    by = recap_json_here("causes", city_checkpoint, "--data", city_folder, "-k", 3, "--source", "own_revisits")
-    assert by["n"] == counts["own_revisits"]["recovered"] == len(by["cases"])
-    listed = recap_json_here("cases", "find", city_checkpoint, "--data", city_folder, "--k", 3, "--show", "history")
-    assert listed["cases"] == by["cases"]
-    cards = recap_json_here("overview", city_checkpoint, "--data", city_folder)
+    found = recap_json_here("cases", "find", *words, "--show", "history")
+    assert found["n"] == counts["own_revisits"]["recovered"] == len(found["cases"])
+    missed = recap_json_here("cases", "find", *words, "--show", "missed")
+    assert sum(row["n"] for row in told["misses"]) == missed["n"]
+    cards = recap_json_here("overview", *words)
     assert cards["notable_are_causes"]
     assert all(card["rank"] <= 20 < card["rank_without"] for card in cards["notable"] if card["kind"] != "missed")
-    text = recap_here("causes", city_checkpoint, "--data", city_folder)
-    assert text.returncode == 0 and "not in this model" in text.stdout
-    before, words = out.read_bytes(), ("causes", city_checkpoint, "--data", city_folder, "--out", out)
-    assert_refused(recap_here(*words, "--source", "luck"), "unknown source of evidence")
-    assert_refused(recap_here(*words, "--case", 9999), "no test case 9999")
-    assert out.read_bytes() == before, "what is refused writes nothing"
-    assert_refused(recap_here(*words[:-1], tmp_path / "none" / "t.csv"), "nothing was kept")
+    assert "causes" in recap_here("long-tail", *words, "--full").stdout
+    assert "causes" not in recap_json_here("long-tail", "--baseline", "markov", "--data", city_folder, "--full")
 
 
 def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:

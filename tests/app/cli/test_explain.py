@@ -1,4 +1,4 @@
-"""`recap explain` and `recap misses` as a shell sees them."""
+"""`recap explain` as a shell sees it."""
 
 from pathlib import Path
 
@@ -106,13 +106,7 @@ def test_an_edit_that_removes_all_history(city_checkpoint: Path, city_folder: Pa
     )
 
 
-def test_misses(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Counts that sum to the misses, and one CSV row per case."""
-    out = tmp_path / "misses.csv"
-    misses = recap_json_here("misses", city_checkpoint, "--data", city_folder, "-k", 2, "--out", out)
-    assert sum(row["n"] for row in misses["labels"]) == misses["missed"] <= misses["n"]
-    assert len(out.read_text().splitlines()) == misses["n"] + 1
-    assert recap_here("misses", city_checkpoint, "--data", city_folder).returncode == 0
+def test_edits_in_words(city_checkpoint: Path, city_folder: Path) -> None:
     text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--edit", "hour:5")
     assert text.returncode == 0 and "Edits hour:05:00" in text.stdout
 

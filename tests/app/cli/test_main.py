@@ -4,11 +4,15 @@ import gzip
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
+from app.cli.main import app
 from recap.data.dataset import Dataset
 from tests.checkins import foursquare_lines, write_foursquare
 from tests.shell import RECAP, assert_refused, limit_files_to, recap, recap_json
@@ -50,8 +54,15 @@ def test_prepares_and_describes(tmp_path: Path) -> None:
 def test_prepares_under_another_protocol(tmp_path: Path) -> None:
     """Options of the split reach the dataset's configuration; what they are not given for stays the preset's."""
     source = write_foursquare(tmp_path / "city.txt", ROWS)
-    options = ["--merge-seconds", 45, "--split-by", "trajectory-end", "--gap-hours", 6, "--min-length", 2]
-    summary = recap_json("prepare", source, "--out", tmp_path / "out", *options, "--history", "cases-only")
+    fields = {
+        "merge_seconds": 45,
+        "split_by": "trajectory_end",
+        "trajectory_gap_hours": 6,
+        "min_trajectory_length": 2,
+        "history": "cases_only",
+    }
+    options = [word for name, value in fields.items() for word in ("--set", f"{name}={value}")]
+    summary = recap_json("prepare", source, "--out", tmp_path / "out", *options)
     config = Dataset.load(tmp_path / "out").manifest.config
     assert (config.merge_seconds, config.split_by, config.trajectory_gap_hours) == (45, "trajectory_end", 6)
     assert (config.min_trajectory_length, config.history, config.removal_order) == (2, "cases_only", "short_first")
@@ -103,8 +114,7 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--split-by", "users"], "'users'"),
-        (["--history", "half"], "'half'"),
+        (["--set", "split_by=users"], "split_by"),
         (["--set", "min_poi_checkins=0"], "min_poi_checkins"),
         (["--set", "minimum=3"], "unknown field 'minimum'"),
         (["--set", "train_end"], "field=value"),
@@ -113,7 +123,7 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
         (["--format", "foursquer"], "'foursquer'"),
         (["--colour", "red"], "--colour"),
         (["--engine", "spark"], "'spark'"),
-        (["--engine", "duckdb", "--split-by", "trajectory_end"], "made in memory only"),
+        (["--engine", "duckdb", "--set", "split_by=trajectory_end"], "made in memory only"),
         (["--engine-memory", "0"], "--engine-memory"),
     ],
 )
@@ -180,6 +190,25 @@ def test_refuses_a_parent_that_is_a_file_or_read_only(tmp_path: Path) -> None:
     assert_refused(recap("prepare", source, "--out", "/proc/recap-out"), "/proc")
 
 
+def commands_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command that does something, with its full name."""
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for child, inner in command.commands.items():
+        yield from commands_of(inner, f"{name} {child}".strip())
+
+
+def test_there_are_few_commands_and_options() -> None:
+    """At most 29 commands and 175 arguments and options, `recap --version` among them; each has a short sentence."""
+    root = typer.main.get_command(app)
+    commands = dict(commands_of(root))
+    assert len(commands) <= 29
+    owners = [root, *commands.values()]
+    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 175
+    assert all(len(command.help.split()) < 20 for command in commands.values())
+
+
 def test_help_needs_no_heavy_library() -> None:
     """`recap --help` answers without importing torch, pandas or Streamlit."""
     code = "import sys, app.cli.main; print([m for m in ('torch', 'pandas', 'streamlit') if m in sys.modules])"
@@ -198,7 +227,7 @@ def test_own_tables_show_their_mapping_and_ask_only_on_a_terminal(tmp_path: Path
     summary = recap_json("prepare", source, "--out", out, "--timezone", "America/New_York")
     mapping = {"user": "person", "poi": "place", "time": "visited_at", "lat": "lat", "lon": "lng"}
     assert summary["format"] == "csv" and summary["reading"]["columns"] == mapping
-    named = recap("prepare", source, "--out", out, "--timezone", "UTC", "--map", "user=person,poi=place", "--yes")
+    named = recap("prepare", source, "--out", out, "--timezone", "UTC", "--map", "user=person,poi=place")
     assert named.returncode == 0 and "--map user=person,poi=place,time=visited_at" in named.stdout.replace("\n", "")
     assert_refused(recap("prepare", source, "--out", out, "--map", "user=who"), "--map user=who")
     source.write_text("\n".join(["a,b,c,d,e", *lines]))

@@ -81,19 +81,17 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
     assert (row["id"], row["state"], row["title"]) == ("1", "finished", "tiny, batch_size=32, seed 3407")
     assert from_json(here("logs", "1", "--lines", "1", "--json"))["lines"][0].startswith("epoch 4")
 
-    words = ("submit", dataset_folder, "--preset", "tiny", "--seed", "1", "--seed", "2", "--parent", "1", "--json")
+    words = ("submit", dataset_folder, "--preset", "tiny", "--seed", "1", "--seed", "2", "--json")
     assert [entry["id"] for entry in from_json(here(*words))["runs"]] == ["2", "3"]
     stopped = from_json(here("stop", "2", "3", "--json"))["runs"]
     assert {entry["state"] for entry in stopped} <= {"stopped", "stopping"}
     assert {wait_until_over(store.get(run_id)) for run_id in "23"} == {"stopped"}
-    assert from_json(here("compare", "1", "2", "--json"))["differing"] == ["batch_size", "seed"]
     removed = {"id": "2", "state": "removed"}
     assert from_json(here("rm", "2", "--json")) == removed | {"runs": [removed]}
     assert [entry["id"] for entry in from_json(here("list", "--json"))["runs"]] == ["1", "3"]
     for shorter, part in (
         (("list",), "tiny, batch_size=32"),
         (("show", "1"), "finished"),
-        (("compare", "1", "3"), "batch_size"),
         (("logs", "1"), "epoch 1 of 4"),
     ):
         code, out, _ = here(*shorter)
@@ -102,7 +100,7 @@ def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path)
 
 @pytest.mark.slow
 def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
-    """Launch, watch, lose the runner to kill -9, stop, resume, watch the end, open the result, compare, remove."""
+    """Launch, watch, lose the runner to kill -9, stop, resume, watch the end, open the result, remove."""
     home = store.folder.parent
     words = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "1")
     assert recap_json(home, "runs", "submit", DEMO, *words)["runs"] == [{"id": "1", "state": "queued"}]
@@ -135,11 +133,10 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
     case = recap_json(home, "explain", finished["checkpoint"], "--data", DEMO, "--case", "0")
     assert case["case"] == 0 and len(case["candidates"]) > 0
 
-    child = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2", "--parent", "1")
+    child = ("--preset", "tiny", "--device", "cpu", "--epochs", "5", "--seed", "2")
     assert recap_json(home, "runs", "submit", DEMO, *child)["id"] == "2"
     recap_json(home, "runs", "stop", "2")
     assert wait_until_over(store.get("2")) == "stopped"
-    assert recap_json(home, "runs", "compare", "1", "2")["differing"] == ["seed"]
     assert recap_json(home, "runs", "rm", "2") == {"id": "2", "state": "removed"} | {
         "runs": [{"id": "2", "state": "removed"}]
     }
@@ -152,7 +149,6 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
         (("submit", "DATA", "--preset", "huge"), "unknown training preset 'huge'"),
         (("submit", "DATA", "--preset", "tiny", "--set", "x"), "--set expects field=value, got 'x'"),
         (("submit", "missing", "--preset", "tiny"), "holds no dataset.json"),
-        (("submit", "DATA", "--preset", "tiny", "--parent", "../1"), "a run is named by its number"),
         (("submit", "DATA", "--preset", "tiny", "--seed", "1", "--seed", "1"), "every seed runs once"),
         (("show", "7"), "there is no run 7"),
         (("show", "../../etc"), "a run is named by its number"),
@@ -160,7 +156,6 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
         (("resume", "x"), "a run is named by its number"),
         (("rm", "7"), "there is no run 7"),
         (("logs", "7", "-f", "--json"), "use one of them"),
-        (("compare", "7"), "there is no run 7"),
     ],
 )
 def test_refuses_in_one_line(

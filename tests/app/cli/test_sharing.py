@@ -19,10 +19,9 @@ def explain(checkpoint: Path, data: Path, *options: object) -> str:
 def test_a_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Two cases: a page without dates, in a new folder."""
     page = tmp_path / "new" / "page.html"
-    told = explain(city_checkpoint, city_folder, "--html", page, "--title", "Two <b>cases")
+    told = explain(city_checkpoint, city_folder, "--html", page)
     assert "fits the places and times" in told or "walkers fit each case" in told
     text = page.read_text()
-    assert "<h1>Two &lt;b&gt;cases</h1>" in text
     assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
 
 
@@ -64,7 +63,7 @@ def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tm
 
 
 @pytest.mark.parametrize(
-    "options", [("--exact",), ("--hide-places",), ("--title", "Two"), ("--html", "p.html", "--exact", "--hide-places")]
+    "options", [("--exact",), ("--hide-places",), ("--html", "p.html", "--exact", "--hide-places")]
 )
 def test_options_that_mean_nothing_are_refused(
     options: tuple[str, ...],
@@ -76,21 +75,6 @@ def test_options_that_mean_nothing_are_refused(
     monkeypatch.chdir(tmp_path)
     result = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, *options)
     assert result.returncode == 2 and result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("command", ["misses", "causes"])
-def test_tables_of_cases_leave_numbers_out(
-    command: str, city_checkpoint: Path, city_folder: Path, tmp_path: Path
-) -> None:
-    """No case number or place index by default; with --exact both, and a column that says so."""
-    shared, exact = tmp_path / "shared.csv", tmp_path / "exact.csv"
-    for out, options in ((shared, ()), (exact, ("--exact",))):
-        assert recap_here(command, city_checkpoint, "--data", city_folder, "--out", out, *options).returncode == 0
-    heads = [out.read_text().splitlines()[0].split(",") for out in (shared, exact)]
-    assert "case" not in heads[0] and "case" in heads[1] and heads[0][-1] == heads[1][-1] == "privacy"
-    assert "exact: as recorded" in exact.read_text() and "exact: as recorded" not in shared.read_text()
-    refused = recap_here(command, city_checkpoint, "--data", city_folder, "--exact")
-    assert refused.returncode == 2 and "--out" in refused.stderr
 
 
 def test_a_collection_is_one_page(

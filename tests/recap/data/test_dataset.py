@@ -333,7 +333,7 @@ def test_prepare_says_that_it_replaced_another_dataset(tmp_path: Path) -> None:
     rows = rows.assign(time=rows["hour"].mul(3600).astype(int) + 1_400_000_000, latitude=1.0, longitude=2.0)
     rows.drop(columns="hour").to_csv(source, index=False)
     minima = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
-    command = ["prepare", source, "--out", out, "--yes", *minima]
+    command = ["prepare", source, "--out", out, *minima]
     for zone, said in (("UTC", False), ("UTC", False), ("Europe/Zurich", True)):
         result = recap(*command, "--timezone", zone)
         assert result.returncode == 0, result.stderr

@@ -157,7 +157,7 @@ def test_refuses_incomplete_folders_and_headers(folder: Path) -> None:
     with pytest.raises(DataError, match=r"NYC_test\.csv line 2: latitude 400\.7"):
         read_checkins(bad, "getnext")
     bad.write_text(HEADER + "\n" + TEST.replace("Bridge", '"Bridge', 1))
-    with pytest.raises(DataError, match=r"3 lines but . rows.*--multiline"):
+    with pytest.raises(DataError, match=r"3 lines but . rows.*--text multiline=true"):
         read_checkins(bad, "getnext")
 
 

@@ -156,17 +156,17 @@ def test_a_split_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_quotes_line_breaks_and_encodings(tmp_path: Path) -> None:
-    """Quoted commas stay; line breaks in quotes need --multiline; UTF-16 and marks are told, Latin-1 must be named."""
+    """Quoted commas stay; line breaks in quotes need an option; UTF-16 is recognised, Latin-1 must be named."""
     text = 'user,poi,time,lat,lon,category\n1,"a, ""b""",1719835200,1,1,Café\n'
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
         row = read_checkins(csv(tmp_path / "a.csv", text, encoding), "csv", ZONE).table.iloc[0]
         assert (row[c.POI_ID], row[c.CATEGORY]) == ('a, "b"', "Café")
     latin = csv(tmp_path / "l.csv", text, "latin-1")
-    with pytest.raises(DataError, match=r"l\.csv line 2 is not utf-8 text.*--encoding latin-1"):
+    with pytest.raises(DataError, match=r"l\.csv line 2 is not utf-8 text.*--text encoding=latin-1"):
         read_checkins(latin, "csv", ZONE)
     assert read_checkins(latin, "csv", options(encoding="latin-1")).table[c.CATEGORY].tolist() == ["Café"]
     broken = csv(tmp_path / "b.csv", text.replace("Café", '"Ca\nfé"'))
-    with pytest.raises(DataError, match=r"2 lines but 1 rows.*--multiline"):
+    with pytest.raises(DataError, match=r"2 lines but 1 rows.*--text multiline=true"):
         read_checkins(broken, "csv", ZONE)
     read = read_checkins(broken, "csv", options(multiline=True))
     assert read.table[c.CATEGORY].tolist() == ["Ca\nfé"] and read.account.rows_in == 1
@@ -189,11 +189,11 @@ def test_named_encodings_of_several_bytes_a_line_end(tmp_path: Path, encoding: s
 
 @pytest.mark.parametrize("encoding", ["utf-16", *UTF_16, "idna", "utf-7"])
 def test_a_wrong_encoding_is_refused(tmp_path: Path, encoding: str) -> None:
-    """A file that is not what --encoding says: the option is named, or the columns that were not found."""
+    """A file that is not what --text encoding says: the option is named, or the columns that were not found."""
     path = csv(tmp_path / "a.csv", "user,poi,time,lat,lon,category\n1,2,1719835200,1,1,Café\n", "utf-8")
-    with pytest.raises(DataError, match=r"--encoding|column names"):
+    with pytest.raises(DataError, match=r"--text encoding|column names"):
         read_checkins(path, "csv", options(encoding=encoding))
-    with pytest.raises(DataError, match=r"--encoding|expected 5 columns"):
+    with pytest.raises(DataError, match=r"--text encoding|expected 5 columns"):
         read_checkins(path, "gowalla", options(encoding=encoding))
 
 
