@@ -5,9 +5,17 @@ import os
 import socket
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+
+_LARGE_TEXT: Final[dict[str, Any]] = {
+    "theme_baseFontSize": 24,
+    "theme_headingFontSizes": ["1.6rem", "1.1rem", "1.1rem", "1rem", "1rem", "1rem"],
+    "theme_metricValueFontSize": "1.7rem",
+    "theme_paddingTop": "1rem",
+    "theme_paddingBottom": "0.5rem",
+}
 
 
 def run_app(
@@ -21,6 +29,7 @@ def run_app(
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name by which browsers call it; repeatable."),
     ] = None,
+    large_text: Annotated[bool, typer.Option("--large-text", help="Text of 24 px, to present in a room.")] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
     """Open the app in a browser, on the demo city or your own data."""
@@ -45,7 +54,7 @@ def run_app(
     hosts = allowed_hosts(address, allow_host or [])
     ask_nobody_outside()
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
-    bootstrap.load_config_options(streamlit_flags(**served))
+    bootstrap.load_config_options(streamlit_flags(**served, **(_LARGE_TEXT if large_text else {})))
     run_beside(_warm_up, "warming")
     bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 

@@ -124,7 +124,7 @@ def export(
     wanted = list(names or [])
     missing = [name for name in wanted if name not in shelf.cases]
     if missing:
-        raise CaseError(f"there is no saved case {missing[0]!r}")
+        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
     text = export_text(shelf, wanted if wanted or chosen else list(shelf.cases), [chosen.name] if chosen else None)
     sys.stdout.write(text)
 
@@ -171,7 +171,7 @@ def share(
     chosen = None if collection is None else _collection(shelf, collection)
     missing = [name for name in names or [] if name not in shelf.cases]
     if missing:
-        raise CaseError(f"there is no saved case {missing[0]!r}")
+        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
     stored = [shelf.cases[name] for name in names or []] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
         raise CaseError("which cases? give names of saved cases, or --collection TITLE of one that holds some")

@@ -207,7 +207,7 @@ def _present_button(
         key="present",
         shortcut="P",
         disabled=not entries,
-        help="Full width, by arrow keys. In a large room, zoom the browser to 150 %.",
+        help="Full width, by arrow keys. For a room, start `recap app --large-text`.",
     ):
         st.switch_page(PRESENT.path, query_params={name: str(value) for name, value in params.items()})
 

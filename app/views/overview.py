@@ -137,9 +137,7 @@ def show_notable(source: Source) -> None:
     if absent:
         quiet(state.words().sentence(absent))
     if source.has_parts and not causes:
-        quiet(
-            "Why these cases are found is not measured yet: the filters of Walk do it."
-        )
+        quiet("Why these cases are found is not measured yet: the filters of Walk do it.")
 
 
 def show_card(source: Source, notable: NotableCase) -> None:

@@ -48,7 +48,6 @@ COMMANDS = {
     "explain": ["explain", "checkpoint", "--data", "data", "--case", "1", "--full", "--html", "[/e].html"],
     "overview": ["overview", "checkpoint", "--data", "data"],
     "cases find": ["cases", "find", "checkpoint", "--data", "data"],
-    "misses": ["misses", "checkpoint", "--data", "data", "--out", "[/m].csv"],
     "runs list": ["runs", "list"],
     "an unknown option": ["stats", "data", f"--{ESCAPES}"],
     "a missing folder": ["stats", f"no[/b]{ESCAPES}"],
