@@ -1,6 +1,6 @@
 """What commands print and views show of runs, key by key: the contract of `recap runs ... --json`."""
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from recap.runs.store.process import ProcessValues
 from recap.runs.store.spec import RunSpecValues
@@ -101,22 +101,3 @@ class RunRow(TypedDict):
     notes: str
     parent: str | None
     best: "Metrics | None"
-
-
-class ComparedRun(TypedDict):
-    """One run of a comparison; ``fields`` are those in which the configurations differ, by dotted name."""
-
-    id: str
-    state: StateName
-    fields: dict[str, Any]
-    best_epoch: int | None
-    val: "MetricsByGroup | None"
-    test: "MetricsByGroup | None"
-    seconds: float | None
-
-
-class RunComparison(TypedDict):
-    """Runs side by side."""
-
-    differing: list[str]
-    runs: list[ComparedRun]
