@@ -163,7 +163,7 @@ def lift_finding(lift: pd.DataFrame) -> str:
     Args:
         lift: from `analysis.long_tail.lift.two_hop_lift`.
     """
-    row = lift.set_index("control").loc["unvisited"]
+    row = lift[lift["control"] == "unvisited"].iloc[0]
     if math.isnan(row["lift"]):
         return "There are too few unseen transitions to new places to compare two hops with chance."
     span = f"{row['lower']:.2f} to {row['upper']:.2f}"
