@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from safetensors.torch import save_file
+from typer.main import get_command
 
-from benchmarks.equality import main
+from app.cli.main import app
+from benchmarks.equality import COMMANDS, main
 
 NAN = float("nan")
 Said = pytest.CaptureFixture[str]
@@ -112,3 +114,15 @@ def test_keep_asks_for_the_nyc_file_in_one_line(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(SystemExit, match=r"nowhere\.txt is not there"):
         main(["keep", str(tmp_path / "new"), "--nyc", "nowhere.txt"])
     assert not (tmp_path / "new").exists()
+
+
+def test_the_commands_it_runs_are_there() -> None:
+    """Each command of equality.toml has a name and options that the command line knows."""
+    tree = get_command(app)
+    texts = [COMMANDS["counters"], *COMMANDS["demo"].values(), *COMMANDS["nyc"].values()]
+    for words in (text.split() for group in texts for text in group.values()):
+        command: Any = tree
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, (command.name, words)
