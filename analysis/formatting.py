@@ -186,8 +186,3 @@ def user_name(user: int) -> str:
     'Walker 017'
     """
     return f"Walker {user:03d}"
-
-
-def adds_up(parts: list[float], total: float) -> bool:
-    """Whether parts rounded to two decimals add up to the rounded total."""
-    return round(sum(round(part, 2) for part in parts), 2) == round(total, 2)

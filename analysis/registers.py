@@ -201,7 +201,7 @@ class Words:
 
     @property
     def sentences(self) -> Literal["stakeholder", "researcher"]:
-        """The register that `analysis.explain.sentences` speaks to this reader: both plain ones hear the same."""
+        """What a saved case keeps of the register."""
         return "stakeholder" if self.is_plain else "researcher"
 
     def say(self, key: str, **values: object) -> str:

@@ -2,12 +2,11 @@
 
 import hashlib
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
 from analysis.explain.links import CaseLink
-from analysis.explain.sentences import Register
 from recap.config import Config
 
 MAX_NOTE: Final = 2000
@@ -17,6 +16,7 @@ MAX_TAG: Final = 40
 _EARLY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _SHORT: Final = 12
 
+Register = Literal["researcher", "stakeholder"]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TAG)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 

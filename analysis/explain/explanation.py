@@ -16,7 +16,7 @@ from analysis.explain.paths import PathCuts, PathEvidence, path_evidence, traini
 from analysis.explain.revisits import RevisitEvidence, revisit_evidence
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.score_parts import explain_edited_case
-from analysis.explain.sentences import REGISTERS, PathTrips, Sentence, SentenceInput, render_sentences
+from analysis.explain.sentences import Sentence, SentenceInput, render_sentences
 from analysis.explain.trips import Trips, count_trips
 from analysis.explain.types import CaseExplanation, Role
 from analysis.explain.what_if import WhatIf, what_if
@@ -50,7 +50,7 @@ class FullExplanation(CaseExplanation):
     rank_without_two_hops: float | None = Field(
         description="Token and two-hop addends taken away for all places; None where the model has neither."
     )
-    sentences: dict[str, list[Sentence]] = Field(description="By register.")
+    sentences: list[Sentence]
     leave_one_out: list[LeftOut] | None = None
     what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
     checks: list[RowCheck] | None = Field(None, description="Robustness checks of each contribution.")
@@ -158,7 +158,7 @@ def explain_edited_case_fully(
         contrast=split_up,
         trips=told.trips,
         rank_without_two_hops=told.rank_without_two_hops,
-        sentences={register: render_sentences(told, register) for register in REGISTERS},
+        sentences=render_sentences(told),
         leave_one_out=asked.left_out,
         what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
         checks=check_rows(edited_case, tables=tables) if checks else None,
@@ -203,27 +203,14 @@ def _sentence_input(
 ) -> SentenceInput:
     rows, user = training_rows(edited_case.predictor), explanation.user
     source, target = explanation.source, explanation.target
-    acts = edited_case.is_active("evidence") or (
-        edited_case.is_active("graph_token") and edited_case.config.num_hops == 2
-    )
-    strongest = None
-    if acts and explanation.paths:
-        best = explanation.paths[0]
-        strongest = PathTrips(
-            path=best,
-            trips_in=count_trips(rows.users(source, best.middle), user),
-            trips_out=count_trips(rows.users(best.middle, target), user),
-        )
     return SentenceInput(
         explanation=explanation,
         rival=split_up.b,
         target=split_up.a,
         revisit=revisit,
         inactive=edited_case.inactive,
-        num_places=len(edited_case.total_P),
         trips=count_trips(rows.users(source, target), user),
         edges_edited=bool(edited_case.variant.edges),
-        strongest=strongest,
         rank_without_two_hops=(
             rank_without_two_hops(edited_case, target) if without_two_hops is None else without_two_hops.rank
         ),

@@ -8,8 +8,6 @@ from analysis.records.score_rows import OPAQUE_ROWS, ROW_WORDS, ROWS, row_of_ter
 _TOLD: Final = [row for row in ROWS if row not in OPAQUE_ROWS] + ["core"]
 NET_ROWS: Final = {row: ROW_WORDS[row].words for row in _TOLD}
 """Row -> words. The correction scales the prior, so both belong to the user's own visits."""
-PLAIN_ROWS: Final = {row: ROW_WORDS[row].plain for row in _TOLD}
-"""The same for readers without the field's words."""
 
 
 def net_rows(entry: ScoreDecomposition) -> dict[str, float]:

@@ -3,7 +3,6 @@
 import numpy as np
 from pydantic import Field
 
-from analysis.formatting import times
 from recap.config import Config
 
 
@@ -30,23 +29,3 @@ def count_trips(users: np.ndarray, user: int) -> Trips:
     """
     others = users[users != user]
     return Trips(own=len(users) - len(others), others=len(others), people=len(np.unique(others)))
-
-
-def describe_trips(trips: Trips) -> str:
-    """Who went, and how often, as the subject of a clause.
-
-    >>> describe_trips(Trips(own=3, others=0, people=0))
-    'this walker alone, 3 times'
-    >>> describe_trips(Trips(own=0, others=2, people=1))
-    'one other person, twice'
-    >>> describe_trips(Trips(own=1, others=9, people=4))
-    'this walker, once, and 4 other people, 9 times'
-    >>> describe_trips(Trips(own=0, others=0, people=0))
-    'nobody'
-    """
-    if not trips.count:
-        return "nobody"
-    mine = f"this walker{'' if trips.others else ' alone'}, {times(trips.own)}" if trips.own else ""
-    people = "one other person" if trips.people == 1 else f"{trips.people:,} other people"
-    theirs = f"{people}, {times(trips.others)}" if trips.others else ""
-    return ", and ".join(filter(None, (mine, theirs)))

@@ -35,13 +35,11 @@ class RowWords(NamedTuple):
     Attributes:
         label: at the head of a row of a table.
         words: inside a sentence.
-        plain: inside a sentence for readers without the field's words.
         source: whose removal for all places takes the row away.
     """
 
     label: str
     words: str
-    plain: str
     source: "Source"
 
 
@@ -78,21 +76,16 @@ SOURCE_LABELS: Final[dict[str, str]] = {
 }
 
 ROW_WORDS: Final[dict[str, RowWords]] = {
-    "own_visits": RowWords("Own visits", "own visits", "own visits", "own_revisits"),
-    "hour_and_weekday": RowWords("Hour and weekday", "hour and weekday", "hour and weekday", "hour_and_weekday"),
-    "own_transitions": RowWords("Own steps from here", "own steps from here", "own steps from here", "own_transitions"),
-    "others_transitions": RowWords(
-        "Others' steps from here",
-        "other people's steps from here",
-        "other people's steps from here",
-        "others_transitions",
-    ),
-    "two_hop_addends": RowWords("Two-hop paths", "two-hop paths", "two-step trips", "two_hop_addends"),
-    "popularity": RowWords("Popularity", "popularity", "popularity", "popularity"),
-    "distance": RowWords("Distance", "distance", "distance", "distance"),
-    "correction": RowWords("Correction", "the correction", "the correction", "correction"),
-    "core": RowWords("Opaque network", "the network's general pattern", "the general pattern", "core"),
-    "graph_token": RowWords("Two-hop token", "the two-hop token", "the two-hop token", "graph_token"),
+    "own_visits": RowWords("Own visits", "own visits", "own_revisits"),
+    "hour_and_weekday": RowWords("Hour and weekday", "hour and weekday", "hour_and_weekday"),
+    "own_transitions": RowWords("Own steps from here", "own steps from here", "own_transitions"),
+    "others_transitions": RowWords("Others' steps from here", "other people's steps from here", "others_transitions"),
+    "two_hop_addends": RowWords("Two-hop paths", "two-hop paths", "two_hop_addends"),
+    "popularity": RowWords("Popularity", "popularity", "popularity"),
+    "distance": RowWords("Distance", "distance", "distance"),
+    "correction": RowWords("Correction", "the correction", "correction"),
+    "core": RowWords("Opaque network", "the network's general pattern", "core"),
+    "graph_token": RowWords("Two-hop token", "the two-hop token", "graph_token"),
 }
 """Every row, and the token, which is no addend."""
 ROW_LABELS: Final = {row: words.label for row, words in ROW_WORDS.items()}

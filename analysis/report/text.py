@@ -21,8 +21,7 @@ def describe_fully(explanation: FullExplanation) -> Iterator[str]:
     yield from _contrast_lines(explanation)
     if explanation.checks is not None:
         yield from _check_lines(explanation.checks)
-    for sentences in explanation.sentences.values():
-        yield " ".join(escape(sentence.text) for sentence in sentences)
+    yield " ".join(escape(sentence.text) for sentence in explanation.sentences)
     yield from _what_if_lines(explanation)
 
 

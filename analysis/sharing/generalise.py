@@ -52,7 +52,7 @@ def share_case(explanation: FullExplanation, telling: Telling, number: int, note
         walker=telling.walker(e.user),
         when=_when(e, telling),
         headline=telling.sentence(headline(e), shown),
-        sentences={name: [telling.sentence(s, shown) for s in all_] for name, all_ in e.sentences.items()},
+        sentences=[telling.sentence(sentence, shown) for sentence in e.sentences],
         note=note,
         source=place(e.source),
         target=place(e.target),

@@ -111,7 +111,7 @@ class SharedCase(Config):
     walker: str
     when: str
     headline: Sentence
-    sentences: dict[str, list[Sentence]]
+    sentences: list[Sentence]
     note: str = ""
     source: int
     target: int

@@ -126,8 +126,8 @@ def _export(source: Source, shown: FullExplanation) -> None:
 
 def _answer(shown: FullExplanation, words: Words) -> None:
     first, second = (_COLOURS[role] for role in shown.roles)
-    st.title(_coloured(headline(shown), first, second), anchor=False)
-    st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences[words.sentences]))
+    st.title(_coloured(headline(shown), first, second, words), anchor=False)
+    st.markdown(" ".join(_coloured(sentence, first, second, words) for sentence in shown.sentences))
     if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
@@ -135,9 +135,12 @@ def _answer(shown: FullExplanation, words: Words) -> None:
         quiet(words.say("inactive", names=markdown_text(names)))
 
 
-def _coloured(sentence: Sentence, target: str, rival: str) -> str:
+def _coloured(sentence: Sentence, target: str, rival: str, words: Words) -> str:
     colours = {"target": target, "rival": rival}
-    return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)
+    return coloured(
+        (words.sentence(piece.text) if piece.kind == "plain" else piece.text, colours.get(piece.kind))
+        for piece in sentence.pieces
+    )
 
 
 view()

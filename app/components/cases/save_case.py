@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from analysis.cases.library import Stored
-from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
+from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Register, SavedCase
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
-from analysis.explain.sentences import Register
 from app.cached.explanations import open_predictor
 from app.cached.library import open_library
 from app.components.text import quiet

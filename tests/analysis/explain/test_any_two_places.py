@@ -45,9 +45,8 @@ def test_two_predictions(predictor: Predictor, usual: FullExplanation) -> None:
     )
     assert [visit.poi for visit in asked.revisits] == [first, second]
     assert asked.roles == ("model", "other")
-    words = asked.sentences["stakeholder"][0]
-    assert [piece.text for piece in words.pieces if piece.kind == "target"] == [asked.target_name.capitalize()], (
-        words.text
+    assert any(
+        piece.text == asked.target_name for said in asked.sentences for piece in said.pieces if piece.kind == "target"
     )
 
 

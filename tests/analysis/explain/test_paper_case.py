@@ -94,17 +94,9 @@ def test_the_counterfactuals_of_the_case() -> None:
 def test_the_words_of_the_case() -> None:
     """What the paper says of it, said here from the numbers."""
     _, explanation = case()
-    stakeholder = " ".join(sentence.text for sentence in explanation.sentences["stakeholder"])
-    assert "Before now this walker had made 1 visit to Airport, the last 5 hours ago." in stakeholder
-    assert "In the training data nobody went from Stadium straight to Airport." in stakeholder
-    assert (
-        "Through Train Station two steps lead to Airport: the first half went one other person, 5 times; "
-        "the second one other person, 4 times." in stakeholder
-    )
-    researcher = " ".join(sentence.text for sentence in explanation.sentences["researcher"])
-    assert (
-        "1 two-hop path leads to Airport, with a two-hop probability of 0.571; the strongest goes through" in researcher
-    )
+    said = " ".join(sentence.text for sentence in explanation.sentences)
+    assert "This user had made 1 visit to Airport, the last 5 hours ago." in said
+    assert "In training, nobody went from Stadium to Airport." in said
 
 
 def test_all_renderings_hold_the_same_numbers() -> None:

@@ -18,7 +18,7 @@ def explanation(**options: object) -> FullExplanation:
 
 
 def test_every_part_is_there_with_its_numbers() -> None:
-    """Paths with the rank if cut, visits, what each item alone means, the margin, and both registers."""
+    """Paths with the rank if cut, visits, what each item alone means, the margin, and the sentences."""
     told = explanation()
     assert told.leave_one_out is not None
     lines = list(describe_fully(told))
@@ -37,8 +37,7 @@ def test_every_part_is_there_with_its_numbers() -> None:
     assert any(
         line.startswith(f"{split.a.name} against {split.b.name}: {signed(split.margin, 2)} = ") for line in lines
     )
-    for sentences in told.sentences.values():
-        assert " ".join(sentence.text for sentence in sentences) in lines
+    assert " ".join(sentence.text for sentence in told.sentences) in lines
     assert not any("reversed by" in line for line in lines)
 
 
