@@ -87,8 +87,8 @@ def test_evidence_off() -> None:
 
 
 def test_sentences_are_true() -> None:
-    """Read back, every number of the evidence sentences holds."""
-    assert sum(check(explained(number)) for number in CASES) > 40
+    """Read back, every number of the sentences holds."""
+    assert all(check(explained(number)) >= 2 for number in CASES)
 
 
 def test_the_report_shows_the_evidence() -> None:

@@ -77,8 +77,8 @@ def test_sentences_of_edited_cases_read_back_true() -> None:
 
 def test_a_number_never_follows_a_name() -> None:
     """Names such as "Food Shop 72" end in a number: "to Food Shop 72 4 times" is caught, and so is a bare "there"."""
-    check_pointing("Before now this walker had made 4 visits to TARGET, the last 2 days ago.")
-    for text in ("This walker had been to TARGET 4 times.", "people went from there to TARGET.", "Its score is 1.00."):
+    check_pointing("This user had made 4 visits to TARGET, the last 2 days ago.")
+    for text in ("This user had been to TARGET 4 times.", "people went from there to TARGET.", "Its score is 1.00."):
         with pytest.raises(AssertionError):
             check_pointing(text)
 
