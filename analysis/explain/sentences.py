@@ -113,7 +113,9 @@ def _visits(told: SentenceInput) -> list[Sentence]:
 def _transition(told: SentenceInput) -> Sentence:
     count, trips = told.explanation.transition_count, told.trips
     stays = told.explanation.source == told.explanation.target
-    way = [" at ", told.source_name] if stays else [" from ", told.source_name, " to ", told.target_name]
+    way: list[str | Piece] = [" from ", told.source_name, " to ", told.target_name]
+    if stays:
+        way = [" at ", told.source_name]
     if told.edges_edited:
         verb = "stay" if stays else "lead"
         counted = f"1 transition {verb}s" if count == 1 else f"{count:,} transitions {verb}"
