@@ -18,15 +18,15 @@ app: $(STAMP) ## Set up what is missing and open the app in a browser, on this c
 setup: $(STAMP) ## Make .venv with everything, also for development.
 
 test: $(STAMP) ## Run the fast tests and the doctests.
-	$(BIN)/python -m pytest -n 2 -q -m "not slow and not e2e"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow and not e2e"
 
 test-all: $(STAMP) ## Run every test: the slow ones and a real browser too (Chromium from your system).
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 test-lowest: ## Run the fast tests with the lowest version of every dependency, in .venv-lowest.
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
-	.venv-lowest/bin/python -m pytest -n 2 -q -m "not slow and not e2e"
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -q -m "not slow and not e2e"
 
 check: $(STAMP) ## Check format, lint, types and import contracts; no test runs.
 	$(BIN)/ruff format --check .

@@ -25,6 +25,7 @@ from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.submission import build_specs
 from tests.checkins import small_dataset
+from tests.tiny import CHANGES, EPOCHS, PRESET
 
 RECAP = Path(sys.executable).with_name("recap")
 POIS = ["home", "work", "gym", "bar", "zoo", "café", "park", "shop"]
@@ -52,9 +53,15 @@ def new_store(home: Path, **settings: Any) -> RunStore:
     return store
 
 
+def tiny_fields(**fields: Any) -> dict[str, Any]:
+    """What `build_specs` is asked for: the tiny configuration on the CPU, further fields and overrides on top."""
+    overrides = [*CHANGES, *fields.pop("overrides", [])]
+    return {"preset": PRESET, "epochs": EPOCHS, "device": "cpu", "overrides": overrides} | fields
+
+
 def tiny_spec(dataset_folder: Path, **fields: Any) -> RunSpec:
     """A run of seconds."""
-    (spec,) = build_specs(dataset_folder, **({"preset": "tiny", "device": "cpu"} | fields))
+    (spec,) = build_specs(dataset_folder, **tiny_fields(**fields))
     return spec
 
 

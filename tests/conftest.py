@@ -1,10 +1,12 @@
 """Settings shared by all tests."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # One thread per process, here and in the commands that tests start: several test processes share two cores.
@@ -26,32 +28,41 @@ def _own_user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
-@pytest.fixture(scope="session")
-def city_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small city as a dataset folder; do not change it."""
-    from tests.worlds import small_city
-
-    folder = tmp_path_factory.mktemp("city") / "data"
-    small_city().save(folder)
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first worker in need of it makes and that all workers of this run read; do not change it."""
+    parallel = "PYTEST_XDIST_WORKER" in os.environ
+    root = factory.getbasetemp().parent if parallel else factory.getbasetemp()
+    folder = root / "shared" / name
+    with FileLock(root / f"{name}.lock"):
+        if not folder.exists():
+            draft = root / f"{name}.draft"
+            draft.mkdir()
+            make(draft)
+            folder.parent.mkdir(exist_ok=True)
+            draft.rename(folder)
     return folder
 
 
 @pytest.fixture(scope="session")
 def two_cities(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Path]]:
-    """Two small cities whose lessons have other right answers: dataset and checkpoint of each; do not change them."""
-    from tests.learn_worlds import trained_city
+    """Two small cities whose lessons have other right answers: dataset and checkpoint of each."""
+    from tests.worlds import train_city
 
-    return [trained_city(tmp_path_factory.mktemp("learn"), seed) for seed in (6, 12)]
+    folders = [made_once(tmp_path_factory, f"city-{seed}", partial(train_city, seed=seed)) for seed in (6, 12)]
+    return [(folder / "data", folder / "checkpoint") for folder in folders]
+
+
+@pytest.fixture(scope="session")
+def city_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small city as a dataset folder; do not change it."""
+    from tests.worlds import small_city
+
+    return made_once(tmp_path_factory, "city", lambda folder: small_city().save(folder / "data")) / "data"
 
 
 @pytest.fixture(scope="session")
 def city_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint trained on the small city for a second, every part active; copy it before changing it."""
-    import torch
+    from tests.worlds import train_city
 
-    from recap.training.run import train
-    from tests.worlds import small_city, small_training
-
-    folder = tmp_path_factory.mktemp("trained") / "checkpoint"
-    assert train(small_city(), small_training(epochs=6), folder, device=torch.device("cpu")) is not None
-    return folder
+    return made_once(tmp_path_factory, "city-0", train_city) / "checkpoint"

@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
-import torch
 
 from analysis.explain.check_tables import CheckTables
 from analysis.learn.world import World
@@ -19,8 +18,6 @@ from recap.dataset_statistics import hop_statistics
 from recap.evaluation.scoring import score_cases
 from recap.predictor import Predictor
 from recap.storage.installed import bundles_folder
-from recap.training.run import train
-from tests.worlds import small_city, small_training
 
 DEMO = bundles_folder() / "demo-city"
 
@@ -69,11 +66,3 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         find_removals=None if found is None else removals,
         find_tables=None if found is None else tables,
     )
-
-
-def trained_city(folder: Path, seed: int) -> tuple[Path, Path]:
-    """A small city and a checkpoint of every part, trained for a second: both folders."""
-    city = small_city(seed)
-    city.save(folder / "data")
-    assert train(city, small_training(epochs=6), folder / "checkpoint", device=torch.device("cpu")) is not None
-    return folder / "data", folder / "checkpoint"

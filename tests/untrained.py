@@ -15,15 +15,15 @@ from recap.checkpoint import (
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
-from recap.presets import tiny
 from recap.storage.tensors import save_tensors
 from recap.training_config import TrainConfig
+from tests.tiny import tiny
 
 
 def write_untrained_checkpoint(
     dataset: Dataset, folder: Path, *, seed: int = 0, config: TrainConfig | None = None
 ) -> Path:
-    """Write a checkpoint of an untrained model (the tiny preset's), every part active; returns ``folder``."""
+    """Write a checkpoint of an untrained model (tests' tiny one), every part active; returns ``folder``."""
     folder.mkdir(parents=True)
     config = tiny() if config is None else config
     torch.manual_seed(seed)

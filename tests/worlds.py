@@ -1,6 +1,7 @@
 """Small worlds that every test can afford: a city of habits, a model of a thousand weights, a training of a second."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from recap.history import CheckinTensors
 from recap.model.config import ModelConfig
 from recap.model.recap import Recap
 from recap.scores import CaseBatch
+from recap.training.run import train
 from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 from tests.checkins import small_dataset
 
@@ -115,3 +117,10 @@ def small_training(
         "optimiser": OptimiserConfig(learning_rate=1e-2, prior_learning_rate=5e-2).model_dump(),
     }
     return TrainConfig.parse(values | changes)
+
+
+def train_city(folder: Path, seed: int = 0) -> None:
+    """Put a small city and a checkpoint of every part, trained for a second, into a folder."""
+    city = small_city(seed)
+    city.save(folder / "data")
+    assert train(city, small_training(epochs=6), folder / "checkpoint", device=torch.device("cpu")) is not None

@@ -10,6 +10,7 @@ from recap.baselines import COUNTING_BASELINES, EVIDENCE
 from recap.checkpoint import Checkpoint
 from recap.presets import DEFAULT_PRESET, train_preset
 from tests.cli_runner import recap_here, recap_json_here
+from tests.tiny import WORDS
 
 TRAIN_KEYS = {"checkpoint", "model", "options", "epochs", "best_epoch", "val", "seconds", "reserved_gpu_bytes"}
 EVALUATE_KEYS = {"protocol", "model", "options", "dataset_hash", "checkpoint_hash", "seconds", "records"}
@@ -18,7 +19,7 @@ GROUP_KEYS = {"n", "hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"}
 
 def test_train_prints_one_object(tmp_path: Path, city_folder: Path) -> None:
     """Exactly the promised keys, the numbers of the summary, and three epochs where three are asked for."""
-    line = recap_json_here("train", city_folder, "--preset", "tiny", "--out", tmp_path / "out", "--epochs", 3)
+    line = recap_json_here("train", city_folder, *WORDS, "--out", tmp_path / "out", "--epochs", 3)
     assert line.keys() == TRAIN_KEYS and line["val"].keys() == {"hr1", "hr20", "ndcg20", "mrr"}
     assert (line["checkpoint"], line["epochs"], line["reserved_gpu_bytes"]) == (str(tmp_path / "out"), 3, 0)
     summary = Checkpoint.load(tmp_path / "out").read_summary()
@@ -38,7 +39,7 @@ def test_without_a_preset_the_recommended_one_is_trained(tmp_path: Path, city_fo
 
 def test_train_for_people_ends_with_the_same_line(tmp_path: Path, city_folder: Path) -> None:
     """A table of test metrics beside the baselines that fits into 80 columns, then the object as the last line."""
-    result = recap_here("train", city_folder, "--preset", "tiny", "--out", tmp_path / "out")
+    result = recap_here("train", city_folder, *WORDS, "--out", tmp_path / "out")
     assert result.returncode == 0
     *table, last = result.stdout.splitlines()
     assert json.loads(last).keys() == TRAIN_KEYS

@@ -34,6 +34,7 @@ from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import RECAP, assert_refused, limit_files_to, recap
 from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_anew
+from tests.tiny import WORDS, tiny
 from tests.worlds import habit_rows, small_city, small_training
 
 CPU = torch.device("cpu")
@@ -150,9 +151,7 @@ def test_refuses_a_training_that_has_not_finished(tmp_path: Path, city_folder: P
     assert train(small_city(), small_training(), out, device=CPU, stop=lambda: True) is None
     assert_refused(recap_here("evaluate", out, "--data", city_folder), "has not finished", "--resume")
     before = sorted((path, path.stat().st_mtime_ns) for path in out.rglob("*"))
-    assert_refused(
-        recap_here("train", city_folder, "--out", out, "--preset", "tiny"), "unfinished training", "--resume"
-    )
+    assert_refused(recap_here("train", city_folder, "--out", out, *WORDS), "unfinished training", "--resume")
     assert sorted((path, path.stat().st_mtime_ns) for path in out.rglob("*")) == before
 
 
@@ -163,7 +162,7 @@ def test_refuses_a_second_training_in_the_same_folder(tmp_path: Path, city_folde
 
     def watch(report: StepReport) -> None:
         if (report.epoch, report.step) == (2, 1):
-            command = [RECAP, "train", city_folder, "--preset", "tiny", "--out", out, "--resume"]
+            command = [RECAP, "train", city_folder, *WORDS, "--out", out, "--resume"]
             answers.append(subprocess.run([str(word) for word in command], capture_output=True, text=True))
 
     assert train(small_city(), small_training(), out, device=CPU, watch=watch) is not None
@@ -186,7 +185,7 @@ def test_refuses_to_write_over_something_else(tmp_path: Path, city_folder: Path,
         (checkpoint, "finished checkpoint"),
     ):
         for resume in ([], ["--resume"]):
-            assert_refused(recap_here("train", city_folder, "--out", place, "--preset", "tiny", *resume), part)
+            assert_refused(recap_here("train", city_folder, "--out", place, *WORDS, *resume), part)
     assert [path.name for path in papers.iterdir()] == ["chapter.tex"]
     assert Checkpoint.load(checkpoint) and Dataset.load(city_folder)
 
@@ -216,7 +215,7 @@ def test_refuses_an_unknown_configuration(
 ) -> None:
     """Unknown names and values out of range, before anything is written."""
     out = tmp_path / "out"
-    preset = [] if "--preset" in arguments else ["--preset", "tiny"]
+    preset = [] if "--preset" in arguments else WORDS
     assert_refused(recap_here("train", city_folder, "--out", out, *preset, *arguments, "--json"), *parts)
     assert list(tmp_path.iterdir()) == []
 
@@ -271,13 +270,13 @@ def test_refuses_weights_with_nan(checkpoint: Path, city_folder: Path, tmp_path:
 def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: Path, city_folder: Path) -> None:
     """The configuration or the first state does not fit: one line, no checkpoint; with room again --resume finishes."""
     out = tmp_path / "out"
-    command = [str(RECAP), "train", str(city_folder), "--preset", "tiny", "--out", str(out), "--json"]
+    command = [str(RECAP), "train", str(city_folder), *WORDS, "--out", str(out), "--json"]
     result = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit_files_to(size))
     assert_refused(result, "failed", "out")
     assert not (out / "SHA256SUMS").exists() and not list(out.rglob(".*.part"))
     line = recap_json_here(*command[1:-1], "--resume")
     assert line["epochs"] == 4
-    assert Checkpoint.load(out).manifest.train.preset == "tiny"
+    assert Checkpoint.load(out).manifest.train == tiny()
 
 
 def test_a_disk_that_fills_up_leaves_no_records_and_no_run(tmp_path: Path, city_folder: Path) -> None:
@@ -286,7 +285,7 @@ def test_a_disk_that_fills_up_leaves_no_records_and_no_run(tmp_path: Path, city_
     environment = {**os.environ, "RECAP_HOME": str(home)}
     command = ["evaluate", "--baseline", "markov", "--data", city_folder, "--records", records, "--json"]
     assert_refused(recap(*command, env=environment, preexec_fn=limit_files_to(1000)), str(records), "nothing was kept")
-    command = ["runs", "submit", city_folder, "--preset", "tiny", "--json"]
+    command = ["runs", "submit", city_folder, *WORDS, "--json"]
     assert_refused(recap(*command, env=environment, preexec_fn=limit_files_to(200)), str(home), "spec.json")
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".part", ".parquet")]
     assert not list(home.rglob("spec.json"))

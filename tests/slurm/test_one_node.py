@@ -22,6 +22,7 @@ from tests.background import (
     wait_until_over,
     walking_dataset,
 )
+from tests.tiny import WORDS
 
 
 def slurm_answers() -> bool:
@@ -64,7 +65,7 @@ def job_state(run: RunFolder) -> str:
 def test_submit_logs_finish(store: RunStore, dataset_folder: Path) -> None:
     """From the command line: the job trains, its log is read as anyone's, its checkpoint is the run's."""
     home = store.folder.parent
-    assert recap_json(home, "runs", "submit", dataset_folder, "--preset", "tiny", "--device", "cpu", "--slurm") == {
+    assert recap_json(home, "runs", "submit", dataset_folder, *WORDS, "--device", "cpu", "--slurm") == {
         "id": "1",
         "state": "queued",
         "runs": [{"id": "1", "state": "queued"}],

@@ -32,30 +32,15 @@ from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
 from recap.training_config import TrainConfig
 from tests.cli_runner import recap_here, recap_json_here
+from tests.tiny import CHANGES, EPOCHS
 from tests.worlds import small_city
 
 SPEC: dict[str, Any] = {
     "name": "two-arms",
     "title": "Two arms",
     "question": "Does the graph help?",
-    "epochs": 4,
-    "changes": [
-        "batch_size=64",
-        "model.poi_dim=16",
-        "model.category_dim=4",
-        "model.hidden_dim=32",
-        "model.num_layers=1",
-        "model.num_heads=2",
-        "model.feedforward_dim=32",
-        "model.graph_dim=16",
-        "model.calibration_dim=16",
-        "model.suffix_length=5",
-        "curriculum.graph_epoch=1",
-        "curriculum.prior_epoch=2",
-        "curriculum.correction_epoch=3",
-        "curriculum.warm_epoch=3",
-        "optimiser.learning_rate=0.003",
-    ],
+    "epochs": EPOCHS,
+    "changes": CHANGES,
     "seeds": [1, 2],
     "columns": [{"key": "reach.candidates", "label": "candidates", "digits": 1}],
     "baselines": ["visit_count"],

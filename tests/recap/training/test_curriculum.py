@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from recap.errors import ConfigError
 from recap.model.config import Stage
-from recap.presets import paper, quick, tiny, train_preset
+from recap.presets import paper, train_preset
 from recap.training_config import Curriculum, TrainConfig
+from tests.tiny import tiny
 
 
 @pytest.mark.parametrize(("name", "correction_epoch"), [("nyc", 120), ("ca", 120), ("tky", 100)])
@@ -91,7 +92,7 @@ def test_what_acts_from_the_start_does_so_at_any_length() -> None:
         longer.override(["curriculum.prior_epoch=2", "curriculum.correction_epoch=2"])
 
 
-@given(st.sampled_from(["nyc", "tky", "quick", "tiny"]), st.integers(1, 400))
+@given(st.sampled_from(["nyc", "tky"]), st.integers(1, 400))
 def test_a_training_of_any_length_still_uses_every_part(name: str, epochs: int) -> None:
     """``--epochs`` never makes a stage vanish, and keeps their order."""
     config = train_preset(name).with_epochs(epochs)
@@ -104,7 +105,7 @@ def test_a_training_of_any_length_still_uses_every_part(name: str, epochs: int) 
 
 def test_the_same_length_changes_nothing() -> None:
     """Asking for the length it has is no change."""
-    for config in (quick(), tiny(), paper("tky")):
+    for config in (tiny(), paper("tky")):
         assert config.with_epochs(config.epochs) == config
 
 

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DivergenceError, FolderInUseError
-from recap.presets import tiny
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
@@ -25,6 +24,7 @@ from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 from tests.checkins import small_dataset
 from tests.shell import RECAP
+from tests.tiny import WORDS, tiny
 from tests.worlds import habit_rows, small_city, small_training
 
 CPU = torch.device("cpu")
@@ -283,7 +283,7 @@ def test_a_stopped_and_killed_command_resumes_to_the_same_file(tmp_path: Path) -
     data, cut, whole = tmp_path / "data", tmp_path / "cut", tmp_path / "whole"
     small_city().save(data)
     assignments = ["batch_size=4", "save_every_seconds=0"]
-    command = [str(RECAP), "train", str(data), "--preset", "tiny", "--device", "cpu", "--out", str(cut), "--json"]
+    command = [str(RECAP), "train", str(data), *WORDS, "--device", "cpu", "--out", str(cut), "--json"]
     command += [word for assignment in assignments for word in ("--set", assignment)]
     state = cut / "training" / STATE_FILE
 
