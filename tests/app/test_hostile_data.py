@@ -76,23 +76,27 @@ CASES: dict[str, tuple[Callable[[pd.DataFrame], None] | None, Rows]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "explain"])
-def test_hostile_data(name: str, view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+QUICK = ("names that are markup", "across the date line", "five check-ins")
+LONG = [name for name in CASES if name not in QUICK]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)])
+def test_hostile_data(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each view draws, or says in a sentence why there is nothing; nothing from the data is read as markup."""
     dataset = hostile_dataset(*CASES[name])
     dataset.save(tmp_path / "data")
     point_app_at(monkeypatch, tmp_path / "data", write_untrained_checkpoint(dataset, tmp_path / "checkpoint"))
-    app = open_view(view)
-    check_calm(app)
-    assert app.title or app.info
-    shown = texts(app)
-    assert "<script>" not in shown and "![x](" not in shown and "](javascript" not in shown
-    offered = [str(option) for element in (*app.selectbox, *app.multiselect) for option in element.options]
-    assert all(option == visible(option) for option in offered)
-    if view in ("walk", "explain"):
-        for chart in app.get("deck_gl_json_chart"):
-            assert "NaN" not in chart.proto.json
+    for view in ("overview", "walk", "long_tail", "explain"):
+        app = open_view(view)
+        check_calm(app)
+        assert app.title or app.info
+        shown = texts(app)
+        assert "<script>" not in shown and "![x](" not in shown and "](javascript" not in shown
+        offered = [str(option) for element in (*app.selectbox, *app.multiselect) for option in element.options]
+        assert all(option == visible(option) for option in offered)
+        if view in ("walk", "explain"):
+            for chart in app.get("deck_gl_json_chart"):
+                assert "NaN" not in chart.proto.json
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -128,6 +128,7 @@ def test_a_bad_link_is_an_unanswered_lesson(answers: str) -> None:
     assert app.title[0].value == "A popular place, a failed guess"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_app_on_city")
 def test_three_small_models_train() -> None:
     """The button trains, the result stays, and a moved handle asks for a new training."""

@@ -10,6 +10,7 @@ ASK = "import threading, torch; got = []; t = threading.Thread(target=lambda: go
 IN_A_THREAD = f"{ASK}; t.start(); t.join(); print(*got)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("modules", "threads"),
     [

@@ -88,25 +88,19 @@ def test_walk_shows_what_the_library_predicts(city: LoadedDataset, city_checkpoi
 
 
 def test_walk_map_needs_no_network(city: LoadedDataset) -> None:
-    """The ground is the app's own file and no other address is in the deck, unless the visitor asks for tiles."""
+    """The ground is the app's own file; a step sends its address alone; no other address unless asked for tiles."""
     app = open_view("walk", case="0")
     deck = app.get("deck_gl_json_chart")[0].proto.json
     ground = json.loads(deck)["mapStyle"]
     assert ground.startswith("/") and ground.endswith(".json")
     assert "//" not in deck
+    app.button(key="next").click().run()
+    second = app.get("deck_gl_json_chart")[0].proto.json
+    assert json.loads(second)["mapStyle"] == ground
+    assert deck != second and "MultiPoint" not in deck + second
     app.toggle(key="tiles").set_value(True).run()
     check_calm(app)
     assert "basemaps.cartocdn.com" in app.get("deck_gl_json_chart")[0].proto.json
-
-
-def test_a_step_sends_the_map_without_its_ground(city: LoadedDataset) -> None:
-    """The ground keeps its address from step to step and its content is in none of them."""
-    app = open_view("walk", case="0")
-    first = app.get("deck_gl_json_chart")[0].proto.json
-    app.button(key="next").click().run()
-    second = app.get("deck_gl_json_chart")[0].proto.json
-    assert json.loads(first)["mapStyle"] == json.loads(second)["mapStyle"]
-    assert first != second and "MultiPoint" not in first + second
 
 
 def test_walk_steps_along_the_trajectory(city: LoadedDataset) -> None:
@@ -138,21 +132,14 @@ def test_walk_filters(city: LoadedDataset) -> None:
 
 
 def test_walk_filter_in_the_link(city: LoadedDataset) -> None:
-    """A link carries the filters and the case, and shows both."""
+    """A link carries the filters and the case, and shows both; without a case it opens the first that passes."""
     unseen = city.cases["case"][city.cases["transition_count"] == 0]
-    app = open_view("walk", show="Unseen", case=str(unseen.iloc[-1]))
-    check_calm(app)
-    assert app.session_state["case"] == unseen.iloc[-1]
-    assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
-
-
-def test_walk_filter_in_a_link_without_a_case(city: LoadedDataset) -> None:
-    """A link with filters alone opens the first case that passes them."""
-    unseen = city.cases["case"][city.cases["transition_count"] == 0]
-    app = open_view("walk", show="Unseen")
-    check_calm(app)
-    assert app.session_state["case"] == unseen.iloc[0]
-    assert "does not pass" not in texts(app)
+    for params, case in (({"case": str(unseen.iloc[-1])}, unseen.iloc[-1]), ({}, unseen.iloc[0])):
+        app = open_view("walk", show="Unseen", **params)
+        check_calm(app)
+        assert app.session_state["case"] == case
+        assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
+        assert "does not pass" not in texts(app)
 
 
 def test_walk_from_a_bar(city: LoadedDataset) -> None:
@@ -166,7 +153,7 @@ def test_walk_from_a_bar(city: LoadedDataset) -> None:
     assert f"{len(city.cases):,} of {len(city.cases):,} cases" in texts(app)
 
 
-@pytest.mark.parametrize("case", ["99999999", "-1", "1e3", "<script>", "٣", "²", "0x1"])
+@pytest.mark.parametrize("case", ["99999999", "<script>", "²"])
 def test_walk_bad_case(city: LoadedDataset, case: str) -> None:
     """A link to a case that is not there gets a sentence and the first case."""
     app = open_view("walk", case=case)
@@ -211,7 +198,7 @@ def test_long_tail_bars_are_the_tables(city: LoadedDataset, city_checkpoint: Pat
 
 @pytest.mark.parametrize(
     "params",
-    [{"metric": "MRR", "eta": "0"}, {"model": "Markov"}, {"eta": "99"}],
+    [{"metric": "MRR", "eta": "0", "model": "Markov"}, {"eta": "99"}],
 )
 def test_long_tail_links(city: LoadedDataset, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""

@@ -22,7 +22,7 @@ VIEWS = [
     "/present?case=3&step=why",
 ]
 WIDTHS = (1440, 800, 390)
-PRESSES = 80
+PRESSES = 40
 LOGO_CHANGED = "src => document.querySelector('[data-testid=stHeaderLogo]')?.getAttribute('src') !== src"
 STILL = "* {transition: none !important; animation: none !important}"
 FOCUS = """() => {
@@ -80,7 +80,7 @@ def switch_to_dark(page: Page) -> None:
 
 
 def tab_through(page: Page) -> None:
-    """Eighty presses: same address, same heading, same widgets open, and the focus is always on the screen and seen."""
+    """Forty presses: same address, same heading, same widgets open, and the focus is always on the screen and seen."""
     heading, address = page.locator("h1").inner_text(), page.url
     page.add_style_tag(content=STILL)
     unseen = []

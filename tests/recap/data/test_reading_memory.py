@@ -24,6 +24,7 @@ print(read.account.rows_in, read.account.rows_kept, resource.getrusage(resource.
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "times"), [("\n", 6_000_000), ("a\tb\n", 900_000)])
 def test_memory_does_not_follow_lines_left_out(line: str, times: int, tmp_path: Path) -> None:
     """Six million blank lines took 1 GB; a process of its own, since memory that was taken once is not given back."""

@@ -5,6 +5,7 @@ import sys
 import weakref
 
 import pandas as pd
+import pytest
 import torch
 
 from recap.evaluation.scoring import rank_cases, score_cases
@@ -61,6 +62,7 @@ def test_the_scores_of_one_batch_are_gone_before_the_next() -> None:
     assert alive == [0] * 6
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_cases() -> None:
     """Forty batches after four, in a process of its own; the kept columns themselves take 8 MB."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=200)

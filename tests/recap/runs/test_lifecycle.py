@@ -104,6 +104,7 @@ def test_a_run_finishes_with_everything_beside_it(
     assert estimate(store, tiny_spec(dataset_folder), "cuda").seconds is None
 
 
+@pytest.mark.slow
 def test_stopped_and_resumed_is_the_uninterrupted_training(
     store: RunStore, dataset_folder: Path, uninterrupted: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_stopped_and_resumed_is_the_uninterrupted_training(
         control.resume(store, run)
 
 
+@pytest.mark.slow
 def test_a_killed_training_is_failed_and_resumes_exactly(
     store: RunStore, dataset_folder: Path, uninterrupted: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_a_killed_training_is_failed_and_resumes_exactly(
     assert_same_training(run, uninterrupted)
 
 
+@pytest.mark.slow
 def test_a_training_survives_its_runner_and_is_taken_over(
     store: RunStore, dataset_folder: Path, uninterrupted: Path
 ) -> None:
