@@ -10,6 +10,7 @@ from benchmarks.gpu import NOT_MEASURED, main
 from recap.presets import DEFAULT_PRESET
 
 
+@pytest.mark.slow
 def test_one_preset_and_one_rival_on_the_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

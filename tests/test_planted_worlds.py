@@ -18,6 +18,7 @@ from tests.checkins import small_dataset
 
 Walk = list[str]
 HOURS_BETWEEN_WALKS = 30.0
+SEEDS = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 
 
 def city_of(walks: list[tuple[str, Walk]], num_train: int, num_val: int) -> Dataset:
@@ -133,7 +134,7 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
     return {"recap": summary["test"]["all"], **{name: groups["all"] for name, groups in summary["baselines"].items()}}
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@SEEDS
 def test_two_hop_evidence_is_found_and_needs_the_graph(seed: int, tmp_path: Path) -> None:
     """Forty unseen pairs with a two-step walk and no revisit: RECAP ranks nearly all first, Markov none."""
     dataset = two_hop_world(seed)
@@ -150,7 +151,7 @@ def test_two_hop_evidence_is_found_and_needs_the_graph(seed: int, tmp_path: Path
     assert abs(without["recap"]["mrr"] - without["popularity"]["mrr"]) < 0.1
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@SEEDS
 def test_revisit_evidence_is_found_and_needs_the_history(seed: int, tmp_path: Path) -> None:
     """The four places of the last days: RECAP has most targets among its first five, Markov and chance have few."""
     dataset = revisit_world(seed)
@@ -164,7 +165,7 @@ def test_revisit_evidence_is_found_and_needs_the_history(seed: int, tmp_path: Pa
         assert abs(scorer["hr5"] - 0.05) < 0.05
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@SEEDS
 def test_in_noise_there_is_nothing_to_find(seed: int, tmp_path: Path) -> None:
     """440 cases, 100 equal places: HR@K is K/100 and MRR H(100)/100 = 0.052, within four standard errors."""
     scores = trained_on(noise_world(seed), tmp_path / "noise", 3, seed)
