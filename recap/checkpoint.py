@@ -21,7 +21,8 @@ from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.evaluation.metrics import MetricsByGroup
 from recap.graph import TransitionGraph
 from recap.model.config import ModelConfig, Stage
-from recap.model.recap import Recap, RecapScorer
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.rendering import render
 from recap.rivals.city import City
 from recap.rivals.config import RivalConfig

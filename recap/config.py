@@ -1,8 +1,9 @@
 """Base of all typed configuration: frozen, unknown keys refused, one clear line for a bad value."""
 
-from typing import Any, Final, Self, get_args
+from collections.abc import Container, Mapping
+from typing import Any, ClassVar, Final, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from recap.errors import ConfigError
 from recap.printable import shortened
@@ -15,6 +16,22 @@ class Config(BaseModel):
     """A frozen, fully typed configuration object."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+    retired: ClassVar[Mapping[str, Container[Any]]] = {}
+    """Fields of earlier versions, and the values at which they say what is now the only way."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_retired(cls, values: Any) -> Any:
+        """Drop retired fields of a stored configuration; refuse one whose value meant something else."""
+        if not isinstance(values, dict):
+            return values
+        for name in cls.retired.keys() & values.keys():
+            if values[name] not in cls.retired[name]:
+                raise ValueError(
+                    f"{name} was {_short(values[name])} in an earlier version, which this one cannot do; train again"
+                )
+        return {name: value for name, value in values.items() if name not in cls.retired}
 
     @classmethod
     def parse(cls, values: dict[str, Any]) -> Self:

@@ -5,25 +5,21 @@ Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from recap.evidence.config import EvidenceConfig
-from recap.evidence.others import EdgeEdits
+from recap.features.others import EdgeEdits
 from recap.history import CheckinTensors
-from recap.model.config import ModelConfig
 from recap.model.edited_graph import EditedPropagation
-from recap.model.evidence_terms import evidence_names
-from recap.model.interventions import REVISIT_TERMS, Interventions, RevisitTerm
+from recap.model.interventions import Interventions
+from recap.model.recap import Recap
 from recap.scores import CaseBatch
 
-Component = Literal["graph_token", "prior", "correction", "count", "recency", "window", "evidence"]
-COMPONENTS: Final = get_args(Component)
-"""What can be switched off: the graph token, the whole prior (the correction scales it and goes too), one term of it,
-or the evidence of a model that has some."""
+GRAPH_TOKEN: Final = "graph_token"
+"""What can be switched off beside the terms of a score and their groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,41 +59,46 @@ class Counterfactual:
     Attributes:
         history: the check-ins, edited or not.
         edges: changed training counts (source, destination) -> m_sd; each changed row of A is normalised again.
-        cuts: (m, d) pairs whose two-step walk from the source leaves (A^2)_sd, while A itself stays (frozen cut).
+        cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd, while A itself stays (frozen cut).
         masked: encoder slots whose token is taken away: 0 the user, then check-ins (oldest first), then the graph.
-        off: components switched off for every candidate.
-        focus, focus_off: terms taken away from one candidate alone.
-        focus_evidence_off: evidence terms taken away from it, by name.
+        off: terms of the score, groups of terms, or `GRAPH_TOKEN`, switched off for every candidate.
     """
 
     history: History
     edges: dict[tuple[int, int], int] = field(default_factory=dict)
     cuts: tuple[tuple[int, int], ...] = ()
     masked: frozenset[int] = frozenset()
-    off: frozenset[Component] = frozenset()
-    focus: int = -1
-    focus_off: frozenset[RevisitTerm] = frozenset()
-    focus_evidence_off: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
 
     @property
     def content(self) -> tuple[object, ...]:
         """Equal for copies of one history that change the same: they score the same."""
-        takes = self.focus_off or self.focus_evidence_off
-        focus = (self.focus, self.focus_off, self.focus_evidence_off) if takes else None
-        edges = tuple(sorted(self.edges.items()))
-        return (id(self.history), edges, self.cuts, self.masked, self.off, focus)
+        return (id(self.history), tuple(sorted(self.edges.items())), self.cuts, self.masked, self.off)
 
 
 def pack_counterfactuals(
-    variants: Sequence[Counterfactual], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
+    variants: Sequence[Counterfactual], model: Recap, propagation: EditedPropagation | None
 ) -> tuple[CaseBatch, Interventions]:
-    """Lay variants side by side, see `pack_histories`.
+    """Put variants side by side in one batch, see `pack_histories`.
 
     Args:
         propagation: of the model's graph; None without a graph branch.
     """
-    batch = pack_histories([variant.history for variant in variants])
-    return batch, _interventions(variants, config, propagation, dtype)
+    config, dtype = model.config, model.dtype
+    masked_BS = torch.zeros(len(variants), 1 + config.suffix_length + int(config.has_token), dtype=torch.bool)
+    for index, variant in enumerate(variants):
+        masked_BS[index, list(variant.masked)] = True
+    kept = [[term.name not in v.off and term.group not in v.off for term in model.terms] for v in variants]
+    edges = [(at, *edge, count) for at, variant in enumerate(variants) for edge, count in variant.edges.items()]
+    cuts = [(at, *cut) for at, variant in enumerate(variants) for cut in variant.cuts]
+    return pack_histories([variant.history for variant in variants]), Interventions(
+        propagated_BE=None if propagation is None else torch.from_numpy(_rows(variants, propagation)).to(dtype),
+        graph_factor_B=torch.tensor([float(GRAPH_TOKEN not in variant.off) for variant in variants], dtype=dtype),
+        masked_BS=masked_BS,
+        term_factor_BT=torch.tensor(kept, dtype=dtype),
+        edge_edits=EdgeEdits(*torch.tensor(edges, dtype=torch.int64).reshape(-1, 4).unbind(1)),
+        cut_K3=torch.tensor(cuts, dtype=torch.int64).reshape(-1, 3),
+    )
 
 
 def pack_histories(wanted: Sequence[History]) -> CaseBatch:
@@ -117,52 +118,6 @@ def pack_histories(wanted: Sequence[History]) -> CaseBatch:
     return CaseBatch(checkins, torch.tensor([last_row[id(history)] for history in wanted]))
 
 
-def _interventions(
-    variants: Sequence[Counterfactual], config: ModelConfig, propagation: EditedPropagation | None, dtype: torch.dtype
-) -> Interventions:
-    slots = 1 + config.suffix_length + int(config.use_graph)
-    masked_BS = torch.zeros(len(variants), slots, dtype=torch.bool)
-    for index, variant in enumerate(variants):
-        masked_BS[index, list(variant.masked)] = True
-    evidence: _EvidenceInterventions = (
-        {} if config.evidence is None else _evidence_interventions(variants, config.evidence, dtype)
-    )
-    return Interventions(
-        propagated_BE=None if propagation is None else torch.from_numpy(_rows(variants, propagation)).to(dtype),
-        graph_factor_B=torch.tensor([float("graph_token" not in variant.off) for variant in variants], dtype=dtype),
-        masked_BS=masked_BS,
-        factor_B4=torch.tensor([_factors(variant.off) for variant in variants], dtype=dtype),
-        focus_B=torch.tensor([variant.focus for variant in variants]),
-        focus_factor_B4=torch.tensor([_factors(variant.focus_off) for variant in variants], dtype=dtype),
-        **evidence,
-    )
-
-
-class _EvidenceInterventions(TypedDict, total=False):
-    """The fields of `Interventions` that only evidence reads; none for a model without evidence."""
-
-    evidence_factor_B: Tensor
-    focus_evidence_off_BF: Tensor
-    edge_edits: EdgeEdits
-    cut_K3: Tensor
-
-
-def _evidence_interventions(
-    variants: Sequence[Counterfactual], config: EvidenceConfig, dtype: torch.dtype
-) -> _EvidenceInterventions:
-    names = evidence_names(config)
-    edges = [(at, *edge, count) for at, variant in enumerate(variants) for edge, count in variant.edges.items()]
-    cuts = [(at, *cut) for at, variant in enumerate(variants) for cut in variant.cuts]
-    return {
-        "evidence_factor_B": torch.tensor([float("evidence" not in variant.off) for variant in variants], dtype=dtype),
-        "focus_evidence_off_BF": torch.tensor(
-            [[name in variant.focus_evidence_off for name in names] for variant in variants]
-        ),
-        "edge_edits": EdgeEdits(*torch.tensor(edges, dtype=torch.int64).reshape(-1, 4).unbind(1)),
-        "cut_K3": torch.tensor(cuts, dtype=torch.int64).reshape(-1, 3),
-    }
-
-
 def _rows(variants: Sequence[Counterfactual], propagation: EditedPropagation) -> np.ndarray:
     known: dict[tuple[object, ...], np.ndarray] = {}
     rows = []
@@ -172,7 +127,3 @@ def _rows(variants: Sequence[Counterfactual], propagation: EditedPropagation) ->
             known[key] = propagation.row(variant.history.source, variant.edges, variant.cuts)
         rows.append(known[key])
     return np.stack(rows)
-
-
-def _factors(off: frozenset[Component] | frozenset[RevisitTerm]) -> list[float]:
-    return [0.0 if term in off or ("prior" in off and term != "correction") else 1.0 for term in REVISIT_TERMS]

@@ -24,9 +24,10 @@ from recap.evaluation.standings import Addends, Standings, standings_of_states
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation
-from recap.model.evidence_terms import EvidenceValues
+from recap.model.curve_prior import CurveValues
 from recap.model.interventions import Interventions
-from recap.model.recap import Recap, RecapScorer, RevisitParts
+from recap.model.recap import Recap, RevisitParts
+from recap.model.scorer import RecapScorer
 from recap.rivals.rival import RivalScorer
 from recap.scores import CaseBatch, Scorer, Scores
 
@@ -166,7 +167,7 @@ class Predictor(CaseRanker):
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
         """Counterfactual copies of cases as one batch."""
-        return pack_counterfactuals(variants, self.model.config, self.propagation, self.model.core.output.weight.dtype)
+        return pack_counterfactuals(variants, self.model, self.propagation)
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
@@ -180,9 +181,9 @@ class Predictor(CaseRanker):
     def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
         """Where one place stands in each counterfactual copy; totals are never laid out where the core says them all.
 
-        Evidence has numbers of every place that differ from copy to copy, so that there copies are scored as ever.
+        Curves and a core on new places alone differ from copy to copy at every place: those copies are scored in full.
         """
-        if self.model.evidence is not None or self.model.config.core_scope != "everywhere":
+        if self.model.curves is not None or self.model.core is None or self.model.config.core_scope != "everywhere":
             return super().standings(variants, poi)
         states: list[Tensor] = []
         scorings, pois, values = ([column] for column in vars(Addends.none()).values())
@@ -191,7 +192,7 @@ class Predictor(CaseRanker):
                 batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
                 states.append(self._encode(batch, changes))
                 parts = self.model.revisit(batch, self.stage, states[-1], changes)
-                if parts is not None:
+                if parts is not None and parts.packed:
                     scorings.append(parts.candidates.case_C + start)
                     pois.append(parts.candidates.poi_C)
                     values.append(parts.value_C)
@@ -210,7 +211,7 @@ class Predictor(CaseRanker):
         """Prediction state h_BD and core scores (B, P), computed apart from `score`."""
         with torch.inference_mode():
             state_BD = self._encode(batch, changes)
-            return state_BD, self.model.score_core(batch, state_BD)
+            return state_BD, self.model.score_core(batch, state_BD, changes)
 
     def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
         """Prediction state h_BD alone."""
@@ -224,19 +225,13 @@ class Predictor(CaseRanker):
         with torch.inference_mode():
             return self.model.revisit(batch, self.stage, state_BD, changes)
 
-    def evidence_values(
-        self, batch: CaseBatch, changes: Interventions | None = None, state_BD: Tensor | None = None
-    ) -> EvidenceValues:
-        """Evidence of a batch with its weights; a given h_t spares the encoder where it weighs the evidence."""
-        terms = self.model.evidence
-        assert terms is not None
+    def curve_values(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
+        """The features of a batch for a prior made of curves."""
         with torch.inference_mode():
-            if terms.reads_state and state_BD is None:
-                state_BD = self._encode(batch, changes)
-            return terms.values(batch, changes, state_BD)
+            return self.model.features_of(batch, changes)
 
     def _encode(self, batch: CaseBatch, changes: Interventions | None) -> Tensor:
-        """h_BD with the scorer's propagated embeddings: all places would be propagated anew for every batch."""
+        """h_BD with the scorer's propagated embeddings, which are the same for every batch."""
         return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
 

@@ -19,6 +19,18 @@ def expand_ranges(start_N: Tensor, length_N: Tensor) -> tuple[Tensor, Tensor]:
     return range_C, torch.arange(len(range_C), device=device) - before_N[range_C] + start_N[range_C]
 
 
+def found_in(sorted_K: Tensor, key_C: Tensor) -> tuple[Tensor, Tensor]:
+    """Whether each key is among sorted ones, and where (0 if there are none).
+
+    >>> found_in(torch.tensor([2, 5]), torch.tensor([5, 3]))[0].tolist()
+    [True, False]
+    """
+    if len(sorted_K) == 0:
+        return torch.zeros_like(key_C, dtype=torch.bool), torch.zeros_like(key_C)
+    place_C = torch.searchsorted(sorted_K, key_C).clamp_max(len(sorted_K) - 1)
+    return sorted_K[place_C] == key_C, place_C
+
+
 def sum_within(value_H: Tensor, owner_H: Tensor, size: int) -> Tensor:
     """Sums of each owner's values, (size, ...)."""
     return value_H.new_zeros(size, *value_H.shape[1:]).index_add(0, owner_H, value_H)

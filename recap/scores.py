@@ -3,9 +3,10 @@
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import torch
 from torch import Tensor
@@ -128,3 +129,64 @@ class Scorer(Protocol):
     def score(self, batch: CaseBatch) -> Scores:
         """Score every POI for every case; must not read targets or anything later."""
         ...
+
+
+@dataclass(frozen=True)
+class Term:
+    """One addend of a score.
+
+    Attributes:
+        group: what it is about; terms of a group are shown together and can be left out together.
+    """
+
+    name: str
+    group: str
+
+
+class Explainable(Scorer, Protocol):
+    """A scorer whose scores are a sum of named terms; all that explanations need to know of a model.
+
+    ``changes`` are those of the scorer's own kind (`recap.model.interventions.Interventions` for RECAP).
+    """
+
+    @property
+    def terms(self) -> tuple[Term, ...]: ...
+
+    @property
+    def supported_edits(self) -> frozenset[str]:
+        """Kinds of edits that can change its scores, see `EDITS`."""
+        ...
+
+    def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
+        """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total` there."""
+        ...
+
+    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
+        """Totals (B, P) without these terms, computed again with all that depends on them."""
+        ...
+
+
+EDITS: Final = ("visits", "times", "source", "transitions", "paths", "tokens")
+"""Kinds of edits: check-ins added, removed or moved to another place; times; the current place; training transition
+counts; single two-hop paths; tokens of the encoder."""
+
+
+class PartTerms:
+    """`Explainable` for scorers whose parts do not depend on each other; a subclass names its terms by part."""
+
+    terms: ClassVar[tuple[Term, ...]]
+    supported_edits: ClassVar[frozenset[str]] = frozenset({"visits", "source"})
+
+    def score(self, batch: CaseBatch) -> Scores:
+        raise NotImplementedError  # pragma: no cover
+
+    def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
+        """See `Explainable`."""
+        parts = self.score(batch).parts_at(poi_B)
+        return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
+
+    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
+        """See `Explainable`."""
+        scores = self.score(batch)
+        left = [part for name, part in scores.parts.items() if name not in terms]
+        return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)

@@ -1,13 +1,12 @@
 """Everything that decides a training run, as typed configuration."""
 
 from math import cos, pi
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from recap.config import Config
-from recap.errors import ConfigError
-from recap.model.config import ModelConfig, Stage
+from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.rivals.config import RivalConfig
 from recap.rivals.configs import AnyRival
 
@@ -78,33 +77,24 @@ class OptimiserConfig(Config):
     learning_rate: float = Field(3e-5, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(5e-6, ge=0, description="L2 penalty of the backbone and the calibration.")
     prior_learning_rate: float | None = Field(
-        None, gt=0, description="Learning rate of the prior's scalars and lambda_corr; none uses learning_rate."
+        None, gt=0, description="Learning rate of the prior (scalars or curves) and lambda_corr; none uses learning_rate."
     )
     calibration_learning_rate: float | None = Field(
         None, gt=0, description="Learning rate of the calibration networks; none uses learning_rate."
     )
-    evidence_learning_rate: float | None = Field(
-        None, gt=0, description="Learning rate of the evidence weights; none uses learning_rate."
-    )
-    weighing_learning_rate: float | None = Field(
-        None,
-        gt=0,
-        description="Learning rate of what makes evidence weights depend on the step, and of the network beside them; "
-        "for what makes them depend on h_t, whose numbers move together, over the root of h_t's size; none uses the "
-        "evidence's for all.",
-    )
-    weighing_penalty: float | None = Field(
-        None, ge=0, description="L2 penalty on these where they have a learning rate of their own; none: 0."
-    )
-    weighing_decay: float | None = Field(
-        None,
-        ge=0,
-        description="Weight decay beside the gradient (AdamW's) on these instead, but for what reads h_t as a weight; "
-        "none: the penalty.",
+    curve_smoothing: float = Field(
+        0.0, ge=0, description="Penalty on squared differences of a curve's neighbouring slopes."
     )
     schedule: Literal["cosine"] | None = Field(
         None, description="cosine: learning rates fall to 0, step by step; none: they stay."
     )
+
+    retired: ClassVar = {
+        "evidence_learning_rate": (None,),
+        "weighing_learning_rate": (None,),
+        "weighing_penalty": (None,),
+        "weighing_decay": (None,),
+    }
 
     def scale_at(self, passes: float, epochs: int) -> float:
         """Factor on every learning rate after so many passes over the cases.
@@ -116,11 +106,12 @@ class OptimiserConfig(Config):
 
 
 class SampledSoftmax(Config):
-    """Beyond the paper: each step scores targets, the users' own places and places drawn for the batch, not all."""
+    """Beyond the paper: a step scores targets, candidates and places drawn for the batch instead of all places."""
 
     popular: int = Field(4096, ge=0, description="Places of a batch drawn by their training check-ins.")
-    uniform: int = Field(4096, ge=1, description="Places of a batch drawn alike, so that none is never drawn.")
-    power: float = Field(0.75, ge=0, description="Power of the check-ins that popular places are drawn by.")
+    uniform: int = Field(4096, ge=1, description="Places of a batch drawn uniformly.")
+
+    retired: ClassVar = {"power": (0.75,)}
 
 
 class TrainConfig(Config):
@@ -130,16 +121,8 @@ class TrainConfig(Config):
     epochs: int = Field(130, ge=1, description="E, passes over the training cases.")
     batch_size: int = Field(512, ge=1, description="Cases in a step.")
     seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
-    fit_evidence: bool = Field(
-        True, description="Start evidence weights from the log-linear fit on training cases instead of 0."
-    )
     latest_share: float = Field(
         1.0, gt=0, le=1, description="Share of the training cases to train on, the latest: most like what comes."
-    )
-    order: Literal["random", "time"] = Field(
-        "random",
-        description="Order of an epoch's cases; time: by the target's time, so that in the first epoch no case is "
-        "learned after a later one.",
     )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
     sampled_softmax: SampledSoftmax | None = Field(
@@ -168,19 +151,21 @@ class TrainConfig(Config):
     curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")
     optimiser: OptimiserConfig = Field(default_factory=lambda: OptimiserConfig(), description="Adam and its groups.")
 
+    retired: ClassVar = {"fit_evidence": AnyValue(), "order": ("random",)}
+
     @model_validator(mode="after")
     def _every_part_gets_its_turn(self) -> Self:
         last = self.curriculum.at(self.epochs)
         asleep = last.inactive_parts(self.model)
         off = Stage().inactive_parts(self.model)
         late = [part for part in asleep if part not in off]
-        if self.model.use_history and self.curriculum.warm_weight > 0 and last.warm_weight == 0:
+        if self.model.has_prior and self.curriculum.warm_weight > 0 and last.warm_weight == 0:
             late.append("warm_loss")
         if self.sampled_softmax is not None:
             refused = {
                 "label_smoothing": self.label_smoothing > 0,
-                "model.evidence": self.model.evidence is not None,
-                f"model.core_scope {self.model.core_scope}": self.model.core_scope != "everywhere",
+                "model.core_scope unvisited without curves": self.model.core_scope == "unvisited"
+                and not self.model.has_curves,
             }
             asked = [name for name, is_asked in refused.items() if is_asked]
             if asked:
@@ -188,7 +173,7 @@ class TrainConfig(Config):
         if self.model.core_scope == "nowhere" and not self.curriculum.at(1).prior:
             raise ValueError(
                 f"core_scope=nowhere needs curriculum.prior_epoch=1, got {self.curriculum.prior_epoch}: before "
-                "the prior and the evidence act, nothing has a score to learn from"
+                "the prior acts, nothing has a score to learn from"
             )
         if late:
             raise ValueError(
@@ -196,21 +181,6 @@ class TrainConfig(Config):
                 "curriculum's epochs, or switch the parts off"
             )
         return self
-
-    def override(self, assignments: list[str]) -> Self:
-        """`Config.override`; a number of hops is refused where no graph token follows them.
-
-        Raises:
-            ConfigError: as there, and for ``model.num_hops`` of a model without a graph branch.
-        """
-        changed = super().override(assignments)
-        fields = {text.partition("=")[0].strip() for text in assignments}
-        if not changed.model.use_graph and "model.num_hops" in fields:
-            raise ConfigError(
-                f"model.num_hops is of no effect: preset {self.preset!r} has no graph branch here; "
-                "take --preset quick or nyc, or add model.use_graph=true"
-            )
-        return changed
 
     def with_epochs(self, epochs: int) -> "TrainConfig":
         """Another length, with the curriculum's stages keeping their share."""

@@ -3,6 +3,5 @@
 from typing import Final
 
 COUNTING_BASELINES: Final = ("popularity", "markov", "visit_count", "count_plus_markov", "nearest")
-EVIDENCE: Final = "evidence"
-EVIDENCE_WITH_SESSIONS: Final = "evidence_sessions"
-BASELINES: Final = (*COUNTING_BASELINES, EVIDENCE, EVIDENCE_WITH_SESSIONS)
+FEATURE_CURVES: Final = "feature_curves"
+BASELINES: Final = (*COUNTING_BASELINES, FEATURE_CURVES)

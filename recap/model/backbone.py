@@ -69,7 +69,7 @@ class Backbone(nn.Module):
         super().__init__()
         self.config = config
         self.user_embedding = nn.Embedding(num_users, config.hidden_dim)
-        slots = 1 + config.suffix_length + int(config.use_graph)
+        slots = 1 + config.suffix_length + int(config.has_token)
         self.position = nn.Parameter(torch.empty(slots, config.hidden_dim))
         nn.init.normal_(self.position, std=0.02)
         nn.init.normal_(self.user_embedding.weight, std=0.02)
@@ -83,7 +83,7 @@ class Backbone(nn.Module):
         graph_BD: Tensor | None,
         masked_BS: Tensor | None = None,
     ) -> Tensor:
-        """The prediction state h_BD; ``masked_BS`` takes tokens away, see `Interventions`."""
+        """The prediction state h_BD, read at the source's slot; ``masked_BS`` takes tokens away, see `Interventions`."""
         parts = [self.user_embedding(user_B)[:, None], tokens_BKD]
         present = [torch.ones_like(present_BK[:, :1]), present_BK]
         if graph_BD is not None:
@@ -91,32 +91,16 @@ class Backbone(nn.Module):
             present.append(present[0])
         present_BS = torch.cat(present, dim=1)
         content_BSD = torch.cat(parts, dim=1)
-        slot = self._state_slot(content_BSD.shape[1])
+        slot = self.config.suffix_length
         if masked_BS is not None:
             content_BSD = content_BSD.masked_fill(masked_BS[..., None], 0.0)
             present_BS = present_BS & ~masked_BS
-            present_BS[:, self.config.suffix_length if slot is None else slot] = True
+            present_BS[:, slot] = True
         hidden_BSD = content_BSD + self.position
         *earlier, last = self.layers
         for layer in earlier:
             hidden_BSD = layer(hidden_BSD, present_BS)
-        encoded_BQD = last(hidden_BSD, present_BS, slot)
-        if slot is not None:
-            return encoded_BQD[:, 0]
-        weight_BS1 = present_BS.to(encoded_BQD.dtype)[..., None]
-        return (encoded_BQD * weight_BS1).sum(1) / weight_BS1.sum(1)
-
-    def _state_slot(self, num_slots: int) -> int | None:
-        """Slot whose output is h_t; None where it is the mean over present slots."""
-        match self.config.state:
-            case "last_checkin":
-                return self.config.suffix_length
-            case "graph":
-                return num_slots - 1
-            case "user":
-                return 0
-            case "mean":
-                return None
+        return last(hidden_BSD, present_BS, slot)[:, 0]
 
 
 class CoreScore(nn.Module):

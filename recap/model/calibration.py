@@ -24,7 +24,10 @@ def _mlp(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
 
 
 class RevisitCalibration(nn.Module):
-    """gamma_t(d) = tanh(MLP_g([q; v; q * v])) and Delta_t(d) = lambda_corr gamma_t(d) R_t(d) (Eqs. 12-13)."""
+    """gamma_t(d) = tanh(MLP_g([q; v; q * v])) and Delta_t(d) = lambda_corr gamma_t(d) R_t(d) (Eqs. 12-13).
+
+    With curves, the sum of those of past visits and times takes the place of R_t(d).
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -37,6 +40,8 @@ class RevisitCalibration(nn.Module):
         self.candidate = _mlp(config.poi_dim + width, width, width)
         self.gate = _mlp(3 * width, width, 1)
         self.scale = nn.Parameter(torch.tensor(1.0))
+        if config.has_curves:  # Eq. 21 reads tau_rec, which is the paper's prior's otherwise
+            self.log_recency_steps = nn.Parameter(torch.tensor(config.prior.recency_steps).log())
 
     def context_query(self, state_BD: Tensor, local_seconds_B: Tensor) -> Tensor:
         """q_t = MLP_q([h_t; t_t]) (Eq. 10); t_t is the hour on a circle and the weekday one-hot."""
@@ -65,8 +70,6 @@ class RevisitCalibration(nn.Module):
         statistics_C3: Tensor,
     ) -> Tensor:
         """The signed gate gamma_t(d), (C,), in [-1, 1]."""
-        if self.config.detach_context:
-            state_BD, embedding_CE = state_BD.detach(), embedding_CE.detach()
         query_BD = self.context_query(state_BD, batch.checkins.local_seconds_T[batch.row_B])
         features_CD = self.history_features(batch, candidates, statistics_C3)
         candidate_CD = self.candidate(torch.cat([embedding_CE, features_CD], dim=1))

@@ -32,7 +32,7 @@ class GraphToken(nn.Module):
         self.mlp = nn.Sequential(
             nn.Linear(config.poi_dim, config.graph_dim),
             nn.GELU(),
-            nn.Dropout(config.graph_dropout),
+            nn.Dropout(config.dropout),
             nn.Linear(config.graph_dim, config.hidden_dim),
         )
         self.norm = nn.LayerNorm(config.hidden_dim)

@@ -1,10 +1,14 @@
-"""RECAP put together: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14), plus E_t(d) where evidence is configured.
+"""RECAP put together: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14).
+
+R_t is the paper's prior or, where the configuration says so, a sum of learned curves.
 
 Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features.
 """
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 import torch
@@ -13,18 +17,24 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.evidence.features import EvidenceFeatures
+from recap.features.catalogue import FEATURES, NAMES, PAST
+from recap.features.values import Features
 from recap.graph import TransitionGraph
 from recap.history import RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CoreScore
 from recap.model.calibration import RevisitCalibration
-from recap.model.config import ModelConfig, Stage
-from recap.model.evidence_terms import EvidenceTerms
+from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
+from recap.model.curve_prior import CurvePrior, CurveValues
 from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
-from recap.model.revisit_prior import PriorTerms, RevisitPrior
+from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
 from recap.model.tokens import CheckinTokens
-from recap.scores import CaseBatch, Scores, past_rows
+from recap.scores import CaseBatch, Scores, Term, past_rows
+
+CORE: Final = "core"
+PRIOR_TERMS: Final = ("count", "recency", "window")
+CLIP: Final = "clip"
+CORRECTION: Final = "correction"
 
 _BF16_ROWS = 1024
 """Packed candidates are computed in multiples of this many where bfloat16 kernels are compiled for every shape."""
@@ -32,28 +42,39 @@ _BF16_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class RevisitParts:
-    """Prior, gate and correction of the packed candidates of a batch."""
+    """Prior, gate and correction of the packed candidates of a batch.
+
+    Attributes:
+        terms: of the paper's prior; None where the prior is made of curves.
+    """
 
     candidates: RevisitCandidates
-    terms: PriorTerms
+    terms: PriorTerms | None
     gate_C: Tensor | None
     correction_C: Tensor | None
 
     @property
+    def packed(self) -> dict[str, Tensor]:
+        """What each candidate gets, by part of the score."""
+        found = {} if self.terms is None else {"prior": self.terms.prior_C}
+        return found if self.correction_C is None else found | {"correction": self.correction_C}
+
+    @property
     def value_C(self) -> Tensor:
-        """What each candidate gets: its prior with what the correction makes of it."""
-        prior_C = self.terms.prior_C
-        return prior_C if self.correction_C is None else torch.stack([prior_C, self.correction_C]).sum(0)
+        """The sum of these."""
+        return torch.stack(list(self.packed.values())).sum(0)
 
 
 class Recap(nn.Module):
     """The model of the paper, over the users and POIs of one dataset.
 
+    What a configuration leaves out has no parameter: without a core and a correction there is no encoder at all.
+
     Args:
         category_P: int64 category of each POI.
         coordinates_P2: latitude and longitude in degrees.
-        graph: training transitions; may be None when ``use_graph`` is off.
-        evidence: features for ``config.evidence``; needed where it is set.
+        graph: training transitions; may be None without a graph token.
+        features: needed where the prior is made of curves.
         dtype: of weights and adjacency; train in float32, ask for float64 where scores must not depend on the batch.
     """
 
@@ -65,31 +86,35 @@ class Recap(nn.Module):
         category_P: Tensor,
         coordinates_P2: Tensor,
         graph: TransitionGraph | None,
-        evidence: EvidenceFeatures | None = None,
+        features: Features | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
-        self.config = config
-        num_pois = len(category_P)
-        self.poi_embedding = nn.Embedding(num_pois, config.poi_dim)
-        nn.init.normal_(self.poi_embedding.weight, std=0.1)
-        self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2))
-        self.backbone = Backbone(config, num_users)
-        self.core = CoreScore(config, num_pois)
-        if config.use_graph:
-            assert graph is not None
-            self.graph_token: GraphToken | None = GraphToken(config, graph.adjacency)
+        self.config, self.num_pois, self.dtype = config, len(category_P), dtype
+        self.graph_token: GraphToken | None = None
+        if config.has_encoder:
+            self.poi_embedding = nn.Embedding(self.num_pois, config.poi_dim)
+            nn.init.normal_(self.poi_embedding.weight, std=0.1)
+            self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2))
+            self.backbone = Backbone(config, num_users)
+            self.core = CoreScore(config, self.num_pois) if config.has_core else None
+            if config.use_graph:
+                assert graph is not None
+                self.graph_token = GraphToken(config, graph.adjacency)
         else:
-            self.graph_token = None
-        self.prior = RevisitPrior(config.prior) if config.use_history else None
-        self.calibration = RevisitCalibration(config) if config.use_history else None
-        self.evidence: EvidenceTerms | None = None
-        if config.evidence is not None:
-            assert evidence is not None
-            self.evidence = EvidenceTerms(evidence, config.hidden_dim, config.output_dropout)
-            # The core starts silent, so that training begins at what the evidence says alone.
-            nn.init.zeros_(self.core.output.weight)
-            nn.init.zeros_(self.core.output.bias)
+            self.core = None
+        self.prior: RevisitPrior | None = None
+        self.curves: CurvePrior | None = None
+        if config.has_curves:
+            assert features is not None
+            self.curves = CurvePrior(features, with_history=config.use_history)
+            if self.core is not None:
+                # The core starts silent, so that training begins with the curves.
+                nn.init.zeros_(self.core.output.weight)
+                nn.init.zeros_(self.core.output.bias)
+        elif config.use_history:
+            self.prior = RevisitPrior(config.prior)
+        self.calibration = RevisitCalibration(config) if config.has_correction else None
         self.to(dtype)
 
     @classmethod
@@ -101,21 +126,45 @@ class Recap(nn.Module):
         dtype: torch.dtype = torch.float32,
     ) -> "Recap":
         """An untrained model for a dataset's users, POIs and training transitions."""
-        if graph is None and (config.use_graph or config.evidence is not None):
+        if graph is None and (config.has_token or config.has_curves):
             graph = TransitionGraph.from_dataset(dataset)
-        evidence = None
-        if config.evidence is not None:
+        features = None
+        if config.has_curves:
             assert graph is not None
-            evidence = EvidenceFeatures.from_dataset(dataset, graph, config.evidence)
+            features = Features.from_dataset(dataset, graph)
         return cls(
             config,
             num_users=dataset.num_users,
             category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
-            graph=graph if config.use_graph else None,
-            evidence=evidence,
+            graph=graph if config.has_token else None,
+            features=features,
             dtype=dtype,
         )
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The score's addends in order: core; count, recency, window and clip, or one a feature; correction."""
+        found = [Term(CORE, CORE)] if self.config.has_core else []
+        if self.curves is not None:
+            found += [Term(feature.name, feature.group) for feature in FEATURES]
+        elif self.config.use_history:
+            found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
+        return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
+
+    def _factor(self, changes: Interventions | None, *names: str) -> Tensor | None:
+        """Factors (B, names) on terms, or None where nothing is changed."""
+        if changes is None or changes.term_factor_BT is None:
+            return None
+        order = [term.name for term in self.terms]
+        return changes.term_factor_BT[:, [order.index(name) for name in names]]
+
+    def features_of(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
+        """Features of a batch for a prior made of curves, under changes."""
+        assert self.curves is not None
+        if changes is None:
+            return self.curves.features_of(batch)
+        return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self._factor(changes, *NAMES))
 
     def propagate(self) -> Tensor | None:
         """G^(N) of all POIs (P, E), or None without a graph branch; the same for every case under fixed weights."""
@@ -128,9 +177,9 @@ class Recap(nn.Module):
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
     ) -> Tensor:
-        """The prediction state h_BD (Eqs. 1-4, 8); zeros where nothing reads it (`ModelConfig.reads_state`)."""
-        if not self.config.reads_state:
-            return self.core.output.weight.new_zeros(len(batch), self.config.hidden_dim)
+        """The prediction state h_BD (Eqs. 1-4, 8); without an encoder (B, 0)."""
+        if not self.config.has_encoder:
+            return torch.zeros(len(batch), 0, dtype=self.dtype, device=batch.row_B.device)
         tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)
         graph_BD = None
         if self.graph_token is not None:
@@ -149,11 +198,13 @@ class Recap(nn.Module):
         masked_BS = None if changes is None else changes.masked_BS
         return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
 
-    def score_core(self, batch: CaseBatch, state_BD: Tensor) -> Tensor:
-        """The core scores (B, P) (Eq. 5), 0 at visited or at all places where ``core_scope`` says so."""
-        if self.config.core_scope == "nowhere":
-            return state_BD.new_zeros(len(batch), self.poi_embedding.num_embeddings)
+    def score_core(self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None) -> Tensor:
+        """The core scores (B, P) (Eq. 5), 0 where ``core_scope`` leaves them out."""
+        if self.core is None:
+            return state_BD.new_zeros(len(batch), self.num_pois)
         core_BP = self.core(state_BD)
+        factor_B1 = self._factor(changes, CORE)
+        core_BP = core_BP if factor_B1 is None else core_BP * factor_B1
         if self.config.core_scope == "everywhere":
             return core_BP
         case_H, row_H = past_rows(batch)
@@ -162,33 +213,52 @@ class Recap(nn.Module):
         return core_BP * unvisited_BP
 
     def revisit(
-        self, batch: CaseBatch, stage: Stage, state_BD: Tensor, changes: Interventions | None = None
+        self,
+        batch: CaseBatch,
+        stage: Stage,
+        state_BD: Tensor,
+        changes: Interventions | None = None,
+        values: CurveValues | None = None,
     ) -> RevisitParts | None:
-        """Prior and correction of the user's past POIs (Eqs. 9-13), or None while the prior is off."""
-        if self.prior is None or self.calibration is None or not stage.prior:
+        """Prior terms and correction of the user's past POIs (Eqs. 9-13); None where neither is there or acts.
+
+        Args:
+            values: the features, where the prior is made of curves.
+        """
+        corrects = self.calibration is not None and stage.correction
+        if not stage.prior or (self.prior is None and not corrects):
             return None
         candidates = find_revisit_candidates(
             batch.checkins,
             batch.row_B,
             recent_window=self.config.recent_window,
-            max_candidates=self.config.max_candidates,
+            max_candidates=None if self.curves is not None else MAX_CANDIDATES,
         )
-        factor_C4 = None if changes is None else changes.term_factors(candidates)
-        terms = self.prior(candidates, None if factor_C4 is None else factor_C4[:, :3])
-        if not stage.correction:
+        terms = None
+        if self.prior is not None:
+            factor_B3 = self._factor(changes, *PRIOR_TERMS)
+            terms = self.prior(candidates, None if factor_B3 is None else factor_B3[candidates.case_C])
+        if self.calibration is None or not corrects:
             return RevisitParts(candidates, terms, None, None)
         # In bfloat16 on a CPU every new number of rows has kernels compiled for it: let few numbers occur.
         rows = candidates.padded(_BF16_ROWS) if torch.is_autocast_enabled("cpu") else candidates
+        log_steps = self.prior.log_recency_steps if self.prior is not None else self.calibration.log_recency_steps
         gate_C = self.calibration(
             batch,
             rows,
             state_BD=state_BD,
             embedding_CE=self.poi_embedding(rows.poi_C),
-            statistics_C3=torch.stack(self.prior.statistics(rows), dim=1),
+            statistics_C3=torch.stack(revisit_statistics(rows, log_steps), dim=1),
         )[: len(candidates.case_C)]
-        correction_C = self.calibration.scale * gate_C * terms.prior_C
-        if factor_C4 is not None:
-            correction_C = correction_C * factor_C4[:, 3]
+        if terms is not None:
+            corrected_C = terms.prior_C
+        else:
+            assert self.curves is not None and values is not None
+            corrected_C = self.curves.visits_and_time(values, candidates.case_C * self.num_pois + candidates.poi_C)
+        correction_C = self.calibration.scale * gate_C * corrected_C
+        factor_B1 = self._factor(changes, CORRECTION)
+        if factor_B1 is not None:
+            correction_C = correction_C * factor_B1[candidates.case_C, 0]
         return RevisitParts(candidates, terms, gate_C, correction_C)
 
     def forward(
@@ -197,41 +267,34 @@ class Recap(nn.Module):
         stage: Stage,
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
+        values: CurveValues | None = None,
     ) -> Scores:
         """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive).
 
-        A model with evidence has the part ``evidence`` too, from the prior's first epoch on.
+        A part that the configuration leaves out is not there, but for ``prior`` and ``correction`` of the paper's
+        model, which are 0 then.
+
+        Args:
+            values: the features where they are known, else computed.
         """
         state_BD = self.encode(batch, stage, propagated_PE, changes)
-        core_BP = self.score_core(batch, state_BD)
-        dense = {"core": core_BP}
-        if self.evidence is not None:
-            dense["evidence"] = self.evidence(batch, changes, state_BD) if stage.prior else torch.zeros_like(core_BP)
-        parts = self.revisit(batch, stage, state_BD, changes)
+        dense = {}
+        if self.core is not None or self.curves is None:
+            dense["core"] = self.score_core(batch, state_BD, changes)
+        if self.curves is not None:
+            values = self.features_of(batch, changes) if values is None else values
+            dense["prior"] = self.curves(values) if stage.prior else self._zeros(len(batch), batch)
+        parts = self.revisit(batch, stage, state_BD, changes, values)
+        names = [*(["prior"] if self.curves is None else []), "correction"]
         if parts is None:
-            empty = torch.zeros(0, dtype=torch.int64, device=core_BP.device)
-            zeros = {"prior": core_BP.new_zeros(0), "correction": core_BP.new_zeros(0)}
-            return Scores(dense, zeros, empty, empty)
-        prior_C = parts.terms.prior_C
-        correction_C = torch.zeros_like(prior_C) if parts.correction_C is None else parts.correction_C
-        packed = {"prior": prior_C, "correction": correction_C}
+            empty = torch.zeros(0, dtype=torch.int64, device=batch.row_B.device)
+            return Scores(dense, {name: empty.to(state_BD.dtype) for name in names}, empty, empty)
+        zeros_C = state_BD.new_zeros(len(parts.candidates.case_C))
+        packed = {name: parts.packed.get(name, zeros_C) for name in names}
         return Scores(dense, packed, parts.candidates.case_C, parts.candidates.poi_C)
 
-
-class RecapScorer:
-    """A model at one stage as a scorer: no gradients, no dropout, propagation done once."""
-
-    def __init__(self, model: Recap, stage: Stage, name: str = "recap") -> None:
-        self.model = model.eval()
-        self.stage = stage
-        self.name = name
-        with torch.inference_mode():
-            self.propagated_PE = model.propagate() if stage.graph_weight > 0 else None
-
-    def score(self, batch: CaseBatch) -> Scores:
-        """Score every POI for every case."""
-        with torch.inference_mode():
-            return self.model(batch, self.stage, self.propagated_PE)
+    def _zeros(self, size: int, batch: CaseBatch) -> Tensor:
+        return torch.zeros(size, self.num_pois, dtype=self.dtype, device=batch.row_B.device)
 
 
 def standardise(coordinates_P2: Tensor) -> Tensor:

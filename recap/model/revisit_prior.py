@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from recap.history import RevisitCandidates
-from recap.model.config import PriorConfig
+from recap.model.config import MAX_PRIOR, PriorConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +38,16 @@ class RevisitPrior(nn.Module):
     def __init__(self, config: PriorConfig) -> None:
         super().__init__()
         self.config = config
-        self.scale = nn.Parameter(torch.tensor(config.scale))
+        self.scale = nn.Parameter(torch.tensor(1.0))
         self.count_weight = nn.Parameter(torch.tensor(config.count_weight)) if config.use_count else None
-        self.recency_weight = nn.Parameter(torch.tensor(config.recency_weight)) if config.use_recency else None
-        self.window_weight = nn.Parameter(torch.tensor(config.window_weight)) if config.use_window else None
+        self.recency_weight = nn.Parameter(torch.tensor(1.0)) if config.use_recency else None
+        self.window_weight = nn.Parameter(torch.tensor(1.0)) if config.use_window else None
         # Recency also feeds the calibration (Eq. 21), so its time scale exists even without its prior term.
         self.log_recency_steps = nn.Parameter(torch.tensor(config.recency_steps).log())
 
-    def statistics(self, candidates: RevisitCandidates) -> tuple[Tensor, Tensor, Tensor]:
-        """alpha_t(d) = log(1 + n), exp(-r / tau), 1[d in W] (Eq. 21), each (C,)."""
-        dtype = self.scale.dtype
-        log_count_C = torch.log1p(candidates.count_C.to(dtype))
-        decay_C = torch.exp(-candidates.recency_steps_C.to(dtype) * torch.exp(-self.log_recency_steps))
-        return log_count_C, decay_C, candidates.in_recent_window_C.to(dtype)
-
     def forward(self, candidates: RevisitCandidates, factor_C3: Tensor | None = None) -> PriorTerms:
         """The prior and its terms for packed candidates; ``factor_C3`` scales the terms before the clip."""
-        statistics = self.statistics(candidates)
+        statistics = revisit_statistics(candidates, self.log_recency_steps)
         weights = (self.count_weight, self.recency_weight, self.window_weight)
         count_C, recency_C, window_C = (
             torch.zeros_like(value) if weight is None else self.scale * weight * value
@@ -67,5 +60,13 @@ class RevisitPrior(nn.Module):
                 window_C * factor_C3[:, 2],
             )
         raw_C = count_C + recency_C + window_C
-        prior_C = raw_C.clamp(0.0, self.config.max_prior)
+        prior_C = raw_C.clamp(0.0, MAX_PRIOR)
         return PriorTerms(count_C, recency_C, window_C, raw_C - prior_C, prior_C)
+
+
+def revisit_statistics(candidates: RevisitCandidates, log_recency_steps: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """alpha_t(d) = log(1 + n), exp(-r / tau), 1[d in W] (Eq. 21), each (C,); tau is given as its logarithm."""
+    dtype = log_recency_steps.dtype
+    log_count_C = torch.log1p(candidates.count_C.to(dtype))
+    decay_C = torch.exp(-candidates.recency_steps_C.to(dtype) * torch.exp(-log_recency_steps))
+    return log_count_C, decay_C, candidates.in_recent_window_C.to(dtype)

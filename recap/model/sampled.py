@@ -1,7 +1,7 @@
 """RECAP's scores of a few places of each case, for training where a catalogue is too large for every score.
 
-The target and the places of the user's past are scored for each case; places drawn for the batch stand for the others.
-Rows of the embedding tables that no case touches get no gradient.
+The target and each case's candidates are scored; places drawn for the batch stand for the others. Rows of the embedding
+tables that no case touches get no gradient.
 
 Shape suffixes: B cases, P POIs, I scored pairs of a case and a place, U places drawn, D hidden features.
 """
@@ -13,8 +13,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recap.model.config import Stage
+from recap.model.curve_prior import CurveValues
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
+from recap.ragged import found_in
 from recap.scores import CaseBatch
 
 
@@ -23,10 +25,10 @@ class SampledScores:
     """Scores that a sampled softmax is made from.
 
     Attributes:
-        case_I: the case of each scored pair with a place, sorted, each pair once: targets and revisit candidates.
+        case_I: the case of each scored pair with a place, sorted, each pair once: targets and candidates.
         target_B: the target's place among I.
-        core_I, rest_I: core scores, and prior with correction (zero where the place is no candidate).
-        core_BU: core scores of the places drawn.
+        core_I, rest_I: core scores, and prior with correction.
+        core_BU, rest_BU: the same of the places drawn; ``rest_BU`` is None where they have no prior.
         is_scored_BU: whether a place drawn is among a case's pairs already.
     """
 
@@ -35,11 +37,14 @@ class SampledScores:
     core_I: Tensor
     rest_I: Tensor
     core_BU: Tensor
+    rest_BU: Tensor | None
     is_scored_BU: Tensor
 
 
 def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) -> SampledScores:
-    """Scores of targets, revisit candidates and the places drawn.
+    """Scores of targets, candidates and the places drawn.
+
+    Candidates are the user's past places and, with curves, other users' direct and two-hop destinations.
 
     Args:
         poi_U: ascending, each once.
@@ -49,27 +54,40 @@ def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) 
         propagated_BE = model.graph_token.propagate_rows(model.poi_embedding.weight, batch.source_B)
         changes = Interventions(propagated_BE=propagated_BE)
     state_BD = model.encode(batch, stage, changes=changes)
-    parts = model.revisit(batch, stage, state_BD)
-    num_pois, size = model.poi_embedding.num_embeddings, len(batch)
-    key = torch.arange(size, device=state_BD.device) * num_pois + batch.target_B
-    rest_C = state_BD.new_zeros(0)
-    if parts is not None:
-        key = torch.cat([key, parts.candidates.case_C * num_pois + parts.candidates.poi_C])
-        rest_C = parts.terms.prior_C
-        rest_C = rest_C if parts.correction_C is None else rest_C + parts.correction_C
-    key_I, place = torch.unique(key, return_inverse=True)
+    values = None if model.curves is None else model.curves.features_of(batch)
+    parts = model.revisit(batch, stage, state_BD, values=values)
+    num_pois, size = model.num_pois, len(batch)
+    keys = [torch.arange(size, device=batch.row_B.device) * num_pois + batch.target_B]
+    if values is not None:
+        keys += [pairs.key_C for pairs in (values.features.visits, values.features.transitions, values.features.two_hop)]
+    key_C, value_C = keys[0][:0], state_BD.new_zeros(0)
+    if parts is not None and parts.packed:
+        key_C, value_C = parts.candidates.case_C * num_pois + parts.candidates.poi_C, parts.value_C
+    key_I, place = torch.unique(torch.cat([*keys, key_C]), return_inverse=True)
     case_I = torch.div(key_I, num_pois, rounding_mode="floor")
-    poi_I = key_I - case_I * num_pois
-    rest_I = rest_C.new_zeros(len(key_I)).index_add(0, place[size:], rest_C)
+    rest_I = value_C.new_zeros(len(key_I)).index_add(0, place[len(place) - len(key_C) :], value_C)
+    rest_BU = None
+    if model.curves is not None and values is not None and stage.prior:
+        rest_I = rest_I + model.curves.at_pairs(values, key_I).sum(0)
+        rest_BU = model.curves.at_drawn(values, poi_U)
+    core_I, core_BU = _core(model, state_BD, case_I, key_I, poi_U, values)
+    is_scored_BU = torch.zeros(core_BU.shape, dtype=torch.bool, device=core_BU.device)
+    is_drawn_I, at_I = found_in(poi_U, key_I - case_I * num_pois)
+    is_scored_BU[case_I[is_drawn_I], at_I[is_drawn_I]] = True
+    return SampledScores(case_I, place[:size], core_I, rest_I, core_BU, rest_BU, is_scored_BU)
 
+
+def _core(
+    model: Recap, state_BD: Tensor, case_I: Tensor, key_I: Tensor, poi_U: Tensor, values: CurveValues | None
+) -> tuple[Tensor, Tensor]:
+    """Core scores of pairs and of places drawn; where the core scores new places alone, 0 at places of the past."""
+    if model.core is None:
+        return state_BD.new_zeros(len(key_I)), state_BD.new_zeros(len(state_BD), len(poi_U))
     hidden_BD, output = model.core.dropout(state_BD), model.core.output
+    poi_I = key_I - case_I * model.num_pois
     weight_ID, weight_UD = (F.embedding(poi, output.weight, sparse=True) for poi in (poi_I, poi_U))
     core_I = (F.embedding(case_I, hidden_BD) * weight_ID).sum(1) + output.bias[poi_I]
-    core_BU = hidden_BD @ weight_UD.T + output.bias[poi_U]
-
-    is_scored_BU = torch.zeros(core_BU.shape, dtype=torch.bool, device=core_BU.device)
-    if len(poi_U):
-        at_I = torch.searchsorted(poi_U, poi_I).clamp_max_(len(poi_U) - 1)
-        is_drawn_I = poi_U[at_I] == poi_I
-        is_scored_BU[case_I[is_drawn_I], at_I[is_drawn_I]] = True
-    return SampledScores(case_I, place[:size], core_I, rest_I, core_BU, is_scored_BU)
+    if model.config.core_scope == "unvisited":
+        assert values is not None
+        core_I = core_I * ~values.features.is_known(key_I)
+    return core_I, hidden_BD @ weight_UD.T + output.bias[poi_U]

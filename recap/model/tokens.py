@@ -14,7 +14,7 @@ HOUR_BINS = 24
 _TIME_DIM = 16
 
 
-def suffix_rows(batch: CaseBatch, length: int, *, within_trajectory: bool) -> tuple[Tensor, Tensor]:
+def suffix_rows(batch: CaseBatch, length: int) -> tuple[Tensor, Tensor]:
     """Rows of B_t = (p_{t-k+1}, ..., p_t) (Eq. 1) and which of them exist.
 
     Returns:
@@ -24,9 +24,6 @@ def suffix_rows(batch: CaseBatch, length: int, *, within_trajectory: bool) -> tu
     row_BK = batch.row_B[:, None] - offset_K
     present_BK = row_BK >= batch.checkins.first_T[batch.row_B][:, None]
     row_BK = torch.where(present_BK, row_BK, batch.row_B[:, None])
-    if within_trajectory:
-        trajectory_T = batch.checkins.trajectory_T
-        present_BK = present_BK & (trajectory_T[row_BK] == trajectory_T[batch.row_B][:, None])
     return row_BK, present_BK
 
 
@@ -71,9 +68,7 @@ class CheckinTokens(nn.Module):
 
     def forward(self, batch: CaseBatch, poi_embedding: nn.Embedding) -> tuple[Tensor, Tensor]:
         """Tokens x_BKD and present_BK (False where the user has fewer than k check-ins)."""
-        row_BK, present_BK = suffix_rows(
-            batch, self.config.suffix_length, within_trajectory=self.config.within_trajectory
-        )
+        row_BK, present_BK = suffix_rows(batch, self.config.suffix_length)
         poi_BK = batch.checkins.poi_T[row_BK]
         features = [
             self.dropout(torch.cat([poi_embedding(poi_BK), self.category_embedding(self.category_P[poi_BK])], -1)),

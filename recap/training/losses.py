@@ -87,7 +87,11 @@ def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, 
     if factor_B is not None:
         rest_I = _ScaleGradient.apply(rest_I, factor_B[scores.case_I])
     total_I = (scores.core_I + rest_I).float()
-    drawn_BU = (scores.core_BU.float() + log_weight_U.float()).masked_fill(scores.is_scored_BU, -torch.inf)
+    drawn_BU = scores.core_BU.float() + log_weight_U.float()
+    if scores.rest_BU is not None:
+        rest_BU = scores.rest_BU if factor_B is None else _ScaleGradient.apply(scores.rest_BU, factor_B[:, None])
+        drawn_BU = drawn_BU + rest_BU.float()
+    drawn_BU = drawn_BU.masked_fill(scores.is_scored_BU, -torch.inf)
     with torch.no_grad():
         largest_B = torch.full_like(total_I[: len(warm_B)], -torch.inf)
         largest_B = largest_B.scatter_reduce(0, scores.case_I, total_I, "amax")

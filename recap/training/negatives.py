@@ -11,6 +11,10 @@ from torch import Tensor
 from recap.training_config import SampledSoftmax
 
 
+_POWER = 0.75
+"""Popular places are drawn by their check-ins to this power."""
+
+
 @dataclass(frozen=True, eq=False)
 class Negatives:
     """Places of one batch.
@@ -26,7 +30,7 @@ class Negatives:
 
 
 class NegativeSampler:
-    """Draws places with replacement: some by their training check-ins, some alike.
+    """Draws places with replacement: some by their training check-ins, some uniformly.
 
     A place that is drawn c times weighs c / (n_popular q(d) + n_uniform / P), one over how often it is expected
     (Bengio & Senécal 2008; both draws pooled: Veach & Guibas 1995). Its logarithm is added to the score.
@@ -37,7 +41,7 @@ class NegativeSampler:
 
     def __init__(self, popularity_P: Tensor, config: SampledSoftmax) -> None:
         self.config = config
-        share_P = popularity_P.double() ** config.power
+        share_P = popularity_P.double() ** _POWER
         share_P = share_P / share_P.sum()
         self._cumulative_P = torch.cumsum(share_P, 0)
         self._expected_P = config.popular * share_P + config.uniform / len(share_P)

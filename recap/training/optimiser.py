@@ -1,6 +1,5 @@
 """Adam with the paper's parameter groups: backbone, calibration networks, and the prior's scalars."""
 
-from math import sqrt
 from typing import Any, Final
 
 import torch
@@ -22,26 +21,16 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         sparse: rows of users and POIs without a gradient stand still (`RowAdam`), also in their moments;
             the group ``tables``, without weight decay.
 
-    ``prior`` holds the scalars of Eq. 9 and lambda_corr, ``evidence`` the weights of a model with evidence (both
-    without weight decay), ``weighing`` and ``weighing_by_state`` what makes these depend on the step and on h_t where
-    that has a learning rate of its own (the network and what it reads of h_t in the first), ``calibration`` the
+    ``prior`` holds the scalars of Eq. 9 or the curves, and lambda_corr (without weight decay), ``calibration`` the
     networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi included.
     """
-    prior = list(model.prior.parameters()) if model.prior is not None else []
+    prior = [parameter for part in (model.prior, model.curves) if part is not None for parameter in part.parameters()]
     calibration = []
     if model.calibration is not None:
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
-    evidence = list(model.evidence.parameters()) if model.evidence is not None else []
-    weighing: list[torch.nn.Parameter] = []
-    by_state: list[torch.nn.Parameter] = []
-    if model.evidence is not None and config.weighing_learning_rate is not None:
-        by_state = [] if model.evidence.state_DF is None else [model.evidence.state_DF]
-        alone = {id(model.evidence.weight_F), *map(id, by_state)}
-        evidence, weighing = [model.evidence.weight_F], [p for p in evidence if id(p) not in alone]
-    decay = config.weighing_penalty if config.weighing_decay is None else config.weighing_decay
     tables = tables_of(model) if sparse else []
-    taken = {id(parameter) for parameter in (*prior, *calibration, *evidence, *weighing, *by_state, *tables)}
+    taken = {id(parameter) for parameter in (*prior, *calibration, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate = config.learning_rate
     groups: list[dict[str, Any]] = [
@@ -53,20 +42,6 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
             "weight_decay": config.weight_decay,
         },
         {"name": "prior", "params": prior, "base_lr": config.prior_learning_rate or rate, "weight_decay": 0.0},
-        {"name": "evidence", "params": evidence, "base_lr": config.evidence_learning_rate or rate, "weight_decay": 0.0},
-        {
-            "name": "weighing",
-            "params": weighing,
-            "base_lr": config.weighing_learning_rate,
-            "weight_decay": decay or 0.0,
-            "decoupled_weight_decay": config.weighing_decay is not None,
-        },
-        {
-            "name": "weighing_by_state",
-            "params": by_state,
-            "base_lr": (config.weighing_learning_rate or rate) / sqrt(model.config.hidden_dim),
-            "weight_decay": config.weighing_penalty or 0.0,
-        },
     ]
     adam = torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
     if not tables:
@@ -77,7 +52,10 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
 
 def tables_of(model: Recap) -> list[Tensor]:
     """Weights with a row for each user or POI, of which a batch touches few."""
-    return [model.poi_embedding.weight, model.backbone.user_embedding.weight, model.core.output.weight]
+    if not model.config.has_encoder:
+        return []
+    tables = [model.poi_embedding.weight, model.backbone.user_embedding.weight]
+    return tables if model.core is None else [*tables, model.core.output.weight]
 
 
 class JointOptimiser(torch.optim.Optimizer):

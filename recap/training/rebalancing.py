@@ -37,7 +37,8 @@ from recap.evaluation.metrics import METRICS
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import Stage
-from recap.model.recap import Recap, RecapScorer
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.scores import CaseBatch
 from recap.storage.artifacts import new_folder
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
@@ -194,9 +195,5 @@ def _check_balance(checkpoint: Checkpoint) -> None:
     model, name = checkpoint.recap_training.model, checkpoint.folder.name
     if checkpoint.manifest.rebalanced is not None:
         raise ConfigError(f"{name} is rebalanced already; name the checkpoint it was made from")
-    if model.evidence is not None:
-        raise ConfigError(
-            f"{name} has evidence, whose weights training chooses; rebalancing is for core and prior alone"
-        )
-    if not model.use_history or not checkpoint.stage.prior:
+    if model.has_curves or not model.use_history or not checkpoint.stage.prior:
         raise ConfigError(f"{name} has no active revisit prior to weigh its core against")

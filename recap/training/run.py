@@ -11,9 +11,7 @@ import torch
 from filelock import FileLock, Timeout
 
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
-from recap.baselines.building import build_baseline
-from recap.baselines.evidence_config import MOST_PLACES
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import (
     BEST_OVERALL_WEIGHTS,
     TRAINING_FOLDER,
@@ -33,6 +31,7 @@ from recap.evaluation.metrics import MetricsByGroup
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
+from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.group import Group
 from recap.training.journal import write_environment
 from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, TrainingLoop, Watcher
@@ -79,8 +78,8 @@ def train(
         after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
         journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
-        baselines: whose test metrics stand beside the model's; counters, and `evidence` where a fit is no burden, if
-            not given.
+        baselines: whose test metrics stand beside the model's; counters, and the curves alone where a fit is no
+            burden, if not given.
 
     Returns:
         The checkpoint, or None when ``stop`` ended the training early.
@@ -255,8 +254,9 @@ def _write_checkpoint(
 
 def baselines_beside(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
     """The baselines whose accuracy stands beside a model's; among very many places none is fitted for it."""
-    is_sampled = isinstance(config, TrainConfig) and config.sampled_softmax is not None
-    return COUNTING_BASELINES if is_sampled or dataset.num_pois > MOST_PLACES else (EVIDENCE, *COUNTING_BASELINES)
+    if isinstance(config, TrainConfig) and (config.sampled_softmax is not None or not config.model.has_core):
+        return COUNTING_BASELINES
+    return COUNTING_BASELINES if dataset.num_pois > MOST_PLACES else (FEATURE_CURVES, *COUNTING_BASELINES)
 
 
 def _remove_empty(folder: Path) -> None:

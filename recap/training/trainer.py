@@ -4,6 +4,7 @@ Shape suffixes: N training cases, B cases of a batch.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,14 +13,15 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.baselines.evidence import EvidenceRanker
-from recap.baselines.evidence_config import EvidenceRankerConfig
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
+from recap.features.kept import KeptFeatures
 from recap.graph import TAIL_MAX_COUNT
 from recap.model.config import Stage
-from recap.model.recap import Recap, RecapScorer
+from recap.model.curve_prior import CurveValues
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.model.sampled import sampled_scores
 from recap.scores import CaseBatch
 from recap.storage.tensors import load_weights
@@ -55,7 +57,7 @@ class Trainer(TrainingLoop):
         self.row_N = torch.from_numpy(row_N).to(device)
         self.warm_N = torch.from_numpy(warm_N).to(device)
         self.model = Recap.for_dataset(config.model, dataset, self.graph).to(device)
-        if config.compile:
+        if config.compile and config.model.has_encoder:
             self.model.backbone.compile(dynamic=True)
         self.sampler: NegativeSampler | None = None
         if config.sampled_softmax is not None:
@@ -63,7 +65,8 @@ class Trainer(TrainingLoop):
                 raise ConfigError("a sampled softmax trains in one process; ask for one")
             popularity_P = torch.tensor(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64), device=device)
             self.sampler = NegativeSampler(popularity_P, config.sampled_softmax)
-            self.model.poi_embedding.sparse = self.model.backbone.user_embedding.sparse = True
+            if config.model.has_encoder:
+                self.model.poi_embedding.sparse = self.model.backbone.user_embedding.sparse = True
         self.optimiser = build_optimiser(self.model, config.optimiser, sparse=self.sampler is not None)
 
     @property
@@ -86,17 +89,14 @@ class Trainer(TrainingLoop):
         return RecapScorer(model, self.stage(epoch))
 
     def _begin(self) -> None:
-        """Let evidence weights begin where the log-linear ranker ends; scale the clues that a network reads."""
-        terms, config = self.model.evidence, self.config.model.evidence
-        if terms is None or config is None:
-            return
-        apart = max(1, len(self.row_N) // self.config.batch_size)
-        terms.scale_by(CaseBatch(self.checkins, self.row_N[::apart][: self.config.batch_size]))
-        if not self.config.fit_evidence:
-            return
-        ranker_config = EvidenceRankerConfig(features=config.log_linear)
-        ranker = EvidenceRanker.fit(self.dataset, self.graph, ranker_config, seed=self.config.seed)
-        terms.start_from(ranker.dense_weights | ranker.packed_weights)
+        """Put the curves' knots at quantiles over the candidates of training cases."""
+        if self.model.curves is not None:
+            self.model.curves.place_knots(CaseBatch(self.checkins, self.row_N))
+
+    @cached_property
+    def _kept(self) -> KeptFeatures | None:
+        """Features of all training cases, computed at the first step."""
+        return None if self.model.curves is None else self.model.curves.keep(CaseBatch(self.checkins, self.row_N))
 
     def _begin_epoch(self, epoch: int) -> dict[str, float]:
         self._epoch, self._stage, self._order_N = epoch, self.stage(epoch), self._epoch_order(epoch)
@@ -114,8 +114,6 @@ class Trainer(TrainingLoop):
         return self._step(self._order_N[positions], self._stage)
 
     def _epoch_order(self, epoch: int) -> Tensor:
-        if self.config.order == "time":
-            return torch.argsort(self.checkins.seconds_T[self.row_N + 1], stable=True)
         generator = np.random.default_rng([self.config.seed, epoch])
         return torch.from_numpy(generator.permutation(len(self.row_N))).to(self.device)
 
@@ -131,7 +129,7 @@ class Trainer(TrainingLoop):
         autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
         masks = self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu")
         with autocast, masks:
-            losses_of = self._scored(batch, stage)
+            losses_of = self._scored(batch, stage, index_B)
         # Means over a share become means over the batch: share by share they are weighted with their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
         if self.group.is_shared:
@@ -139,16 +137,20 @@ class Trainer(TrainingLoop):
             warm_part = int(self.warm_N[index_B].sum()) / max(1, int(self.warm_N[whole_B].sum()))
             warm_factor = warm_part / main_part
         losses = losses_of(self.warm_N[index_B], stage.warm_weight * warm_factor)
+        objective = losses.objective
+        if self.model.curves is not None and self.config.optimiser.curve_smoothing > 0:
+            objective = objective + self.config.optimiser.curve_smoothing * self.model.curves.curves.roughness()
         self.optimiser.zero_grad(set_to_none=True)
-        (losses.objective * main_part if self.group.is_shared else losses.objective).backward()
+        (objective * main_part if self.group.is_shared else objective).backward()
         self._update()
         self._loss_sums += torch.stack([losses.main * main_part, losses.warm * warm_part]).double()
         return losses.main
 
-    def _scored(self, batch: CaseBatch, stage: Stage) -> Callable[[Tensor, float], Losses]:
+    def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
         """Score a batch; what comes back gives its losses for warm cases and their weight."""
         if self.sampler is None:
-            scores, smoothing = self.model(batch, stage), self.config.label_smoothing
+            values = None if self._kept is None else CurveValues(self._kept.take(batch, index_B))
+            scores, smoothing = self.model(batch, stage, values=values), self.config.label_smoothing
             return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
         negatives = self.sampler.draw()
         sampled = sampled_scores(self.model, batch, stage, negatives.poi_U)

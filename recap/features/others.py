@@ -17,7 +17,7 @@ from torch import Tensor
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
-from recap.ragged import expand_ranges
+from recap.ragged import expand_ranges, found_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class OtherUsers:
         if edits is not None and len(edits.case_K):
             at_C, destination_C, count_C = self._edited(case_N, poi_N, at_C, destination_C, count_C, edits)
         # Most users never left most POIs: only where they did is there something to take out.
-        left_N = _found(self.own_source_K, user_N * self.num_pois + poi_N)[0]
+        left_N = found_in(self.own_source_K, user_N * self.num_pois + poi_N)[0]
         mine_C = torch.nonzero(left_N[at_C]).squeeze(1)
         at_M = at_C[mine_C]
         own_M = self._own_count(user_N[at_M], poi_N[at_M], destination_C[mine_C])
@@ -107,11 +107,11 @@ class OtherUsers:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Replace the counts of edited edges, and put new edges at the end."""
         key_N, order_N = torch.sort(case_N * self.num_pois + poi_N)
-        known_K, place_K = _found(key_N, edits.case_K * self.num_pois + edits.source_K)
+        known_K, place_K = found_in(key_N, edits.case_K * self.num_pois + edits.source_K)
         at_K = order_N[place_K[known_K]]
         key_K, order_K = torch.sort(at_K * self.num_pois + edits.destination_K[known_K])
         edited_K = edits.count_K[known_K][order_K]
-        is_edited_C, which_C = _found(key_K, at_C * self.num_pois + destination_C)
+        is_edited_C, which_C = found_in(key_K, at_C * self.num_pois + destination_C)
         count_C = torch.where(is_edited_C, edited_K[which_C] if len(edited_K) else count_C, count_C)
         is_new_K = torch.ones_like(key_K, dtype=torch.bool)
         is_new_K[which_C[is_edited_C]] = False
@@ -124,13 +124,5 @@ class OtherUsers:
 
     def _own_count(self, user_C: Tensor, source_C: Tensor, destination_C: Tensor) -> Tensor:
         """The user's own training transitions source -> destination."""
-        is_own_C, place_C = _found(self.own_key_K, (user_C * self.num_pois + source_C) * self.num_pois + destination_C)
+        is_own_C, place_C = found_in(self.own_key_K, (user_C * self.num_pois + source_C) * self.num_pois + destination_C)
         return torch.where(is_own_C, self.own_count_K[place_C], 0) if len(self.own_key_K) else torch.zeros_like(user_C)
-
-
-def _found(sorted_K: Tensor, key_C: Tensor) -> tuple[Tensor, Tensor]:
-    """Whether each key is among sorted ones, and where (0 if there are none)."""
-    if len(sorted_K) == 0:
-        return torch.zeros_like(key_C, dtype=torch.bool), torch.zeros_like(key_C)
-    place_C = torch.searchsorted(sorted_K, key_C).clamp_max(len(sorted_K) - 1)
-    return sorted_K[place_C] == key_C, place_C

@@ -1,4 +1,4 @@
-"""The user's past at each case: rows, the rows before them, and the clocks that evidence compares.
+"""The user's past at each case: rows, the rows before them, and clocks to compare them by.
 
 Shape suffixes: B cases, H past check-ins of all cases.
 """
@@ -64,10 +64,11 @@ def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Te
 
 
 def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
-    """1 at the same hour of the local day, falling off like a Gaussian of this width, around the clock."""
+    """1 at the same time of the local day, falling off like a Gaussian of this width around the clock; 0 past 3 widths."""
     local_T = checkins.local_seconds_T
     angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
-    return torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
+    close = torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
+    return torch.where(close > 0.01, close, 0.0)
 
 
 def is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
-"""Two-step walks that other users' training transitions make possible: evidence that adds up path by path.
+"""Two-hop paths that other users' training transitions make possible.
 
-Shape suffixes: B cases, N first transitions of all cases, W walks of all cases.
+Shape suffixes: B cases, N first transitions of all cases, W paths of all cases.
 """
 
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from recap.evidence.others import EdgeEdits, OtherUsers
+from recap.features.others import EdgeEdits, OtherUsers
 
 
 @dataclass(frozen=True, eq=False)
-class TwoStepWalks:
-    """Walks source -> middle -> destination over others' transitions, packed; each walk once.
+class TwoHopPaths:
+    """Paths source -> middle -> destination over others' transitions, packed; each path once.
 
     Summed over the middles, ``product`` is (A^2)_sd of a graph without the case's own user.
 
@@ -28,20 +28,35 @@ class TwoStepWalks:
     destination_W: Tensor
     product_W: Tensor
 
+    @classmethod
+    def none(cls) -> "TwoHopPaths":
+        """No path at all."""
+        none = torch.zeros(0, dtype=torch.int64)
+        return cls(none, none, none, none.double())
 
-def two_step_walks(
+
+def two_hop_paths(
     others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None
-) -> TwoStepWalks:
-    """All two-step walks of a batch of cases; no loop over cases, a few hundred walks a case on city data."""
+) -> TwoHopPaths:
+    """All two-hop paths of a batch of cases; no loop over cases, a few hundred paths a case on city data."""
     case_N, middle_N, count_N = others.transitions_from(user_B, source_B, edits)
     at_W, destination_W, count_W = others.transitions_of(case_N, user_B[case_N], middle_N, edits)
     first_N = _shares(count_N, case_N, len(source_B))
-    return TwoStepWalks(
+    return TwoHopPaths(
         case_W=case_N[at_W],
         middle_W=middle_N[at_W],
         destination_W=destination_W,
         product_W=first_N[at_W] * _shares(count_W, at_W, len(case_N)),
     )
+
+
+def without_paths(paths: TwoHopPaths, cut_K3: Tensor, num_pois: int) -> TwoHopPaths:
+    """Paths without the cut ones (case, middle, destination)."""
+    keep_W = ~torch.isin(
+        (paths.case_W * num_pois + paths.middle_W) * num_pois + paths.destination_W,
+        (cut_K3[:, 0] * num_pois + cut_K3[:, 1]) * num_pois + cut_K3[:, 2],
+    )
+    return TwoHopPaths(*(column[keep_W] for column in vars(paths).values()))
 
 
 def _shares(count: Tensor, group: Tensor, num_groups: int) -> Tensor:

@@ -1,1 +1,0 @@
-"""Named additive evidence for the next POI, for the `evidence` ranker and for models."""

@@ -1,0 +1,109 @@
+"""Every feature by name: its group, its unit, and how its value comes from that unit. Knows no torch."""
+
+from dataclasses import dataclass
+from math import expm1, log1p
+from typing import Final, Literal
+
+Group = Literal["past visits", "time of day and week", "transitions from here", "two-hop paths", "popularity and distance"]
+PAST: Final[Group] = "past visits"
+TIME: Final[Group] = "time of day and week"
+TRANSITIONS: Final[Group] = "transitions from here"
+PATHS: Final[Group] = "two-hop paths"
+PLACES: Final[Group] = "popularity and distance"
+GROUPS: Final = (PAST, TIME, TRANSITIONS, PATHS, PLACES)
+
+Scale = Literal["linear", "log", "log, visited"]
+"""How a feature's value x comes from the amount u in its unit: u; log(1 + u); 1 + log(1 + u) at visited places and 0
+elsewhere, so that the curve has a free level at visited places."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature of a candidate.
+
+    Attributes:
+        everywhere: every place new to the user has a value; other features are 0 outside a case's few candidates.
+        meaning: what it counts, in a few words.
+    """
+
+    name: str
+    group: Group
+    unit: str
+    meaning: str
+    scale: Scale = "log"
+    everywhere: bool = False
+
+    def in_unit(self, value: float) -> float:
+        """The amount in the feature's own unit."""
+        if self.scale == "linear":
+            return value
+        return expm1(max(0.0, value - 1.0)) if self.scale == "log, visited" else expm1(value)
+
+    def from_unit(self, amount: float) -> float:
+        """The value of a visited place with this amount."""
+        if self.scale == "linear":
+            return amount
+        return log1p(amount) + (1.0 if self.scale == "log, visited" else 0.0)
+
+
+HABIT_DAYS: Final = 60.0
+"""Visits of a habit (an hour, a weekday, a transition) count exp(-age / this many days)."""
+BURST_MINUTES: Final = 10.0
+"""Check-ins closer than this are one burst."""
+
+_DECAYED: Final = "visits, recent ones more"
+
+VISIT_FEATURES: Final = (
+    Feature("visits", PAST, "visits", "all visits"),
+    Feature("visits_30_days", PAST, _DECAYED, "visits, each weighted exp(-age / 30 days)"),
+    Feature("visits_50_checkins", PAST, _DECAYED, "visits, each weighted exp(-check-ins since / 50)"),
+    Feature("time_since_visit", PAST, "hours", "time since the last visit", "log, visited"),
+    Feature("is_source", PAST, "yes", "the user is there now", "linear"),
+    Feature("overdue", PAST, "times the usual wait", "log ratio of the time since the last visit, where longer", "linear"),
+    Feature("early", PAST, "times the usual wait", "log ratio of the usual wait, where longer", "linear"),
+    Feature("visits_in_burst", PAST, "visits", f"visits in this burst of check-ins ({BURST_MINUTES:g} minutes apart)"),
+    Feature("visits_in_trajectory", PAST, "visits", "earlier visits in this trajectory"),
+    Feature("was_before_source", PAST, "yes", "the check-in before the source", "linear"),
+    Feature("visits_first_of_day", PAST, _DECAYED, "visits that were the first of a day"),
+    Feature("visits_within_half_hour", TIME, _DECAYED, "visits within about half an hour of the time of day"),
+    Feature("visits_within_hour", TIME, _DECAYED, "visits within about an hour of the time of day"),
+    Feature("visits_within_3_hours", TIME, _DECAYED, "visits within about three hours of the time of day"),
+    Feature("visits_0_to_2_hours_later", TIME, _DECAYED, "visits up to two hours later in the day"),
+    Feature("visits_2_to_5_hours_later", TIME, _DECAYED, "visits two to five hours later in the day"),
+    Feature("visits_5_to_9_hours_later", TIME, _DECAYED, "visits five to nine hours later in the day"),
+    Feature("visits_on_such_days", TIME, _DECAYED, "visits on working days, or on weekends, like today"),
+    Feature("visits_on_weekday", TIME, _DECAYED, "visits on this day of the week"),
+    Feature("visits_in_week_hour", TIME, _DECAYED, "visits on this day of the week within about an hour"),
+    Feature("next_at_hour", TIME, _DECAYED, "visits right after a check-in at this hour"),
+    Feature("next_at_hour_on_such_days", TIME, _DECAYED, "visits right after a check-in at this hour on such a day"),
+    Feature("own_transitions", TRANSITIONS, _DECAYED, "the user's transitions from here to there"),
+    Feature("own_transition_pairs", TRANSITIONS, _DECAYED, "the same, coming from the same place before"),
+    Feature("own_transitions_at_hour", TRANSITIONS, _DECAYED, "the user's transitions from here to there at this hour"),
+    Feature("own_slow_transitions", TRANSITIONS, _DECAYED, "the user's transitions from here after a pause"),
+    Feature("popularity_known", PLACES, "check-ins of others", "other users' check-ins, at visited places"),
+    Feature("distance_known", PLACES, "km", "distance from here, at visited places"),
+    Feature("category_known", PLACES, "check-ins", "the user's check-ins in the category, at visited places"),
+)
+"""Of every place in the user's past, in the order of `recap.features.visits`."""
+
+TRANSITION_FEATURE: Final = Feature(
+    "others_transitions", TRANSITIONS, "transitions", "other users' transitions from here to there"
+)
+TWO_HOP_FEATURE: Final = Feature("two_hop_paths", PATHS, "path weight", "sum over paths of A(s, m) A(m, d)", "linear")
+SIMILAR_FEATURE: Final = Feature(
+    "similar_users", PLACES, "similarity x 20", "similar users who were there, at places new to the user"
+)
+PLACE_FEATURES: Final = (
+    Feature("popularity_new", PLACES, "check-ins of others", "other users' check-ins, at new places", everywhere=True),
+    Feature("distance_new", PLACES, "km", "distance from here, at new places", everywhere=True),
+    Feature("category_new", PLACES, "check-ins", "the user's check-ins in the category, at new places", everywhere=True),
+)
+
+FEATURES: Final = (*VISIT_FEATURES, TRANSITION_FEATURE, TWO_HOP_FEATURE, SIMILAR_FEATURE, *PLACE_FEATURES)
+NAMES: Final = tuple(feature.name for feature in FEATURES)
+"""In the order of a model's curves."""
+
+
+def features_of(group: Group) -> tuple[str, ...]:
+    """Names of a group's features, in order."""
+    return tuple(feature.name for feature in FEATURES if feature.group == group)

@@ -1,0 +1,84 @@
+"""Which users have been to the same places, and where else they go.
+
+Shape suffixes: B cases, P POIs, U users, H past check-ins, S pairs of a case and a place where similar users were.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+
+_MOST_SIMILAR: Final = 100
+_GAIN: Final = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarUsers:
+    """Who was where in training.
+
+    Attributes:
+        visited_UP: 1 where a user checked in.
+        profile_UP: the same weighted by log(users / (1 + the place's visitors)), rows of length 1.
+        rarity_P: these weights.
+    """
+
+    visited_UP: sparse.csr_array
+    profile_UP: sparse.csr_array
+    rarity_P: np.ndarray
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> "SimilarUsers":
+        """Similar users of a dataset, by its training check-ins."""
+        train = dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN
+        user, poi = (dataset.checkins[name].to_numpy(np.int64)[train] for name in (c.USER, c.POI))
+        visited = sparse.csr_array((np.ones(len(user)), (user, poi)), shape=(dataset.num_users, dataset.num_pois))
+        visited.sum_duplicates()
+        visited.data[:] = 1.0
+        rarity_P = np.log(dataset.num_users / (1.0 + visited.sum(0))).clip(min=0.0)
+        return cls(visited, _profiles(visited, rarity_P), rarity_P)
+
+    def visits(self, case_H: Tensor, poi_H: Tensor, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Packed case, POI and 20 x the summed similarity of the 100 most similar other users who were there.
+
+        Similarity is the cosine of the users' sets of places, rare places weighted up. The user is never among them:
+        training holds what the user did next.
+        """
+        size, users = len(user_B), user_B.cpu().numpy()
+        places = (case_H.cpu().numpy(), poi_H.cpu().numpy())
+        own = sparse.csr_array((np.ones(len(case_H)), places), shape=(size, len(self.rarity_P)))
+        own.sum_duplicates()
+        own.data[:] = 1.0
+        similarity = _profiles(own, self.rarity_P) @ self.profile_UP.T
+        kept = sparse.csr_array(_most_similar(sparse.csr_array(similarity), users))
+        found = sparse.coo_array(kept @ self.visited_UP)
+        device = user_B.device
+        case, poi = (torch.from_numpy(index.astype(np.int64)).to(device) for index in found.coords)
+        return case, poi, _GAIN * torch.from_numpy(np.asarray(found.data, dtype=np.float64)).to(device)
+
+
+def _most_similar(similarity: sparse.csr_array, user_B: np.ndarray) -> sparse.csr_array:
+    """Keep the largest entries of each row, all of those that are as large as the last, without the user's own."""
+    row_N = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
+    value_N = np.where(similarity.indices == user_B[row_N], 0.0, similarity.data)
+    for row in np.flatnonzero(np.diff(similarity.indptr) > _MOST_SIMILAR):
+        span = slice(similarity.indptr[row], similarity.indptr[row + 1])
+        values = value_N[span]
+        values[values < np.partition(values, -_MOST_SIMILAR)[-_MOST_SIMILAR]] = 0.0
+    found = sparse.csr_array((value_N, similarity.indices, similarity.indptr), shape=similarity.shape)
+    found.eliminate_zeros()
+    return found
+
+
+def _profiles(visited_NP: sparse.csr_array, rarity_P: np.ndarray) -> sparse.csr_array:
+    """Rows of visited places by rarity, of length 1."""
+    weighted = visited_NP.copy()
+    weighted.data = weighted.data * rarity_P[weighted.indices]
+    length_N = np.sqrt(weighted.power(2).sum(1))
+    weighted.data /= np.repeat(np.where(length_N > 0, length_N, 1.0), np.diff(weighted.indptr))
+    return weighted

@@ -1,0 +1,182 @@
+"""The features of a batch of cases: packed where few places have them, computed on request where every place has.
+
+What is said about the user comes from the batch's check-ins up to and including the source t, so an edited history
+gives edited features; what is said about others leaves the user out, in training and in use alike. No loop over cases.
+
+Shape suffixes: B cases, P POIs, C places of the users' pasts, I pairs of a case and a place, F features, K categories.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from recap.data.dataset import Dataset
+from recap.features.catalogue import VISIT_FEATURES
+from recap.features.others import EdgeEdits, OtherUsers
+from recap.features.past import PastRows
+from recap.features.places import Places
+from recap.features.similar_users import SimilarUsers
+from recap.features.two_hop import TwoHopPaths, two_hop_paths, without_paths
+from recap.features.visits import visit_features
+from recap.graph import TransitionGraph
+from recap.ragged import found_in
+from recap.scores import CaseBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Features of a few places of each case; 0 elsewhere.
+
+    Attributes:
+        key_C: case x P + POI, ascending, each pair once.
+        value_FC: one row a feature.
+    """
+
+    key_C: Tensor
+    value_FC: Tensor
+
+    def at(self, key_I: Tensor) -> Tensor:
+        """Values at pairs, (F, I)."""
+        is_in_I, at_I = found_in(self.key_C, key_I)
+        if not len(self.key_C):
+            return self.value_FC.new_zeros(len(self.value_FC), len(key_I))
+        return self.value_FC[:, at_I] * is_in_I
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureValues:
+    """Features of a batch, in the order of `recap.features.catalogue.FEATURES`.
+
+    Attributes:
+        visits: `VISIT_FEATURES` of every place of a user's past, the source included.
+        transitions, two_hop, similar: one feature each, at the places that have it; ``similar`` at new places only.
+        paths: the two-hop paths that ``two_hop`` sums.
+        category_BK: log(1 + check-ins of the user in each category).
+    """
+
+    batch: CaseBatch
+    places: Places
+    visits: Pairs
+    transitions: Pairs
+    two_hop: Pairs
+    similar: Pairs
+    paths: TwoHopPaths
+    category_BK: Tensor
+
+    @property
+    def num_pois(self) -> int:
+        return len(self.places.checkins_P)
+
+    @property
+    def sparse(self) -> tuple[Pairs, Pairs, Pairs, Pairs]:
+        """All packed features, in order."""
+        return self.visits, self.transitions, self.two_hop, self.similar
+
+    def is_known(self, key_I: Tensor) -> Tensor:
+        """Whether the user was there before (or is there now)."""
+        return found_in(self.visits.key_C, key_I)[0]
+
+    def everywhere(self, key_I: Tensor) -> Tensor:
+        """`PLACE_FEATURES` at pairs as if the place were new, (3, I)."""
+        case_I, poi_I = torch.div(key_I, self.num_pois, rounding_mode="floor"), key_I % self.num_pois
+        dtype = self.category_BK.dtype
+        return torch.stack(
+            [
+                torch.log1p(self.places.others_checkins(self.batch.user_B[case_I], poi_I)).to(dtype),
+                torch.log1p(self.places.distance_between(self.batch.source_B[case_I], poi_I, dtype)),
+                self.category_BK[case_I, self.places.category_P[poi_I]],
+            ]
+        )
+
+    def without_paths(self) -> "FeatureValues":
+        """The same with ``two_hop`` alone and no single path."""
+        return replace(self, paths=TwoHopPaths.none())
+
+    def at(self, key_I: Tensor) -> tuple[Tensor, Tensor]:
+        """Every feature at pairs, (F, I), and which of them the place can have there (known or new), bool (F, I)."""
+        known_I = self.is_known(key_I)
+        value_FI = torch.cat([*(pairs.at(key_I) for pairs in self.sparse), self.everywhere(key_I)])
+        applies_FI = torch.ones_like(value_FI, dtype=torch.bool)
+        applies_FI[: len(VISIT_FEATURES)] = known_I
+        applies_FI[len(VISIT_FEATURES) + 2 :] = ~known_I
+        return value_FI, applies_FI
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Computes `FeatureValues` for any batch of cases of one dataset's users and places."""
+
+    others: OtherUsers
+    places: Places
+    similar: SimilarUsers
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset, graph: TransitionGraph) -> "Features":
+        """Features of a dataset whose transition graph is ``graph``."""
+        return cls(
+            OtherUsers.from_dataset(dataset, graph), Places.from_dataset(dataset), SimilarUsers.from_dataset(dataset)
+        )
+
+    def to(self, device: torch.device | str) -> "Features":
+        """The same features computed on another device."""
+        return Features(self.others.to(device), self.places.to(device), self.similar)
+
+    @property
+    def device(self) -> torch.device:
+        return self.places.category_P.device
+
+    def of(
+        self,
+        batch: CaseBatch,
+        edits: EdgeEdits | None = None,
+        cut_K3: Tensor | None = None,
+        dtype: torch.dtype = torch.float64,
+    ) -> FeatureValues:
+        """Features of every case of a batch.
+
+        Args:
+            edits: training counts changed for single cases.
+            cut_K3: (case, middle, destination) of two-hop paths taken out.
+        """
+        num_pois = self.others.num_pois
+        past = PastRows.of(batch)
+        poi_H = batch.checkins.poi_T[past.row_H]
+        key_C, slot_H = torch.unique(past.case_H * num_pois + poi_H, return_inverse=True)
+        case_C = torch.div(key_C, num_pois, rounding_mode="floor")
+        poi_C = key_C - case_C * num_pois
+        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(batch), torch.float64))
+        found = visit_features(batch, past, slot_H, case_C, poi_C) | {
+            "popularity_known": torch.log1p(self.places.others_checkins(batch.user_B[case_C], poi_C)),
+            "distance_known": torch.log1p(self.places.distance_between(batch.source_B[case_C], poi_C)),
+            "category_known": category_BK[case_C, self.places.category_P[poi_C]],
+        }
+        visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))
+
+        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(batch.user_B, batch.source_B, edits)
+        transitions = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
+        paths = two_hop_paths(self.others, batch.user_B, batch.source_B, edits)
+        if cut_K3 is not None:
+            paths = without_paths(paths, cut_K3, num_pois)
+        two_hop = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
+        similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, batch.user_B)
+        key_S = similar_case * num_pois + similar_poi
+        is_new_S = ~found_in(key_C, key_S)[0]
+        similar = _summed(key_S[is_new_S], similarity[is_new_S])
+        return FeatureValues(
+            batch,
+            self.places,
+            visits,
+            Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype)),
+            Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
+            Pairs(similar.key_C, torch.log1p(similar.value_FC).to(dtype)),
+            paths,
+            category_BK.to(dtype),
+        )
+
+
+def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:
+    """One feature: the sum of the values of each pair."""
+    key_C, slot_N = torch.unique(key_N, return_inverse=True)
+    total_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_N.device).index_add_(0, slot_N, value_N)
+    return Pairs(key_C, total_C[None])

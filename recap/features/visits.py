@@ -1,0 +1,112 @@
+"""Features of the places in a user's past: visits, times of day and week, own transitions.
+
+Everything comes from the check-ins up to and including the source, so an edited history gives edited features.
+Shape suffixes: B cases, H past check-ins of all cases, C places of the past of all cases.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS
+from recap.features.past import PastRows, days_between, is_weekend, same_hour
+from recap.history import SECONDS_PER_DAY, local_hour_fraction, local_weekday
+from recap.scores import CaseBatch
+
+_SHORTEST_DAYS: Final = 0.02
+"""About half an hour: waits are compared no finer."""
+_LARGEST_RATIO: Final = 5.0
+_NEXT_HOUR_WIDTH: Final = 2.0
+
+
+def visit_features(batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor, poi_C: Tensor) -> dict[str, Tensor]:
+    """Features by name, (C,) float64 each, of the places that a user's past holds.
+
+    Args:
+        slot_H: each past check-in's place among C.
+    """
+    checkins, row_B = batch.checkins, batch.row_B
+    q_H, row_H = past.row_H, row_B[past.case_H]
+
+    def total(value_H: Tensor) -> Tensor:
+        return torch.zeros(len(case_C), dtype=torch.float64, device=row_B.device).index_add_(0, slot_H, value_H)
+
+    last_C = torch.full_like(case_C, -1).scatter_reduce_(0, slot_H, q_H, "amax")  # rows are in time order
+    hours_C = 24.0 * days_between(checkins, last_C, row_B[case_C])
+    days_H = days_between(checkins, q_H, row_H)
+    added = _decayed(batch, past, days_H) | _counted(batch, past)
+    return {
+        **{name: torch.log1p(total(value_H)) for name, value_H in added.items()},
+        "time_since_visit": 1.0 + torch.log1p(hours_C),
+        "is_source": (poi_C == batch.source_B[case_C]).double(),
+        "was_before_source": (total((q_H == row_H - 1).double()) > 0).double(),
+        **_regularity(days_H, slot_H, len(case_C)),
+    }
+
+
+def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
+    """What each past check-in adds to a weighted count of its place."""
+    checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
+    row_H = row_B[past.case_H]
+    local_T = checkins.local_seconds_T
+    habit_H = torch.exp(-days_H / HABIT_DAYS)
+    follows_H = past.is_after_source_H * habit_H
+    hour_T = local_hour_fraction(local_T).double() * 24.0
+    later_H = torch.remainder(hour_T[q_H] - hour_T[row_H], 24.0)
+    day_T = torch.div(local_T, SECONDS_PER_DAY, rounding_mode="floor")
+    same_weekday_H = local_weekday(local_T[q_H]) == local_weekday(local_T[row_H])
+    within_hour_H = same_hour(checkins, q_H, row_H, 1.0)
+    came_at_hour_H = same_hour(checkins, before_H, row_H, _NEXT_HOUR_WIDTH)
+    next_at_hour_H = habit_H * past.has_previous_H * came_at_hour_H
+    such_day_B = is_weekend(checkins, row_B)[past.case_H]
+    pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[before_H]) > 60.0 * BURST_MINUTES
+    return {
+        "visits_30_days": torch.exp(-days_H / 30.0),
+        "visits_50_checkins": torch.exp((q_H - row_H).double() / 50.0),
+        "visits_first_of_day": habit_H * (~past.has_previous_H | (day_T[q_H] != day_T[before_H])),
+        "visits_within_half_hour": habit_H * same_hour(checkins, q_H, row_H, 0.5),
+        "visits_within_hour": habit_H * within_hour_H,
+        "visits_within_3_hours": habit_H * same_hour(checkins, q_H, row_H, 3.0),
+        "visits_0_to_2_hours_later": habit_H * ((later_H > 0) & (later_H <= 2)),
+        "visits_2_to_5_hours_later": habit_H * ((later_H > 2) & (later_H <= 5)),
+        "visits_5_to_9_hours_later": habit_H * ((later_H > 5) & (later_H <= 9)),
+        "visits_on_such_days": habit_H * (is_weekend(checkins, q_H) == such_day_B),
+        "visits_on_weekday": habit_H * same_weekday_H,
+        "visits_in_week_hour": habit_H * same_weekday_H * within_hour_H,
+        "next_at_hour": next_at_hour_H,
+        "next_at_hour_on_such_days": next_at_hour_H * (is_weekend(checkins, before_H) == such_day_B),
+        "own_transitions": follows_H,
+        "own_transition_pairs": follows_H * past.is_after_same_pair_H,
+        "own_transitions_at_hour": follows_H * came_at_hour_H,
+        "own_slow_transitions": follows_H * pause_H,
+    }
+
+
+def _counted(batch: CaseBatch, past: PastRows) -> dict[str, Tensor]:
+    """What each past check-in adds to a plain count of its place."""
+    checkins, q_H = batch.checkins, past.row_H
+    row_H = batch.row_B[past.case_H]
+    pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[past.previous_H]) > 60.0 * BURST_MINUTES
+    pauses_H = torch.cumsum(pause_H, 0)
+    # Rows of a case lie together and end with its source: how many pauses come after a row, up to the source.
+    last_B = torch.cumsum(torch.bincount(past.case_H, minlength=len(batch)), 0) - 1
+    is_past_H = q_H < row_H
+    same_trajectory_H = checkins.trajectory_T[q_H] == checkins.trajectory_T[row_H]
+    return {
+        "visits": torch.ones(len(q_H), dtype=torch.float64, device=q_H.device),
+        "visits_in_burst": (is_past_H & (pauses_H[last_B][past.case_H] == pauses_H)).double(),
+        "visits_in_trajectory": (is_past_H & same_trajectory_H).double(),
+    }
+
+
+def _regularity(days_H: Tensor, slot_H: Tensor, num_places: int) -> dict[str, Tensor]:
+    """Time since the last visit over the mean time between visits, as a log ratio; 0 with fewer than two visits."""
+    zero_C = torch.zeros(num_places, dtype=torch.float64, device=days_H.device)
+    count_C = zero_C.index_add(0, slot_H, torch.ones_like(days_H))
+    first_C = zero_C.scatter_reduce(0, slot_H, days_H, "amax")
+    last_C = zero_C.scatter_reduce(0, slot_H, days_H, "amin", include_self=False)
+    between_C = (first_C - last_C) / (count_C - 1).clamp_min(1)
+    ratio_C = torch.log((last_C + _SHORTEST_DAYS) / (between_C + _SHORTEST_DAYS)).clamp(-_LARGEST_RATIO, _LARGEST_RATIO)
+    ratio_C = torch.where(count_C >= 2, ratio_C, 0.0)
+    return {"overdue": ratio_C.clamp_min(0.0), "early": (-ratio_C).clamp_min(0.0)}

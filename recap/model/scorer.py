@@ -1,0 +1,104 @@
+"""A trained RECAP at one stage of its curriculum as a scorer, with every score as a sum of terms."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from recap.model.config import Stage
+from recap.model.interventions import Interventions
+from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Recap
+from recap.scores import CaseBatch, Scores, Term, past_rows
+
+
+class RecapScorer:
+    """No gradients, no dropout, propagation done once."""
+
+    def __init__(self, model: Recap, stage: Stage, name: str = "recap") -> None:
+        self.model = model.eval()
+        self.stage = stage
+        self.name = name
+        with torch.inference_mode():
+            self.propagated_PE = model.propagate() if stage.graph_weight > 0 else None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """See `Recap.terms`."""
+        return self.model.terms
+
+    @property
+    def supported_edits(self) -> frozenset[str]:
+        """Check-ins always; transitions where the token or curves read them; paths and tokens where they exist."""
+        config = self.model.config
+        found = {"visits", "times", "source"}
+        found |= {"transitions"} if config.has_token or config.has_curves else set()
+        found |= {"paths"} if config.has_curves or (config.has_token and config.num_hops == 2) else set()
+        return frozenset(found | ({"tokens"} if config.has_encoder else set()))
+
+    def score(self, batch: CaseBatch, changes: Interventions | None = None) -> Scores:
+        """Score every POI for every case."""
+        with torch.inference_mode():
+            return self.model(batch, self.stage, self.propagated_PE, changes)
+
+    def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
+        """The prediction state h_BD."""
+        with torch.inference_mode():
+            return self.model.encode(batch, self.stage, self.propagated_PE, changes)
+
+    def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Interventions | None = None) -> Tensor:
+        """What each term adds to the score of one POI per case, (B, T); see `recap.scores.Explainable`."""
+        with torch.inference_mode():
+            model, index_B = self.model, torch.arange(len(batch), device=poi_B.device)
+            state_BD = model.encode(batch, self.stage, self.propagated_PE, changes)
+            found: dict[str, Tensor] = {}
+            if model.core is not None:
+                core_B = (state_BD * model.core.output.weight[poi_B]).sum(1) + model.core.output.bias[poi_B]
+                if model.config.core_scope == "unvisited":
+                    case_H, row_H = past_rows(batch)
+                    visited_H = batch.checkins.poi_T[row_H] == poi_B[case_H]
+                    core_B = core_B.index_fill(0, case_H[visited_H], 0.0)
+                found[CORE] = core_B if changes is None else core_B * self._factor(changes, CORE)
+            values = None
+            if model.curves is not None:
+                values = model.features_of(batch, changes)
+                if self.stage.prior:
+                    points_FB = model.curves.at_pairs(values, index_B * model.num_pois + poi_B)
+                    names = [term.name for term in model.terms if term.name not in (CORE, CORRECTION)]
+                    found |= dict(zip(names, points_FB, strict=True))
+            parts = model.revisit(batch, self.stage, state_BD, changes, values)
+            if parts is not None:
+                here_C = parts.candidates.poi_C == poi_B[parts.candidates.case_C]
+                case_C = parts.candidates.case_C[here_C]
+                packed = {} if parts.correction_C is None else {CORRECTION: parts.correction_C}
+                if parts.terms is not None:
+                    shown = (parts.terms.count_C, parts.terms.recency_C, parts.terms.window_C)
+                    packed |= dict(zip(PRIOR_TERMS, shown, strict=True)) | {CLIP: -parts.terms.clip_loss_C}
+                for name, value_C in packed.items():
+                    found[name] = value_C.new_zeros(len(batch)).index_add(0, case_C, value_C[here_C])
+            zeros_B = torch.zeros(len(batch), dtype=model.dtype, device=poi_B.device)
+            return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
+
+    def scores_without(
+        self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None
+    ) -> Tensor:
+        """Totals (B, P) without these terms; prior, clip and correction are computed again."""
+        return self.score(batch, self.without(batch, terms, changes)).total
+
+    def without(
+        self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None
+    ) -> Interventions:
+        """The changes with these terms switched off as well, in every case."""
+        kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
+        kept_BT = kept_T.to(batch.row_B.device).expand(len(batch), -1)
+        if changes is None:
+            return Interventions(term_factor_BT=kept_BT)
+        return replace(
+            changes,
+            term_factor_BT=kept_BT if changes.term_factor_BT is None else changes.term_factor_BT * kept_BT,
+        )
+
+    def _factor(self, changes: Interventions, name: str) -> Tensor | float:
+        if changes.term_factor_BT is None:
+            return 1.0
+        return changes.term_factor_BT[:, [term.name for term in self.terms].index(name)]
