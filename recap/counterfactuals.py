@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from recap.features.others import EdgeEdits
 from recap.history import CheckinTensors
@@ -18,7 +17,7 @@ from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.scores import CaseBatch
 
-GRAPH_TOKEN: Final = "graph_token"
+GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
 """What can be switched off beside the terms of a score and their groups."""
 
 

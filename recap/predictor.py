@@ -23,8 +23,8 @@ from recap.evaluation.ranks import check_scores
 from recap.evaluation.standings import Addends, Standings, standings_of_states
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.model.edited_graph import EditedPropagation
 from recap.model.curve_prior import CurveValues
+from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap, RevisitParts
 from recap.model.scorer import RecapScorer

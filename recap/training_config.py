@@ -77,7 +77,9 @@ class OptimiserConfig(Config):
     learning_rate: float = Field(3e-5, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(5e-6, ge=0, description="L2 penalty of the backbone and the calibration.")
     prior_learning_rate: float | None = Field(
-        None, gt=0, description="Learning rate of the prior (scalars or curves) and lambda_corr; none uses learning_rate."
+        None,
+        gt=0,
+        description="Learning rate of the prior (scalars or curves) and lambda_corr; none uses learning_rate.",
     )
     calibration_learning_rate: float | None = Field(
         None, gt=0, description="Learning rate of the calibration networks; none uses learning_rate."

@@ -11,19 +11,21 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.features.catalogue import PAST, PLACES, TRANSITIONS
 from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scores, past_rows
+from recap.scores import CaseBatch, PartTerms, Scores, Term, past_rows
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
 
 
-class Popularity:
+class Popularity(PartTerms):
     """Training check-ins of each POI."""
 
     name = "popularity"
+    terms = (Term("popularity", PLACES),)
 
     def __init__(self, dataset: Dataset) -> None:
         self.popularity_P = popularity(dataset)
@@ -32,10 +34,11 @@ class Popularity:
         return Scores({"popularity": self.popularity_P.expand(len(batch), -1)}, tie_break_P=self.popularity_P)
 
 
-class Markov:
+class Markov(PartTerms):
     """Training transitions from the source, m_sd."""
 
     name = "markov"
+    terms = (Term("markov", TRANSITIONS),)
 
     def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
         self.popularity_P = popularity(dataset)
@@ -46,10 +49,11 @@ class Markov:
         return Scores({"markov": torch.from_numpy(rows_BP)}, tie_break_P=self.popularity_P)
 
 
-class VisitCount:
+class VisitCount(PartTerms):
     """The user's visits up to and including the current check-in."""
 
     name = "visit_count"
+    terms = (Term("visits", PAST),)
 
     def __init__(self, dataset: Dataset) -> None:
         self.popularity_P = popularity(dataset)
@@ -61,10 +65,11 @@ class VisitCount:
         return Scores({"rest": zeros_BP}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
 
-class CountPlusMarkov:
+class CountPlusMarkov(PartTerms):
     """log(1 + visits up to and including now) + 6 A_sd."""
 
     name = "count_plus_markov"
+    terms = (Term("markov", TRANSITIONS), Term("visits", PAST))
 
     def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
         self.popularity_P = popularity(dataset)
@@ -77,10 +82,11 @@ class CountPlusMarkov:
         return Scores({"markov": torch.from_numpy(rows_BP)}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
 
-class Nearest:
+class Nearest(PartTerms):
     """Minus the distance in km to the current place, the current place itself first: nothing is counted at all."""
 
     name = "nearest"
+    terms = (Term("nearest", PLACES),)
 
     def __init__(self, dataset: Dataset) -> None:
         self.popularity_P = popularity(dataset)

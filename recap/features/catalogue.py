@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from math import expm1, log1p
 from typing import Final, Literal
 
-Group = Literal["past visits", "time of day and week", "transitions from here", "two-hop paths", "popularity and distance"]
+Group = Literal[
+    "past visits", "time of day and week", "transitions from here", "two-hop paths", "popularity and distance"
+]
 PAST: Final[Group] = "past visits"
 TIME: Final[Group] = "time of day and week"
 TRANSITIONS: Final[Group] = "transitions from here"
@@ -59,7 +61,9 @@ VISIT_FEATURES: Final = (
     Feature("visits_50_checkins", PAST, _DECAYED, "visits, each weighted exp(-check-ins since / 50)"),
     Feature("time_since_visit", PAST, "hours", "time since the last visit", "log, visited"),
     Feature("is_source", PAST, "yes", "the user is there now", "linear"),
-    Feature("overdue", PAST, "times the usual wait", "log ratio of the time since the last visit, where longer", "linear"),
+    Feature(
+        "overdue", PAST, "times the usual wait", "log ratio of the time since the last visit, where longer", "linear"
+    ),
     Feature("early", PAST, "times the usual wait", "log ratio of the usual wait, where longer", "linear"),
     Feature("visits_in_burst", PAST, "visits", f"visits in this burst of check-ins ({BURST_MINUTES:g} minutes apart)"),
     Feature("visits_in_trajectory", PAST, "visits", "earlier visits in this trajectory"),
@@ -96,7 +100,9 @@ SIMILAR_FEATURE: Final = Feature(
 PLACE_FEATURES: Final = (
     Feature("popularity_new", PLACES, "check-ins of others", "other users' check-ins, at new places", everywhere=True),
     Feature("distance_new", PLACES, "km", "distance from here, at new places", everywhere=True),
-    Feature("category_new", PLACES, "check-ins", "the user's check-ins in the category, at new places", everywhere=True),
+    Feature(
+        "category_new", PLACES, "check-ins", "the user's check-ins in the category, at new places", everywhere=True
+    ),
 )
 
 FEATURES: Final = (*VISIT_FEATURES, TRANSITION_FEATURE, TWO_HOP_FEATURE, SIMILAR_FEATURE, *PLACE_FEATURES)

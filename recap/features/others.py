@@ -124,5 +124,7 @@ class OtherUsers:
 
     def _own_count(self, user_C: Tensor, source_C: Tensor, destination_C: Tensor) -> Tensor:
         """The user's own training transitions source -> destination."""
-        is_own_C, place_C = found_in(self.own_key_K, (user_C * self.num_pois + source_C) * self.num_pois + destination_C)
+        is_own_C, place_C = found_in(
+            self.own_key_K, (user_C * self.num_pois + source_C) * self.num_pois + destination_C
+        )
         return torch.where(is_own_C, self.own_count_K[place_C], 0) if len(self.own_key_K) else torch.zeros_like(user_C)

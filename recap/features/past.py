@@ -64,7 +64,7 @@ def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Te
 
 
 def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
-    """1 at the same time of the local day, falling off like a Gaussian of this width around the clock; 0 past 3 widths."""
+    """1 at the same time of the local day, falling like a Gaussian of this width around the clock; 0 past 3 widths."""
     local_T = checkins.local_seconds_T
     angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
     close = torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)

@@ -77,9 +77,7 @@ class Places:
         own_I = torch.where(is_own_I, self.own_K[at_I], 0.0) if len(self.own_K) else 0.0
         return self.checkins_P[poi_I] - own_I
 
-    def distance_km(
-        self, source_B: Tensor, dtype: torch.dtype = torch.float64, poi_U: Tensor | None = None
-    ) -> Tensor:
+    def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64, poi_U: Tensor | None = None) -> Tensor:
         """Great-circle distance from each source to every POI (B, P), or to some (B, U); float32 errs by a metre."""
         # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
         position_P3 = self.position_P3.to(dtype)

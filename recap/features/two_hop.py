@@ -35,9 +35,7 @@ class TwoHopPaths:
         return cls(none, none, none, none.double())
 
 
-def two_hop_paths(
-    others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None
-) -> TwoHopPaths:
+def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None) -> TwoHopPaths:
     """All two-hop paths of a batch of cases; no loop over cases, a few hundred paths a case on city data."""
     case_N, middle_N, count_N = others.transitions_from(user_B, source_B, edits)
     at_W, destination_W, count_W = others.transitions_of(case_N, user_B[case_N], middle_N, edits)

@@ -20,7 +20,9 @@ _LARGEST_RATIO: Final = 5.0
 _NEXT_HOUR_WIDTH: Final = 2.0
 
 
-def visit_features(batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor, poi_C: Tensor) -> dict[str, Tensor]:
+def visit_features(
+    batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor, poi_C: Tensor
+) -> dict[str, Tensor]:
     """Features by name, (C,) float64 each, of the places that a user's past holds.
 
     Args:

@@ -83,7 +83,7 @@ class Backbone(nn.Module):
         graph_BD: Tensor | None,
         masked_BS: Tensor | None = None,
     ) -> Tensor:
-        """The prediction state h_BD, read at the source's slot; ``masked_BS`` takes tokens away, see `Interventions`."""
+        """The prediction state h_BD of the source's slot; ``masked_BS`` takes tokens away, see `Interventions`."""
         parts = [self.user_embedding(user_B)[:, None], tokens_BKD]
         present = [torch.ones_like(present_BK[:, :1]), present_BK]
         if graph_BD is not None:

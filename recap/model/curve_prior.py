@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from recap.features.catalogue import FEATURES, NAMES, PAST, TIME, TWO_HOP_FEATURE, VISIT_FEATURES
-from recap.features.others import EdgeEdits
 from recap.features.kept import KeptFeatures
+from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
 from recap.model.curves import Curves
 from recap.ragged import found_in
@@ -140,7 +140,9 @@ class CurvePrior(nn.Module):
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
         """Sum of the curves of past visits and of times at pairs of a case and a visited place, (C,)."""
         rows = [at for at, feature in enumerate(VISIT_FEATURES) if feature.group in (PAST, TIME)]
-        points_FC = self._kept(self.curves(values.features.visits.value_FC, _VISITS), _VISITS, values.features.visits, values)
+        points_FC = self._kept(
+            self.curves(values.features.visits.value_FC, _VISITS), _VISITS, values.features.visits, values
+        )
         return Pairs(values.features.visits.key_C, points_FC[rows].sum(0)[None]).at(key_C)[0]
 
     def path_points(self, values: CurveValues) -> Tensor:

@@ -59,7 +59,9 @@ def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) 
     num_pois, size = model.num_pois, len(batch)
     keys = [torch.arange(size, device=batch.row_B.device) * num_pois + batch.target_B]
     if values is not None:
-        keys += [pairs.key_C for pairs in (values.features.visits, values.features.transitions, values.features.two_hop)]
+        keys += [
+            pairs.key_C for pairs in (values.features.visits, values.features.transitions, values.features.two_hop)
+        ]
     key_C, value_C = keys[0][:0], state_BD.new_zeros(0)
     if parts is not None and parts.packed:
         key_C, value_C = parts.candidates.case_C * num_pois + parts.candidates.poi_C, parts.value_C

@@ -79,15 +79,11 @@ class RecapScorer:
             zeros_B = torch.zeros(len(batch), dtype=model.dtype, device=poi_B.device)
             return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
 
-    def scores_without(
-        self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None
-    ) -> Tensor:
+    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Tensor:
         """Totals (B, P) without these terms; prior, clip and correction are computed again."""
         return self.score(batch, self.without(batch, terms, changes)).total
 
-    def without(
-        self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None
-    ) -> Interventions:
+    def without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Interventions:
         """The changes with these terms switched off as well, in every case."""
         kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
         kept_BT = kept_T.to(batch.row_B.device).expand(len(batch), -1)

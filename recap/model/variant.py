@@ -1,27 +1,20 @@
-"""What a configuration is called: the paper's model only where its parts are the paper's."""
+"""A model's name in words, from its configuration."""
 
 from typing import Final
 
 from recap.model.config import ModelConfig
 
-_PARTS: Final = (
-    "use_graph",
-    "num_hops",
-    "use_history",
-    "state",
-    "core_scope",
-    "suffix_length",
-    "recent_window",
-    "within_trajectory",
-    "use_future_time",
-)
-_IN_WORDS: Final = {
-    ("use_graph", False): "without the graph branch",
-    ("use_history", False): "without the revisit prior",
-    ("core_scope", "nowhere"): "without a score of its own",
-    ("core_scope", "unvisited"): "with a score of its own for new places alone",
+_SWITCHES: Final = {
+    ("use_graph", False): "without the graph token",
+    ("use_history", False): "without the user's history",
+    ("use_correction", False): "without the correction",
 }
-_PRIOR_PARTS: Final = ("use_count", "use_recency", "use_window")
+_PAPER_VALUES: Final = ("num_hops", "suffix_length", "recent_window", "use_future_time")
+_PRIOR_SWITCHES: Final = {
+    "use_count": "the visit count",
+    "use_recency": "recency",
+    "use_window": "the recent window",
+}
 _SIZES: Final = (
     "poi_dim",
     "category_dim",
@@ -35,37 +28,27 @@ _SIZES: Final = (
 
 
 def variant_name(config: ModelConfig) -> str:
-    """The model in words, as the subject of "Shown is".
+    """The model in words, to begin a sentence with.
 
     >>> variant_name(ModelConfig())
-    "RECAP with the paper's parts and sizes"
-    >>> variant_name(ModelConfig(hidden_dim=128))
-    "RECAP with the paper's parts, at other sizes"
-    >>> variant_name(ModelConfig(use_graph=False))
-    'RECAP changed: without the graph branch'
+    'RECAP as in the paper'
+    >>> variant_name(ModelConfig(hidden_dim=128, use_graph=False))
+    'RECAP as in the paper, smaller or larger, without the graph token'
     """
     paper = ModelConfig()
-    changed = [
-        _IN_WORDS.get((name, getattr(config, name)), f"{name} is {getattr(config, name)}")
-        for name in _PARTS
-        if getattr(config, name) != getattr(paper, name)
-    ]
-    changed += [
-        f"prior.{name} is {getattr(config.prior, name)}"
-        for name in _PRIOR_PARTS
-        if getattr(config.prior, name) != getattr(paper.prior, name)
-    ]
-    if config.evidence is not None and not config.reads_state:
-        has_network = config.evidence.weighing is not None and config.evidence.weighing.network is not None
-        kind = "network over" if has_network else "sum of"
-        return f"a {kind} clues alone, without RECAP's encoder, graph, prior and scores"
-    if config.evidence is not None and config.evidence.weighing is not None:
-        return ", ".join(["RECAP whose network weighs the evidence", *changed])
-    if changed:
-        name = "RECAP with evidence terms, changed" if config.evidence is not None else "RECAP changed"
-        return f"{name}: {', '.join(changed)}"
-    if config.evidence is not None:
-        return "RECAP with evidence terms"
-    if any(getattr(config, name) != getattr(paper, name) for name in _SIZES):
-        return "RECAP with the paper's parts, at other sizes"
-    return "RECAP with the paper's parts and sizes"
+    if config.has_curves and not config.has_encoder:
+        return "Feature curves alone"
+    said = ["RECAP with learned curves" if config.has_curves else "RECAP as in the paper"]
+    if not config.has_curves and any(getattr(config, name) != getattr(paper, name) for name in _SIZES):
+        said.append("smaller or larger")
+    said += [words for (name, value), words in _SWITCHES.items() if getattr(config, name) == value]
+    if config.core_scope != ("unvisited" if config.has_curves else "everywhere"):
+        said.append({"nowhere": "without a core"}.get(config.core_scope, f"the core scores {config.core_scope} places"))
+    said += [f"{name} = {getattr(config, name)}" for name in _PAPER_VALUES if _differs(config, paper, name)]
+    said += [f"without {words}" for name, words in _PRIOR_SWITCHES.items() if not getattr(config.prior, name)]
+    return ", ".join(said)
+
+
+def _differs(config: ModelConfig, paper: ModelConfig, name: str) -> bool:
+    value: object = getattr(config, name)
+    return value != getattr(paper, name)

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from recap.training_config import SampledSoftmax
 
-
 _POWER = 0.75
 """Popular places are drawn by their check-ins to this power."""
 

@@ -21,8 +21,8 @@ from recap.graph import TAIL_MAX_COUNT
 from recap.model.config import Stage
 from recap.model.curve_prior import CurveValues
 from recap.model.recap import Recap
-from recap.model.scorer import RecapScorer
 from recap.model.sampled import sampled_scores
+from recap.model.scorer import RecapScorer
 from recap.scores import CaseBatch
 from recap.storage.tensors import load_weights
 from recap.training.group import Group
