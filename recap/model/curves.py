@@ -16,6 +16,8 @@ from recap.features.catalogue import FEATURES, Feature
 
 INTERVALS: Final = 10
 """At most, between knots."""
+_STEEP: Final = 7.0
+"""Quantile levels are sigmoid(-7) ... sigmoid(7), with 0 and 1 at the ends: dense where values are rare."""
 _CLOSEST: Final = 1e-5
 """Knots closer than this share of the range are one."""
 
@@ -121,9 +123,9 @@ def quantile_knots(value_N: Tensor, *, from_zero: bool) -> Tensor:
     [0.0, 1.0, 2.0, inf]
     """
     knots = torch.full((INTERVALS + 1,), torch.inf, dtype=torch.float64)
-    count = INTERVALS if from_zero else INTERVALS + 1
     if len(value_N):
-        level = torch.linspace(0.0, 1.0, count, dtype=torch.float64, device=value_N.device)
+        level = torch.sigmoid(torch.linspace(-_STEEP, _STEEP, INTERVALS + (not from_zero), dtype=torch.float64))
+        level = torch.cat([torch.zeros(1), level[1:-1], torch.ones(1)]).to(value_N.device)
         ordered = torch.sort(value_N.double())[0]
         found = torch.unique(ordered[(level * (len(ordered) - 1)).round().long()])
         if from_zero:
