@@ -21,8 +21,7 @@ from analysis.records.named_scorer import NamedScorer
 from analysis.records.removals import describe_removals
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES
-from recap.baselines.building import build_baseline
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
@@ -36,30 +35,53 @@ from recap.graph import TransitionGraph
 from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
 from recap.storage.atomic import replace_text
+from recap.training.baselines import build_baseline
 from recap.training.run import train
 from recap.training_config import AnyTraining
 
 CITY: Final = "Saltmere"
-PAPER: Final = "w/o evidence"
-"""The ablation with the paper's parts; the bundle holds its checkpoint too."""
-
 SEEDS: Final = 5
 Log = Callable[[str], None]
 
+PAPER: Final = (
+    "epochs=8",
+    "select_on=every_step",
+    "label_smoothing=0.2",
+    "model.poi_dim=64",
+    "model.category_dim=16",
+    "model.hidden_dim=128",
+    "model.feedforward_dim=256",
+    "model.graph_dim=128",
+    "model.calibration_dim=64",
+    "model.embedding_dropout=0.6",
+    "model.output_dropout=0.5",
+    "model.prior.count_weight=1.6",
+    "model.prior.recency_steps=30",
+    "curriculum.graph_epoch=1",
+    "curriculum.graph_ramp_epochs=2",
+    "curriculum.prior_epoch=1",
+    "curriculum.correction_epoch=2",
+    "curriculum.warm_epoch=2",
+    "curriculum.warm_ramp_epochs=3",
+    "curriculum.backbone_lr_scale=1",
+    "optimiser.learning_rate=5e-4",
+    "optimiser.prior_learning_rate=5e-3",
+    "optimiser.calibration_learning_rate=3e-3",
+)
+"""The paper's equations at sizes and epochs for a small city."""
+
 ABLATIONS: Final[dict[str, list[str]]] = {
-    "w/o evidence": ["model.evidence=none"],
     "w/o Graph": ["model.use_graph=false"],
-    "w/o History": ["model.use_history=false", "curriculum.warm_weight=0"],
+    "w/o History": ["model.use_history=false"],
     "w/o Shortcut": ["curriculum.warm_weight=0"],
-    "w/o count": ["model.prior.use_count=false"],
-    "w/o recency": ["model.prior.use_recency=false"],
-    "w/o recent window": ["model.prior.use_window=false"],
+    "w/o core": ["model.core_scope=nowhere"],
+    "with Correction": ["model.use_correction=true"],
     "N = 1": ["model.num_hops=1"],
     "N = 3": ["model.num_hops=3"],
     "N = 4": ["model.num_hops=4"],
     "N = 5": ["model.num_hops=5"],
 }
-"""Name -> what changes against the full model, which has N = 2; without evidence it has the paper's parts."""
+"""Name -> what changes against the full model, which has N = 2."""
 
 
 class AblatedVariant(TypedDict):
@@ -99,14 +121,14 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     """
     dataset = _dataset(out / "dataset", seed, log)
     _write_json(out / "basemap.json", build_basemap(), compact=True)
-    full = _trained(dataset, train_preset("demo"), work / "full", log)
+    full = _trained(dataset, train_preset("recap"), work / "full", log)
     _copy_artifact(full.folder, out / "checkpoint")
+    paper = _trained(dataset, train_preset("paper").override([*PAPER]), work / "paper", log)
+    _copy_artifact(paper.folder, out / "paper")
     without_holdout = _trained(
-        dataset, train_preset("demo").override(ABLATIONS["w/o Shortcut"]), work / "w-o-shortcut", log
+        dataset, train_preset("paper").override([*PAPER, *ABLATIONS["w/o Shortcut"]]), work / "without-holdout", log
     )
     _copy_artifact(without_holdout.folder, out / "without-holdout")
-    paper = _trained(dataset, train_preset("demo").override(ABLATIONS[PAPER]), work / _folder_name(PAPER), log)
-    _copy_artifact(paper.folder, out / "paper")
     ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
     replace_text(out / "MODEL_CARD.md", model_card(dataset, full, ablations))
@@ -140,7 +162,7 @@ def ship_tables(bundle: Path) -> None:
     opened = LoadedDataset.load(bundle / "dataset")
     checkpoints = [Checkpoint.load(bundle / name) for name in ("checkpoint", "paper")]
     models = [NamedScorer.of_checkpoint(checkpoint, opened) for checkpoint in checkpoints]
-    models += [NamedScorer.of_baseline(name, opened) for name in (*COUNTING_BASELINES, "evidence")]
+    models += [NamedScorer.of_baseline(name, opened) for name in (*COUNTING_BASELINES, FEATURE_CURVES)]
     for model in models:
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
@@ -208,7 +230,7 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Abla
     }
     variants: dict[str, AblatedVariant] = {}
     for name, changes in ABLATIONS.items():
-        checkpoint = _trained(dataset, train_preset("demo").override(changes), work / _folder_name(name), log)
+        checkpoint = _trained(dataset, train_preset("recap").override(changes), work / _folder_name(name), log)
         log(f"Comparing {name}")
         variants[name] = {
             "changes": changes,
@@ -219,7 +241,7 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Abla
         "dataset_hash": dataset.hash,
         "checkpoint_hash": full.hash,
         "protocol": "every_step",
-        "preset": "demo",
+        "preset": "recap",
         "seed": full.manifest.train.seed,
         "interval": "95 % over users, 1,000 paired draws",
         "versions": library_versions(),

@@ -24,12 +24,12 @@ class SimilarUsers:
 
     Attributes:
         visited_UP: 1 where a user checked in.
-        profile_UP: the same weighted by log(users / (1 + the place's visitors)), rows of length 1.
+        profile_PU: the same weighted by log(users / (1 + the place's visitors)), each user's of length 1, by place.
         rarity_P: these weights.
     """
 
     visited_UP: sparse.csr_array
-    profile_UP: sparse.csr_array
+    profile_PU: sparse.csr_array
     rarity_P: np.ndarray
 
     @classmethod
@@ -41,7 +41,7 @@ class SimilarUsers:
         visited.sum_duplicates()
         visited.data[:] = 1.0
         rarity_P = np.log(dataset.num_users / (1.0 + visited.sum(0))).clip(min=0.0)
-        return cls(visited, _profiles(visited, rarity_P), rarity_P)
+        return cls(visited, sparse.csr_array(_profiles(visited, rarity_P).T), rarity_P)
 
     def visits(self, case_H: Tensor, poi_H: Tensor, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Packed case, POI and 20 x the summed similarity of the 100 most similar other users who were there.
@@ -54,7 +54,7 @@ class SimilarUsers:
         own = sparse.csr_array((np.ones(len(case_H)), places), shape=(size, len(self.rarity_P)))
         own.sum_duplicates()
         own.data[:] = 1.0
-        similarity = _profiles(own, self.rarity_P) @ self.profile_UP.T
+        similarity = _profiles(own, self.rarity_P) @ self.profile_PU
         kept = sparse.csr_array(_most_similar(sparse.csr_array(similarity), users))
         found = sparse.coo_array(kept @ self.visited_UP)
         device = user_B.device
