@@ -45,13 +45,12 @@ _STAGES: Final = {
 _OPTIONS: Final = {"num_hops": "Steps along the graph", "seed": "Random start"}
 _ROWS: Final = {"two_hop_addends": "Two-step trips", "correction": "Habit, by the time", "core": "The general pattern"}
 _ROWS_MORE: Final = {"graph_token": "Where people go in two steps"}
-_SOURCES: Final = {
+_ABLATIONS: Final = {
     "graph_token": "where people go in two steps",
-    "two_hop_addends": "the points of two-step trips",
-    "two_hops": "all two-step trips",
+    "two_hop_paths": "two-step paths",
+    "two_hops": "all two-step paths",
     "core": "the general pattern",
     "correction": "the change by the time",
-    "clip": "the limit of habit",
 }
 
 _PHRASES: Final[dict[str, tuple[str, str]]] = {
@@ -217,12 +216,12 @@ class Words:
         return {key: self.term(key) if self.is_plain and key in TERMS else label for key, label in labels.items()}
 
     def row(self, key: str, label: str) -> str:
-        """A row of the score (`analysis.records.score_rows.ROW_LABELS`)."""
+        """A row of the score (`analysis.records.ablations.ROW_LABELS`)."""
         return (_ROWS | _ROWS_MORE).get(key, label) if self.is_plain else label
 
-    def source(self, key: str, label: str) -> str:
-        """A source of evidence (`analysis.records.score_rows.SOURCE_LABELS`)."""
-        return _SOURCES.get(key, label) if self.is_plain else label
+    def ablation(self, key: str, label: str) -> str:
+        """What is left out (`analysis.records.ablations.ABLATION_LABELS`)."""
+        return _ABLATIONS.get(key, label) if self.is_plain else label
 
     def sentence(self, text: str) -> str:
         """A sentence that was made elsewhere: hops are steps, seeds are trainings.

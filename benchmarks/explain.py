@@ -28,7 +28,7 @@ from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour
 from analysis.explain.explanation import explain_fully
 from analysis.explain.robustness import check_rows
 from analysis.explain.what_if import what_if
-from analysis.records.causes import removal_table
+from analysis.records.causes import case_ablations
 from recap.checkpoint import library_versions
 from recap.predictor import Predictor
 
@@ -69,7 +69,7 @@ def removals_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
     """The table of causes, made whole; its progress is counted."""
     told: list[int] = []
     started = time.perf_counter(), time.process_time()
-    table = removal_table(
+    table = case_ablations(
         predictor.dataset.hash,
         predictor.checkpoint.hash,
         lambda: predictor,

@@ -5,7 +5,6 @@ Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 import torch
@@ -15,10 +14,8 @@ from recap.history import CheckinTensors
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
+from recap.scores import GRAPH_TOKEN as GRAPH_TOKEN
 from recap.scores import CaseBatch
-
-GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
-"""What can be switched off beside the terms of a score and their groups."""
 
 
 @dataclass(frozen=True, eq=False)

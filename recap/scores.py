@@ -171,6 +171,10 @@ EDITS: Final = ("visits", "times", "source", "transitions", "paths", "tokens")
 counts; single two-hop paths; tokens of the encoder."""
 
 
+GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
+"""What can be left out beside the terms of a score and their groups."""
+
+
 class PartTerms:
     """`Explainable` for scorers whose parts do not depend on each other; a subclass names its terms by part."""
 

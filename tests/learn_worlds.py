@@ -10,7 +10,7 @@ from analysis.explain.check_tables import CheckTables
 from analysis.learn.world import World
 from analysis.long_tail.ablations import ablation_table
 from analysis.long_tail.lift import two_hop_lift
-from analysis.records.causes import removal_table
+from analysis.records.causes import case_ablations
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap.checkpoint import Checkpoint
@@ -47,10 +47,10 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         return Predictor(found, opened.dataset)
 
     @cache
-    def removals() -> pd.DataFrame:
+    def ablations() -> pd.DataFrame:
         assert found is not None
         rows = len(opened.cases)
-        return removal_table(opened.dataset.hash, found.hash, predictor, rows=rows, keep=False, bundle=bundle)
+        return case_ablations(opened.dataset.hash, found.hash, predictor, rows=rows, keep=False, bundle=bundle)
 
     def tables() -> CheckTables:
         assert found is not None
@@ -63,6 +63,6 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         lift=cache(lambda: two_hop_lift(opened, max_cases=40, samples=20)),
         ablations=ablations,
         find_predictor=None if found is None else predictor,
-        find_removals=None if found is None else removals,
+        find_ablations=None if found is None else ablations,
         find_tables=None if found is None else tables,
     )

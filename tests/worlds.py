@@ -32,9 +32,12 @@ SMALL_MODEL = ModelConfig(
     dropout=0.0,
     embedding_dropout=0.0,
     output_dropout=0.0,
-    graph_dropout=0.0,
 )
 """Every size different, so that a wrong axis is a wrong shape."""
+
+
+CURVES: dict[str, Any] = {"prior": {"kind": "curves"}}
+"""Changes that make the prior of curves."""
 
 
 def small_model_config(**changes: Any) -> ModelConfig:
@@ -90,9 +93,11 @@ def shake(model: torch.nn.Module, seed: int = 0, spread: float = 0.4) -> None:
 
 
 def small_recap(dataset: Dataset, seed: int = 0, dtype: torch.dtype = torch.float64, **changes: Any) -> Recap:
-    """A shaken small model of a dataset in evaluation mode."""
+    """A shaken small model of a dataset in evaluation mode; curves have their knots."""
     torch.manual_seed(seed)
     model = Recap.for_dataset(small_model_config(**changes), dataset, TransitionGraph.from_dataset(dataset), dtype)
+    if model.curves is not None:
+        model.curves.place_knots(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
     shake(model, seed)
     return model.eval()
 

@@ -70,10 +70,10 @@ def _sentence(opened: LoadedDataset, tables: RecipeTables, case: int, found: Fou
         return f"Found here, missed by {tables.rival}." if mine else f"Missed here, found by {tables.rival}."
     if name == "nothing":
         return "Never visited, and no path of two steps leads there."
-    if tables.removals is None:
+    if tables.ablations is None:
         return "Nothing was removed, so what found it is not known."
-    row = tables.removals.iloc[case]
-    own, hops = (ordinal(float(row[f"without_{source}"])) for source in ("own_revisits", "two_hops"))
+    row = tables.ablations.iloc[case]
+    own, hops = (ordinal(float(row[f"without_{source}"])) for source in ("history", "two_hops"))
     if name == "both":
         return f"Without own visits {own}, without two hops {hops}."
     return (

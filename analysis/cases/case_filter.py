@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from analysis.cases.case_table import CAUSES, FROM, HOUR, KNOWN_BEFORE, REASON, TO
 from analysis.long_tail.misses import Miss
-from analysis.records.score_rows import Source
+from analysis.records.ablations import ABLATIONS
 from recap import columns as c
 from recap.config import Config
 from recap.errors import ConfigError
@@ -29,7 +29,7 @@ class CaseFilter(Config):
     hours: tuple[int, int] | None = Field(None, description="First and last hour; (22, 2) runs over midnight.")
     categories: tuple[str, ...] = Field((), max_length=50, description="Of the target, any of them.")
     reasons: tuple[Miss, ...] = Field((), description="Why the case is missed, any of them.")
-    causes: tuple[Source, ...] = Field((), description="Found with it and lost without it, any of them.")
+    causes: tuple[str, ...] = Field((), description="Ablations that lose the case, any of them.")
     search: str = Field("", max_length=80, description="In the name of either place or in the category.")
 
     @model_validator(mode="after")
@@ -40,6 +40,8 @@ class CaseFilter(Config):
                 raise ValueError(f"{name} runs from {low} to {high}; the second must not lie below the first")
         if self.hours is not None and not all(0 <= hour <= 23 for hour in self.hours):
             raise ValueError("hours lie between 0 and 23")
+        if not set(self.causes) <= set(ABLATIONS):
+            raise ValueError(f"causes are some of {', '.join(ABLATIONS)}")
         return self
 
     @property

@@ -48,8 +48,7 @@ def case_table(
         training), ``user`` (int), ``hour`` (int, 0 to 23, of the check-in before, on the clock of its place), ``from,
         to`` (labels of source and target), ``category`` (of the target), ``reason`` (a miss label of
         `analysis.long_tail.misses`; `NO_REASON` for a found case and without ``described``), ``causes`` (tuple of the
-        sources of evidence, `analysis.records.score_rows.SOURCES`, with which the case is found at k and without which
-        it is lost).
+        `analysis.records.ablations.ABLATIONS` that lose the case at k).
 
     Raises:
         ConfigError: k is below 1.

@@ -83,9 +83,9 @@ def tell_why(findings: CaseFindings) -> Why:
 
 def _found(findings: CaseFindings) -> Why:
     truth = name(findings.names[findings.truth], "truth")
-    own, hops = findings.loses("own_revisits"), findings.loses("two_hops")
+    own, hops = findings.loses("history"), findings.loses("two_hops")
     came = Number("Where it came", ordinal(findings.rank))
-    without_own = Number("Without their own past", findings.rank_without("own_revisits"))
+    without_own = Number("Without their own past", findings.rank_without("history"))
     without_hops = Number("Without such paths", findings.rank_without("two_hops"))
     if own and hops:
         title = join("It takes both, the walker's own past and paths by a place between, to list ", truth, ".")
@@ -108,7 +108,7 @@ def _found(findings: CaseFindings) -> Why:
         return Why("other", Screen(title, (came, Number("Without it", findings.rank_without(told)))))
     title = join("No single thing decides: ", truth, " stays on the list whatever one takes away.")
     numbers_kept = [came]
-    numbers_kept += [without_own] if findings.without.get("own_revisits") is not None else []
+    numbers_kept += [without_own] if findings.without.get("history") is not None else []
     numbers_kept += [without_hops] if findings.without.get("two_hops") is not None else []
     if losing:
         title = join("An inner part of the model decides whether ", truth, " is on the list.")
@@ -134,11 +134,11 @@ def _missed(findings: CaseFindings) -> Why:
     freed = {
         source: rank
         for source, rank in findings.without.items()
-        if rank is not None and rank <= MISSED_ABOVE and source in {*_PLAIN_SOURCES, "own_revisits", "two_hops"}
+        if rank is not None and rank <= MISSED_ABOVE and source in {*_PLAIN_SOURCES, "history", "two_hops"}
     }
     if freed:
         source = min(freed, key=freed.__getitem__)
-        words = _PLAIN_SOURCES | {"own_revisits": "the walker's own past", "two_hops": "paths by a place between"}
+        words = _PLAIN_SOURCES | {"history": "the walker's own past", "two_hops": "paths by a place between"}
         title = join(f"It was crowded out: without {words[source]}, ", truth, " would be on the list.")
         return Why("other", Screen(title, (came, Number("Without it", findings.rank_without(source)))))
     if not findings.visits and not findings.within_two_hops:

@@ -1,7 +1,7 @@
 """Recipes: named searches over all test cases, each with its count; the same input gives the same cases.
 
-A recipe that speaks of what found a case rests on removals (`analysis.records.causes`): found at K with a source, lost
-without it for all places. Without removals it names what coincides and says so.
+A recipe that speaks of what found a case rests on ablations (`analysis.records.causes`): found at K with a source, lost
+without it for all places. Without ablations it names what coincides and says so.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ class RecipeTables:
         records: the model's.
         train_checkins: check-ins of every place in training, from the POI table.
         others: records of other rankers by what they are called; the first is the one that cases flip against.
-        removals: the model's, from `analysis.records.causes.removal_table`; None where there are none.
+        ablations: the model's, from `analysis.records.causes.case_ablations`; None where there are none.
         probabilistic: whether a softmax of the model's scores means a share.
         k: found means a rank of at most K.
     """
@@ -57,14 +57,14 @@ class RecipeTables:
     records: pd.DataFrame
     train_checkins: np.ndarray
     others: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    removals: pd.DataFrame | None = None
+    ablations: pd.DataFrame | None = None
     probabilistic: bool = True
     k: int = 20
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ConfigError(f"K must be at least 1, got {self.k}")
-        for name, table in {**self.others, "removals": self.removals}.items():
+        for name, table in {**self.others, "ablations": self.ablations}.items():
             if table is not None and len(table) != len(self.records):
                 raise ConfigError(f"{name}: {len(table):,} rows for {len(self.records):,} cases")
 
@@ -132,7 +132,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
     rows = table.sort_values(["order", c.CASE], kind="stable")[c.ROW].to_numpy()
     user, source, target = (records[column].to_numpy(np.int64)[rows] for column in (c.USER, c.SOURCE, c.TARGET))
     rows = rows[diverse_order(user, source, target, first)]
-    is_cause = name in COINCIDENCE_LABELS and tables.removals is not None
+    is_cause = name in COINCIDENCE_LABELS and tables.ablations is not None
     label = LABELS[name] if is_cause else COINCIDENCE_LABELS.get(name, LABELS[name])
     absent = (
         "" if len(rows) else unavailable or f"None of the {len(records):,} cases: {meaning[0].lower()}{meaning[1:]}"
@@ -163,36 +163,36 @@ def _popular(tables: RecipeTables) -> Search:
 
 
 def _own_visits(tables: RecipeTables) -> Search:
-    if tables.removals is None:
+    if tables.ablations is None:
         return _coincides(tables, history=True, hops=False)
-    lost = causes_of(tables.removals, tables.k)
-    mask = (lost["own_revisits"] & ~lost["two_hops"]).to_numpy()
+    lost = causes_of(tables.ablations, tables.k)
+    mask = (lost["history"] & ~lost["two_hops"]).to_numpy()
     meaning = f"Found at {tables.k}, lost without the walker's own visits, still found without two hops."
-    return mask, -tables.removals["without_own_revisits"].to_numpy(float), meaning, ""
+    return mask, -tables.ablations["without_history"].to_numpy(float), meaning, ""
 
 
 def _two_hops(tables: RecipeTables) -> Search:
-    if tables.removals is None:
+    if tables.ablations is None:
         return _coincides(tables, history=False, hops=True)
-    lost = causes_of(tables.removals, tables.k)
-    mask = (lost["two_hops"] & ~lost["own_revisits"]).to_numpy() & _has_path(tables.records)
+    lost = causes_of(tables.ablations, tables.k)
+    mask = (lost["two_hops"] & ~lost["history"]).to_numpy() & _has_path(tables.records)
     meaning = (
         f"A two-hop path leads there; found at {tables.k}, lost without two hops, still found without the walker's own "
         "visits."
     )
-    return mask, -tables.removals["without_two_hops"].to_numpy(float), meaning, ""
+    return mask, -tables.ablations["without_two_hops"].to_numpy(float), meaning, ""
 
 
 def _both(tables: RecipeTables) -> Search:
-    if tables.removals is None:
+    if tables.ablations is None:
         return _coincides(tables, history=True, hops=True)
-    lost = causes_of(tables.removals, tables.k)
-    mask = (lost["two_hops"] & lost["own_revisits"]).to_numpy() & _has_path(tables.records)
+    lost = causes_of(tables.ablations, tables.k)
+    mask = (lost["two_hops"] & lost["history"]).to_numpy() & _has_path(tables.records)
     meaning = (
         f"A two-hop path leads there; found at {tables.k}, lost without the walker's own visits, and lost without two "
         "hops."
     )
-    worst = tables.removals[["without_own_revisits", "without_two_hops"]].min(axis=1)
+    worst = tables.ablations[["without_history", "without_two_hops"]].min(axis=1)
     return mask, -worst.to_numpy(float), meaning, ""
 
 
@@ -252,8 +252,8 @@ def _nothing(tables: RecipeTables) -> Search:
     for other in tables.others.values():
         mask &= ~is_hit(other, tables.k)
     removed = ""
-    if tables.removals is not None:
-        mask &= ~obstacles_of(tables.removals, tables.k).any(axis=1).to_numpy()
+    if tables.ablations is not None:
+        mask &= ~obstacles_of(tables.ablations, tables.k).any(axis=1).to_numpy()
         removed = ", nor does this model with any one source taken away"
     rankers = f"none of {len(tables.others) + 1} rankers" if tables.others else "this model does not"
     verb = "has" if tables.others else "have"

@@ -19,12 +19,12 @@ from analysis.cases.small_changes import SmallChange, describe_edits, try_small_
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.paths import training_rows, two_hop_paths
-from analysis.explain.robustness import removals_of_case
+from analysis.explain.robustness import ablations_of_case
 from analysis.formatting import chance, ordinal, percent
+from analysis.records.ablations import ABLATIONS
 from analysis.records.case_filters import MISSED_ABOVE
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.notable_cases import visits_before
-from analysis.records.score_rows import SOURCES
 from analysis.trajectories.trajectory import read_trajectory
 from recap import columns as c
 from recap.device import one_thread
@@ -126,10 +126,10 @@ def _findings(edited_case: EditedCase, opened: LoadedDataset) -> CaseFindings:
 
 
 def _ranks_without(edited_case: EditedCase) -> dict[str, float | None]:
-    measured = removals_of_case(edited_case)
+    measured = ablations_of_case(edited_case)
     if measured is None:
         return {}
-    ranks = {source: float(measured[f"without_{source}"]) for source in SOURCES}
+    ranks = {source: float(measured[f"without_{source}"]) for source in ABLATIONS}
     return {source: None if rank != rank else rank for source, rank in ranks.items()}
 
 

@@ -107,7 +107,7 @@ def with_ranked_seeds(side: Side, seeds: Sequence[pd.DataFrame]) -> Side:
 
 
 def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
-    """Records of a seed of which ranks alone were kept (`analysis.records.removals`), as the table of a side.
+    """Records of a seed of which ranks alone were kept (`analysis.records.ablations`), as the table of a side.
 
     A mean rank that is no whole number is read as a tie of two.
     """

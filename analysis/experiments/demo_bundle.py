@@ -13,12 +13,12 @@ from analysis.compare.paired import ComparisonRow, compare_records, comparison_r
 from analysis.experiments.bundled_rivals import ship_rivals
 from analysis.experiments.templating import fill_template
 from analysis.explain.seed_replicates import measure_replicates, train_replicates
-from analysis.records.causes import removals_key
+from analysis.records.causes import ablations_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import seed_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from analysis.records.removals import describe_removals
+from analysis.records.ablations import describe_ablations
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
@@ -168,8 +168,8 @@ def ship_tables(bundle: Path) -> None:
         write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
     for checkpoint in checkpoints:
         predictor = Predictor(checkpoint, opened.dataset)
-        key = removals_key(opened.dataset.hash, checkpoint.hash)
-        write_records(describe_removals(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
+        key = ablations_key(opened.dataset.hash, checkpoint.hash)
+        write_records(describe_ablations(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, log: Log) -> Dataset:

@@ -11,6 +11,7 @@ from typing import Final
 import pandas as pd
 import psutil
 import torch
+from recap.baselines.building import build_baseline
 
 from analysis.compare.paired import compare_means, comparison_rows
 from analysis.experiments.results import (
@@ -22,7 +23,6 @@ from analysis.experiments.results import (
     training_digest,
 )
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
-from recap.baselines.building import build_baseline
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.dataset import Dataset
 from recap.errors import DataError

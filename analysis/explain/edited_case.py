@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
 from torch import Tensor
 
 from analysis.explain.edits import (
@@ -29,7 +30,6 @@ from recap.counterfactuals import Counterfactual, History
 from recap.errors import CaseError
 from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.model.config import ModelConfig
-from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
 from recap.predictor import CaseRanker, Predictor
 
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from recap.model.evidence_terms import evidence_names
 
 from analysis.explain.clues import clues
 from analysis.explain.edited_case import EditedCase
@@ -13,7 +14,6 @@ from analysis.glossary import PART_NAMES
 from analysis.registers import Words
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
-from recap.model.evidence_terms import evidence_names
 from recap.model.interventions import REVISIT_TERMS
 
 ItemKind = Literal["checkin", "user", "graph_token", "count", "recency", "window", "correction", "evidence", "path"]

@@ -1,9 +1,7 @@
 """The miss taxonomy: one label for every missed case, from columns that do not depend on K.
 
-A case is missed where the target's rank is above K. It is named by the single source of evidence whose removal, for
-all places, would have found it (`analysis.records.causes`). Where several would, the one after which it stands best;
-``outvoted_by_own_revisits`` only where none of the narrower sources would, since it takes several of them away. Where
-none would, the first of:
+A case is missed where the target's rank is above K. It is named by the ablation that finds it
+(`analysis.records.causes`), the one with the best rank where several do. Where none does, the first of:
 
 - ``no_evidence``: the target is neither in the user's history nor within two hops of the source.
 - ``near_miss``: the first place lies within 200 m of the target.
@@ -27,14 +25,11 @@ from recap.geodesy import distance_km
 Miss = Literal[
     "outvoted_by_core",
     "outvoted_by_correction",
-    "clipped",
     "outvoted_by_two_hops",
-    "outvoted_by_own_transitions",
-    "outvoted_by_others_transitions",
-    "outvoted_by_hours",
-    "outvoted_by_popularity",
-    "outvoted_by_distance",
-    "outvoted_by_own_revisits",
+    "outvoted_by_past_visits",
+    "outvoted_by_times",
+    "outvoted_by_transitions",
+    "outvoted_by_places",
     "no_evidence",
     "near_miss",
     "same_category",
@@ -44,19 +39,16 @@ MISSES: Final = get_args(Miss)
 MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
 """What researchers read; the plain registers have the terms' plain words."""
 
-MISS_SOURCES: Final[dict[str, tuple[str, ...]]] = {
+MISS_ABLATIONS: Final[dict[str, tuple[str, ...]]] = {
     "outvoted_by_core": ("core",),
     "outvoted_by_correction": ("correction",),
-    "clipped": ("clip",),
-    "outvoted_by_two_hops": ("graph_token", "two_hop_addends", "two_hops"),
-    "outvoted_by_own_transitions": ("own_transitions",),
-    "outvoted_by_others_transitions": ("others_transitions",),
-    "outvoted_by_hours": ("hour_and_weekday",),
-    "outvoted_by_popularity": ("popularity",),
-    "outvoted_by_distance": ("distance",),
-    "outvoted_by_own_revisits": ("own_revisits",),
+    "outvoted_by_two_hops": ("graph_token", "two_hop_paths", "two_hops"),
+    "outvoted_by_past_visits": ("past_visits", "history"),
+    "outvoted_by_times": ("time_of_day_and_week",),
+    "outvoted_by_transitions": ("transitions_from_here",),
+    "outvoted_by_places": ("popularity_and_distance",),
 }
-"""Sources whose removal a label stands for."""
+"""The ablations of each label."""
 
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
@@ -68,22 +60,22 @@ STEP_BINS: Final = {
 """How often the missed step occurred in training."""
 
 
-def describe_misses(dataset: Dataset, cases: pd.DataFrame, removals: pd.DataFrame) -> pd.DataFrame:
+def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFrame) -> pd.DataFrame:
     """What the labels need to know of each case.
 
     Args:
         cases: from `describe_cases`.
-        removals: from `analysis.records.causes.removal_table`, aligned with the cases.
+        ablations: from `analysis.records.causes.case_ablations`, aligned with the cases.
 
     Returns:
-        The removals with ``has_evidence`` (visited before, or within two hops), ``first_distance_m`` and
+        The ablations with ``has_evidence`` (visited before, or within two hops), ``first_distance_m`` and
         ``first_same_category`` (of the first place, from the target).
     """
     pois = dataset.pois
     latitude, longitude = pois[c.LATITUDE].to_numpy(np.float64), pois[c.LONGITUDE].to_numpy(np.float64)
     category = pois[c.CATEGORY_INDEX].to_numpy()
-    first, goal = removals["first"].to_numpy(np.int64), cases[c.TARGET].to_numpy(np.int64)
-    return removals.assign(
+    first, goal = ablations["first"].to_numpy(np.int64), cases[c.TARGET].to_numpy(np.int64)
+    return ablations.assign(
         has_evidence=(cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
         first_distance_m=1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
         first_same_category=category[first] == category[goal],
@@ -99,16 +91,10 @@ def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
     obstacles = obstacles_of(described, k)
     ranks = pd.DataFrame(
         {
-            label: described[[f"without_{source}" for source in sources]]
-            .where(obstacles[list(sources)].to_numpy())
-            .min(axis=1)
-            for label, sources in MISS_SOURCES.items()
+            label: described[[f"without_{name}" for name in names]].where(obstacles[list(names)].to_numpy()).min(axis=1)
+            for label, names in MISS_ABLATIONS.items()
         }
     )
-    broad = ranks["outvoted_by_own_revisits"].notna() & ranks.drop(columns="outvoted_by_own_revisits").isna().all(
-        axis=1
-    )
-    ranks["outvoted_by_own_revisits"] = ranks["outvoted_by_own_revisits"].where(broad)
     best = ranks.min(axis=1)
     applies = {
         HIT: is_hit(described, k),

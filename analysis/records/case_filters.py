@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_hit
-from analysis.records.causes import recovered_by
+from analysis.records.causes import found_by
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.registers import REGISTERS, Words
 from recap import columns as c
@@ -23,17 +23,17 @@ FILTER_LABELS: Final = {
     "hops": "Found by two hops",
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
-"""What ``history`` and ``hops`` are called where no removal says what found the case."""
+"""What ``history`` and ``hops`` are called where no ablation says what found the case."""
 _EARLIER_LABELS: Final = {"Recovered by history": "history", "Recovered by two hops": "hops"}
 RANKED: Final = {"missed", "history", "hops"}
 """Filters that ask for the truth's rank."""
-CAUSES: Final = {"history": "own_revisits", "hops": "two_hops"}
-"""The source of evidence whose removal loses the cases of a filter."""
+CAUSES: Final = {"history": "history", "hops": "two_hops"}
+"""The ablation that loses the cases of a filter."""
 MISSED_ABOVE: Final = 20
 
 
 def filter_labels(*, causes: bool, words: Words | None = None) -> dict[str, str]:
-    """What each filter is called; with causes "found by" is what removals show, else what merely coincides is named.
+    """What each filter is called; with causes "found by" is what ablations show, else what merely coincides is named.
 
     >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
     ('Found by two hops', 'Found, within two hops')
@@ -65,29 +65,29 @@ def filter_masks(
     *,
     k: int = MISSED_ABOVE,
     eta: int = TAIL_MAX_COUNT,
-    removals: pd.DataFrame | None = None,
+    ablations: pd.DataFrame | None = None,
 ) -> dict[str, np.ndarray]:
     """One mask over the cases for each name in `FILTERS`.
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
     model does not, and the target was visited before (history) or, never visited, lies within two hops (hops). With
-    removals they are causes: found at k with the user's own visits (history) or two hops (hops), and lost without.
+    ablations they are causes: found at k with the user's own visits (history) or two hops (hops), and lost without.
 
     Args:
         records, markov: the model's and Markov's records of the same cases.
-        removals: the model's, from `analysis.records.causes.removal_table`; None for a baseline, which has none.
+        ablations: the model's, from `analysis.records.causes.case_ablations`; None for a baseline, which has none.
     """
     groups = group_masks(records[c.TRANSITION_COUNT], eta)
     recovered = is_hit(records, k) & ~is_hit(markov, k)
     visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    found_by = {"history": recovered & visited, "hops": recovered & ~visited & near}
-    if removals is not None:
-        found_by = {name: recovered_by(removals, source, k).to_numpy(bool) for name, source in CAUSES.items()}
+    masks = {"history": recovered & visited, "hops": recovered & ~visited & near}
+    if ablations is not None:
+        masks = {name: found_by(ablations, source, k).to_numpy(bool) for name, source in CAUSES.items()}
     return {
         "tail": groups["tail"].to_numpy(bool),
         "unseen": groups["unseen"].to_numpy(bool),
         "missed": ~is_hit(records, k),
-        **found_by,
+        **masks,
     }
 
 
@@ -98,7 +98,7 @@ def filter_cases(
     *,
     k: int = MISSED_ABOVE,
     eta: int = TAIL_MAX_COUNT,
-    removals: pd.DataFrame | None = None,
+    ablations: pd.DataFrame | None = None,
 ) -> np.ndarray:
     """Numbers of the cases that pass every named filter, ascending; all of them without a name.
 
@@ -108,7 +108,7 @@ def filter_cases(
     unknown = [name for name in names if name not in FILTERS]
     if unknown:
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
-    masks = filter_masks(records, markov, k=k, eta=eta, removals=removals)
+    masks = filter_masks(records, markov, k=k, eta=eta, ablations=ablations)
     kept = np.logical_and.reduce([np.ones(len(records), dtype=bool), *(masks[name] for name in names)])
     return records[c.CASE].to_numpy(np.int64)[kept]
 

@@ -1,35 +1,47 @@
-"""Causes: what finds a case and what misses it, by taking one source of evidence away for all places.
+"""What ablations say of all cases: which groups find and miss them, and how much accuracy each is worth.
 
-"Recovered by X" means: found at K with X, and lost without it. A case that is found and merely lies where X reaches
+"Found by X" means: found at K with X, and lost without it. A case that is found and merely lies where X reaches
 (within two hops, say) coincides with X; nothing is claimed.
 """
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, TWO_HOPS, describe_ablations
 from analysis.records.accuracy import is_hit
-from analysis.records.score_rows import SOURCES
+from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
+from analysis.registers import Words
 from recap import columns as c
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
     from recap.predictor import Predictor
 
-KIND: Final = "removals"
+KIND: Final = "ablations"
 FORMAT: Final = "1"
-"""Of the columns of `analysis.records.removals.describe_removals`, sibling seeds' too; raise it where they change."""
+"""Of the columns of `analysis.records.ablations`, seed replicates' too; raise it where they change."""
+_APART: Final = (
+    "history",
+    TWO_HOPS,
+    "transitions_from_here",
+    "popularity_and_distance",
+    "core",
+    "correction",
+)
+"""Ablations that do not lie inside one another."""
 
 
-def removals_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
-    """What names the table of a checkpoint's removals."""
+def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
+    """What names the table of a checkpoint's ablations."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND, FORMAT)
 
 
-def removal_table(
+def case_ablations(
     dataset_hash: str,
     checkpoint_hash: str,
     open_predictor: "Callable[[], Predictor]",
@@ -39,7 +51,7 @@ def removal_table(
     bundle: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """`analysis.records.removals.describe_removals` of all test cases: read, or made once and kept.
+    """`analysis.records.ablations.describe_ablations` of all test cases: read, or made once and kept.
 
     Making it is resumable: finished pieces stay in the user's cache until the table is whole.
 
@@ -53,34 +65,32 @@ def removal_table(
     opened: list[Predictor] = []
 
     def piece(start: int, end: int) -> pd.DataFrame:
-        from analysis.records.removals import describe_removals  # here, so that reading a table does not load torch
-
         if not opened:
             opened.append(open_predictor())
-        return describe_removals(opened[0], opened[0].cases.iloc[start:end])
+        return describe_ablations(opened[0], opened[0].cases.iloc[start:end])
 
-    key = removals_key(dataset_hash, checkpoint_hash)
+    key = ablations_key(dataset_hash, checkpoint_hash)
     return table_in_pieces(key, piece, rows=rows, keep=keep, bundle=bundle, progress=progress)
 
 
-def kept_removals(
+def kept_ablations(
     dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
 ) -> pd.DataFrame | None:
-    """The table of `removal_table` where it was shipped or made before; None where it would have to be made."""
-    key = removals_key(dataset_hash, checkpoint_hash)
+    """The table of `case_ablations` where it was shipped or made before; None where it would have to be made."""
+    key = ablations_key(dataset_hash, checkpoint_hash)
     table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
     return table if c.RANK in table else None
 
 
 def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Which sources find each case: found at K with the source and lost without it.
+    """Which ablations lose each case: found at K, and not without the group.
 
     Args:
-        table: from `removal_table`.
+        table: from `case_ablations`.
 
     Returns:
-        bool, one column for each of `SOURCES`, aligned with the table; all False for a missed case, and for a source
-        that the model does not have.
+        bool, one column for each of `ABLATIONS`, aligned with the table; all False for a missed case, and where the
+        model has no such part.
 
     Raises:
         ConfigError: K is below 1.
@@ -90,41 +100,93 @@ def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
 
 
 def obstacles_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Which sources miss each case: missed at K with the source and found without it; as `causes_of` otherwise."""
+    """Which ablations find each case: missed at K, and found without the group; as `causes_of` otherwise."""
     found, without = _at(table, k)
     return without.le(k).mul(~found, axis=0)
 
 
-def recovered_by(table: pd.DataFrame, source: str, k: int) -> pd.Series:
-    """Mask of the cases that are recovered by one source, see `causes_of`.
+def found_by(table: pd.DataFrame, ablation: str, k: int) -> pd.Series:
+    """Mask of the cases that are found at K and lost without one group, see `causes_of`.
 
     Raises:
-        ConfigError: an unknown source, or K below 1.
+        ConfigError: an unknown ablation, or K below 1.
     """
-    if source not in SOURCES:
-        raise ConfigError(f"unknown source of evidence {source!r}; choose one of {', '.join(SOURCES)}")
-    return causes_of(table, k)[source]
+    if ablation not in ABLATIONS:
+        raise ConfigError(f"unknown ablation {ablation!r}; choose one of {', '.join(ABLATIONS)}")
+    return causes_of(table, k)[ablation]
 
 
-def count_causes(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """``source, available, recovered, missed``: cases found because of each source, and cases missed because of it.
+def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.DataFrame:
+    """How much accuracy is lost without each group, scored again, with 95 % intervals over users.
 
-    ``available`` is False where the model has no such source; its counts are 0. Sources overlap, counts do not add up.
+    Args:
+        table: from `case_ablations`.
+        users_N: user of each case.
+
+    Returns:
+        One row per ablation that the model has, the dearest by MRR first: ``ablation, label, n, hr, hr_low, hr_high``
+        (lost hit rate at K) and ``mrr, mrr_low, mrr_high``.
     """
-    causes, obstacles = causes_of(table, k), obstacles_of(table, k)
-    return pd.DataFrame(
-        {
-            "source": list(SOURCES),
-            "available": [bool(table[f"without_{source}"].notna().any()) for source in SOURCES],
-            "recovered": [int(causes[source].sum()) for source in SOURCES],
-            "missed": [int(obstacles[source].sum()) for source in SOURCES],
-        }
-    )
+    names = [name for name in ABLATIONS if _is_there(table, name)]
+    draws, everyone_N = UserBootstrap(users_N), np.zeros(len(table), dtype=np.int64)
+    rank_N = table[c.RANK].to_numpy(np.float64)
+    rows = []
+    for name in names:
+        without_N = table[f"without_{name}"].to_numpy(np.float64)
+        row: dict[str, object] = {"ablation": name, "label": ABLATION_LABELS[name], "n": len(table)}
+        losses = {"hr": (rank_N <= k) * 1.0 - (without_N <= k), "mrr": 1 / rank_N - 1 / without_N}
+        for metric, loss_N in losses.items():
+            low, high = interval(draws.means(loss_N, everyone_N, 1))
+            row |= {metric: float(loss_N.mean()), f"{metric}_low": float(low[0]), f"{metric}_high": float(high[0])}
+        rows.append(row)
+    columns = ["ablation", "label", "n", *(f"{m}{end}" for m in ("hr", "mrr") for end in ("", "_low", "_high"))]
+    return pd.DataFrame(rows, columns=columns).sort_values("mrr", ascending=False, ignore_index=True)
+
+
+class Carriers(NamedTuple):
+    """What carries a model at K.
+
+    Attributes:
+        k, found: the truth ranks within K in so many cases.
+        lost: of these, lost in each ablation that the model has, most first; they overlap.
+    """
+
+    k: int
+    found: int
+    lost: dict[str, int]
+
+
+def find_carriers(table: pd.DataFrame, k: int = 20) -> Carriers:
+    """Count in a table from `case_ablations`."""
+    causes = causes_of(table, k)
+    lost = {name: int(causes[name].sum()) for name in _APART if _is_there(table, name)}
+    return Carriers(k, int(is_hit(table, k).sum()), dict(sorted(lost.items(), key=lambda entry: -entry[1])))
+
+
+def describe_carriers(carriers: Carriers, words: Words | None = None) -> str:
+    """What carries the model; two hops and the core are always named, also where they carry nothing.
+
+    >>> describe_carriers(Carriers(20, 9, {"history": 4, "core": 1, "two_hops": 0, "correction": 0}))
+    'Of the 9 cases found at 20, 4 are lost without visit history, 1 without the core, 0 without two hops (paths and \
+graph token).'
+    """
+    if not carriers.found or not carriers.lost:
+        return ""
+    first = next(iter(carriers.lost))
+    named = [name for name in carriers.lost if name in (first, TWO_HOPS, "core")]
+    words = words or Words()
+    clauses = [f"{carriers.lost[name]:,} without {words.ablation(name, ABLATION_LABELS[name])}" for name in named]
+    clauses[0] = clauses[0].replace(" without", " are lost without", 1)
+    return f"Of the {carriers.found:,} cases found at {carriers.k}, {', '.join(clauses)}."
+
+
+def _is_there(table: pd.DataFrame, name: str) -> bool:
+    return bool(table[f"without_{name}"].notna().any())
 
 
 def _at(table: pd.DataFrame, k: int) -> tuple[pd.Series, pd.DataFrame]:
-    """Whether each case is found at K, and its ranks without each source."""
+    """Whether each case is found at K, and its ranks without each group."""
     if k < 1:
         raise ConfigError(f"K must be at least 1, got {k}")
-    without = table[[f"without_{source}" for source in SOURCES]].set_axis(list(SOURCES), axis=1)
+    without = table[[f"without_{name}" for name in ABLATIONS]].set_axis(list(ABLATIONS), axis=1)
     return pd.Series(is_hit(table, k), index=table.index), without

@@ -8,8 +8,7 @@ import pandas as pd
 
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.table_cache import TableKey, kept_table
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
-from recap.baselines.evidence_config import is_fitted
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 
 if TYPE_CHECKING:
     from analysis.records.named_scorer import NamedScorer
@@ -24,15 +23,19 @@ def records_key(dataset_hash: str, model_key: str) -> TableKey:
 
 
 def models_beside(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
-    """The baselines that a model stands beside: `evidence` where its records are kept or it was fitted, then counts.
+    """The baselines next to a model: `feature_curves` where its records are kept or it was fitted, then counts.
 
     Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.
 
     Args:
         may_rank: whether a fitted ranker may rank now; else its records must be there.
     """
-    is_ready = records_key(dataset_hash, EVIDENCE).is_kept(bundle) or (may_rank and is_fitted(dataset_hash))
-    return [*([EVIDENCE] if is_ready else []), *reversed(COUNTING_BASELINES)]
+    is_ready = records_key(dataset_hash, FEATURE_CURVES).is_kept(bundle)
+    if may_rank and not is_ready:
+        from recap.training.baselines import is_fitted  # here: kept records are read without torch
+
+        is_ready = is_fitted(dataset_hash)
+    return [*([FEATURE_CURVES] if is_ready else []), *reversed(COUNTING_BASELINES)]
 
 
 def evaluation_records(

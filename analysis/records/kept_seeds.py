@@ -1,4 +1,4 @@
-"""Kept tables of a checkpoint's sibling seeds: removals of each, shipped with a bundle or in the user's cache."""
+"""Kept tables of a checkpoint's sibling seeds: ablations of each, shipped with a bundle or in the user's cache."""
 
 import re
 from contextlib import suppress

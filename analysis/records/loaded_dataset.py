@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 MODEL_LABELS: Final = {
     "recap": "RECAP",
-    "evidence": "Evidence",
-    "evidence_sessions": "Evidence + sessions",
+    "feature_curves": "Feature curves",
     "count_plus_markov": "Count + Markov",
     "visit_count": "Visit count",
     "markov": "Markov",

@@ -7,11 +7,11 @@ from typing import Final
 import pandas as pd
 
 from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
-from recap.baselines import EVIDENCE, EVIDENCE_WITH_SESSIONS
-from recap.baselines.building import build_baseline
+from recap.baselines import FEATURE_CURVES
 from recap.checkpoint import Checkpoint
 from recap.evaluation.scoring import score_cases
 from recap.scores import Scorer
+from recap.training.baselines import build_baseline
 
 _CASES_PER_REPORT: Final = 1024
 
@@ -53,7 +53,7 @@ class NamedScorer:
             ConfigError: unknown name.
         """
         scorer = build_baseline(name, opened.dataset, opened.graph, keep=keep)
-        return cls(name, MODEL_LABELS[name], scorer, probabilistic=name in (EVIDENCE, EVIDENCE_WITH_SESSIONS))
+        return cls(name, MODEL_LABELS[name], scorer, probabilistic=name == FEATURE_CURVES)
 
     def score(self, opened: LoadedDataset, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
         """The records of all test cases.

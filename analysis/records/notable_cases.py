@@ -34,27 +34,27 @@ class NotableCase(NamedTuple):
 
 
 def notable_cases(
-    opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame, removals: pd.DataFrame | None = None
+    opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame, ablations: pd.DataFrame | None = None
 ) -> list[NotableCase]:
     """Up to three cases: found by revisits, by two hops, and one without any evidence; of different users if possible.
 
-    With removals the first two are causes: found with own visits (two hops) and lost without. The best rank comes
+    With ablations the first two are causes: found with own visits (two hops) and lost without. The best rank comes
     first, then the worst one without; steps never seen, places that the evidence reaches and users not shown yet are
-    preferred. Without removals they coincide: unseen steps that Markov misses, to a place visited before (within two
+    preferred. Without ablations they coincide: unseen steps that Markov misses, to a place visited before (within two
     hops); the rescue from the lowest Markov rank to the best rank comes first. Where there is no such case, it is
     missing.
 
     Args:
-        removals: the model's, from `analysis.records.causes.removal_table`; None for a baseline, which has none.
+        ablations: the model's, from `analysis.records.causes.case_ablations`; None for a baseline, which has none.
     """
-    masks = filter_masks(records, markov, removals=removals)
+    masks = filter_masks(records, markov, ablations=ablations)
     moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
     reached = {"history": records[c.IN_HISTORY].to_numpy(bool), "hops": records[c.WITHIN_TWO_HOPS].to_numpy(bool)}
     blind = masks["missed"] & masks["unseen"] & moves & ~reached["history"] & ~reached["hops"]
     found: list[NotableCase] = []
     users: set[int] = set()
     for kind in KINDS:
-        without = None if removals is None or kind == "missed" else removals[f"without_{CAUSES[kind]}"]
+        without = None if ablations is None or kind == "missed" else ablations[f"without_{CAUSES[kind]}"]
         table = pd.DataFrame(
             {
                 c.USER: records[c.USER],

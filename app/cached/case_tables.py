@@ -5,9 +5,9 @@ import streamlit as st
 
 from analysis.cases.case_table import case_table
 from app.cached import datasets, explanations
+from app.cached.ablations import waits_for_causes
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.records import read_records
-from app.cached.removals import waits_for_causes
 from app.sources import Source
 from recap import columns as c
 
@@ -21,7 +21,7 @@ def _table(source: Source, k: int, has_causes: bool) -> pd.DataFrame:
 def all_cases(source: Source, k: int = 20) -> pd.DataFrame:
     """See `analysis.cases.case_table`; shared by all visitors, so do not change it."""
     read_records(source)  # outside the cache: what takes long is told while it is made
-    # Where the cases are many, removals are not made while somebody waits: the table has no kinds of misses then.
+    # Where the cases are many, ablations are not made while somebody waits: the table has no kinds of misses then.
     has_causes = source.has_parts and not waits_for_causes(source)
     return _table(source, k, has_causes)
 

@@ -17,9 +17,9 @@ from analysis.records.accuracy import is_hit
 from analysis.records.evaluation_records import records_key
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app.cached import datasets, maps
+from app.cached.ablations import kept_causes
 from app.cached.keys import BY_MODEL
 from app.cached.records import read_lists, read_records
-from app.cached.removals import kept_causes
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
@@ -51,7 +51,7 @@ def rivals(source: Source) -> dict[str, Source | str]:
 
 
 def recipe_tables(source: Source) -> RecipeTables:
-    """The tables that recipes search; without removals where none are kept, since a view does not wait for them."""
+    """The tables that recipes search; without ablations where none are kept, since a view does not wait for them."""
     return _tables(source, _with_records(source), kept_causes(source) is not None)
 
 
@@ -78,7 +78,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
         records=read_lists(source),
         train_checkins=datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
         others=others,
-        removals=kept_causes(source) if has_causes else None,
+        ablations=kept_causes(source) if has_causes else None,
         probabilistic=source.has_parts,
     )
 

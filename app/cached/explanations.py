@@ -14,8 +14,8 @@ from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.long_tail.misses import describe_misses, label_misses
 from app.cached import datasets, models
+from app.cached.ablations import read_ablations
 from app.cached.keys import BY_MODEL
-from app.cached.removals import read_removals
 from app.cached.threads import TURNS
 from app.sources import Source
 from recap.predictor import CaseRanker, Predictor, SharedTables
@@ -132,6 +132,6 @@ def _miss_labels(source: Source, k: int) -> pd.Series:
 @st.cache_resource(max_entries=4, show_spinner="Naming the misses, once for each model", hash_funcs=BY_MODEL)
 def described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
-    opened, removals = datasets.open_dataset(source), read_removals(source)
-    assert removals is not None
-    return describe_misses(opened.dataset, opened.cases, removals)
+    opened, ablations = datasets.open_dataset(source), read_ablations(source)
+    assert ablations is not None
+    return describe_misses(opened.dataset, opened.cases, ablations)

@@ -11,9 +11,9 @@ from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
 from analysis.registers import Register, Words
 from app.cached import datasets, tables
+from app.cached.ablations import read_ablations
 from app.cached.keys import BY_MODEL
 from app.cached.records import read_records
-from app.cached.removals import read_removals
 from app.sources import Source
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def open_world(source: Source) -> World:
 
         return open_predictor(source)
 
-    def find_removals() -> "pd.DataFrame":
-        removals = read_removals(source)
-        assert removals is not None
-        return removals
+    def find_ablations() -> "pd.DataFrame":
+        ablations = read_ablations(source)
+        assert ablations is not None
+        return ablations
 
     def find_tables() -> CheckTables:
         assert source.checkpoint_hash is not None
@@ -48,7 +48,7 @@ def open_world(source: Source) -> World:
         lift=lambda: tables.lift(source),
         ablations=lambda metric, group: tables.ablations(source, metric, group),
         find_predictor=find_predictor if has_model else None,
-        find_removals=find_removals if has_model else None,
+        find_ablations=find_ablations if has_model else None,
         find_tables=find_tables if has_model else None,
     )
 
@@ -60,8 +60,8 @@ def lesson(source: Source, number: int, register: Register) -> Lesson:
         LessonUnavailableError: the city cannot show it.
     """
     world = open_world(source)
-    if world.find_removals is not None:
-        world.find_removals()  # here: what is drawn while a table is made must not be played back by the cache below
+    if world.find_ablations is not None:
+        world.find_ablations()  # here: what is drawn while a table is made must not be played back by the cache below
     return _lesson(source, number, register)
 
 

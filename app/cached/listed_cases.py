@@ -13,7 +13,7 @@ from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, REASON
 from analysis.formatting import user_name
 from analysis.long_tail.misses import MISS_LABELS
-from analysis.records.score_rows import SOURCE_LABELS
+from analysis.records.ablations import ABLATION_LABELS
 from analysis.registers import Words
 from app.cached.figures import as_sent
 from app.cached.keys import HashFuncs
@@ -63,7 +63,7 @@ def _readable(shown: pd.DataFrame, columns: tuple[str, ...], words: Words) -> pd
     if REASON in readable:
         readable[REASON] = shown[REASON].map({name: words.term(name) for name in MISS_LABELS}).fillna("")
     if CAUSES in readable:
-        names = {source: words.source(source, label) for source, label in SOURCE_LABELS.items()}
+        names = {name: words.ablation(name, label) for name, label in ABLATION_LABELS.items()}
         readable[CAUSES] = [", ".join(names[source] for source in found) for found in shown[CAUSES]]
     if c.USER in readable:
         readable[c.USER] = shown[c.USER].map(user_name)
@@ -76,7 +76,7 @@ def _options(table: pd.DataFrame) -> dict[str, list[str]]:
     return {
         "categories": sorted(set(table[c.CATEGORY])),
         "reasons": [name for name in MISS_LABELS if name in reasons],
-        "causes": [name for name in SOURCE_LABELS if name in causes],
+        "causes": [name for name in ABLATION_LABELS if name in causes],
     }
 
 

@@ -10,15 +10,15 @@ from analysis.long_tail import accuracy_tables
 from analysis.long_tail.ablations import ablation_table
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.records.accuracy import METRIC_LABELS, is_known
-from analysis.records.carriers import Carriers, find_carriers
 from analysis.records.case_groups import By
+from analysis.records.causes import Carriers, find_carriers
 from analysis.records.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
+from app.cached.ablations import kept_causes
 from app.cached.keys import BY_DATASET, BY_MODEL
 from app.cached.per_object import PerObject
 from app.cached.records import LISTS, model_keys, read_records
-from app.cached.removals import kept_causes
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -136,16 +136,16 @@ def _ablations(source: Source, metric: str, group: str, changed: int) -> pd.Data
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
 def notable(source: Source, *, causes: bool) -> list[NotableCase]:
-    """See `analysis.records.notable_cases`; by the kept removals, or by what coincides."""
+    """See `analysis.records.notable_cases`; by the kept ablations, or by what coincides."""
     opened = datasets.open_dataset(source)
-    removals = kept_causes(source) if causes else None
-    return notable_cases(opened, read_records(source), read_records(source, "markov"), removals)
+    ablations = kept_causes(source) if causes else None
+    return notable_cases(opened, read_records(source), read_records(source, "markov"), ablations)
 
 
 def carriers(source: Source) -> Carriers | None:
-    """See `analysis.records.carriers`; None where no removals are kept."""
-    removals = kept_causes(source)
-    return None if removals is None else _carriers(removals)
+    """See `analysis.records.causes`; None where no ablations are kept."""
+    ablations = kept_causes(source)
+    return None if ablations is None else _carriers(ablations)
 
 
 _carriers: Final = PerObject(find_carriers)

@@ -21,8 +21,8 @@ def warm_up() -> None:
     """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
 
     from app.cached import datasets, tables
+    from app.cached.ablations import waits_for_causes
     from app.cached.records import model_keys, read_records
-    from app.cached.removals import waits_for_causes
     from app.settings import AppSettings
     from app.sources import find_sources
 

@@ -29,9 +29,9 @@ def evaluate(
 ) -> None:
     """Rank the cases of a split and print metrics by group."""
     import torch
+    from recap.baselines.building import build_baseline
 
     from recap import columns as c
-    from recap.baselines.building import build_baseline
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device

@@ -34,9 +34,10 @@ def overview(
     as_json: JsonFlag = False,
 ) -> None:
     """Compare a model with the baselines, and name three cases worth opening."""
+    from analysis.records.carriers import describe_carriers, find_carriers
+
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
     from analysis.long_tail.headlines import overview_finding
-    from analysis.records.carriers import describe_carriers, find_carriers
     from analysis.records.evaluation_records import models_beside
     from analysis.records.notable_cases import describe_absent, notable_cases
 

@@ -15,7 +15,7 @@ import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
-from analysis.records.score_rows import SOURCE_LABELS
+from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.listed_cases import ListedCases, known_before, list_cases, options_of
 from app.components.chart_table import ticked_row
@@ -200,7 +200,7 @@ def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:
 
 
 def _source(name: str) -> str:
-    return state.words().source(name, SOURCE_LABELS[name])
+    return state.words().ablation(name, ABLATION_LABELS[name])
 
 
 def _columns() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from analysis.long_tail.miss_map import MIN_USERS
 from analysis.long_tail.misses import MISSES, count_misses, misses_by_step
 from app import state
 from app.cached import datasets, explanations, maps, miss_maps
-from app.cached.removals import waits_for_causes
+from app.cached.ablations import waits_for_causes
 from app.components.case_table import change_filter
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section

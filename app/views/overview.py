@@ -8,13 +8,13 @@ from analysis.figures.overview import PANELS, plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
-from analysis.records.carriers import describe_carriers
 from analysis.records.case_filters import filter_labels
+from analysis.records.causes import describe_carriers
 from analysis.records.notable_cases import NotableCase, describe_absent
 from app import state
 from app.cached import datasets, tables
+from app.cached.ablations import kept_causes
 from app.cached.figures import drawn
-from app.cached.removals import kept_causes
 from app.components.card import model_card
 from app.components.cases.present_button import present_button
 from app.components.chart_table import chart_table
@@ -123,7 +123,7 @@ def show_distribution(distribution: pd.DataFrame) -> None:
 
 
 def show_notable(source: Source) -> None:
-    """Three cards that lead to their cases: causes where removals are there, else coincidences, called so."""
+    """Three cards that lead to their cases: causes where ablations are there, else coincidences, called so."""
     causes = kept_causes(source) is not None
     cases = tables.notable(source, causes=causes)
     if cases:

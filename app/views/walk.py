@@ -26,8 +26,8 @@ from analysis.trajectories.trajectory import (
 )
 from app import state
 from app.cached import datasets, selections
+from app.cached.ablations import read_ablations, waits_for_causes
 from app.cached.records import read_records
-from app.cached.removals import read_removals, waits_for_causes
 from app.cached.selections import Selection
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
@@ -103,7 +103,7 @@ def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
         )
         return datasets.all_cases(source)[:0]
     needs_causes = set(shown) & set(CAUSES) and not waits_for_causes(source)
-    return filter_cases(records, markov, shown, k=k, removals=read_removals(source) if needs_causes else None)
+    return filter_cases(records, markov, shown, k=k, ablations=read_ablations(source) if needs_causes else None)
 
 
 def current_selection(source: Source) -> Selection | None:

@@ -6,7 +6,7 @@ Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embed
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -166,6 +166,11 @@ class Recap(nn.Module):
             return self.curves.features_of(batch)
         return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self._factor(changes, *NAMES))
 
+    def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
+        """The same features with the curves that some changes keep."""
+        factor_BF = self._factor(changes, *NAMES)
+        return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
+
     def propagate(self) -> Tensor | None:
         """G^(N) of all POIs (P, E), or None without a graph branch; the same for every case under fixed weights."""
         return None if self.graph_token is None else self.graph_token.propagate(self.poi_embedding.weight)
@@ -268,6 +273,7 @@ class Recap(nn.Module):
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
         values: CurveValues | None = None,
+        state_BD: Tensor | None = None,
     ) -> Scores:
         """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive).
 
@@ -275,9 +281,9 @@ class Recap(nn.Module):
         model, which are 0 then.
 
         Args:
-            values: the features where they are known, else computed.
+            values, state_BD: the features and the prediction state where they are known, else computed.
         """
-        state_BD = self.encode(batch, stage, propagated_PE, changes)
+        state_BD = self.encode(batch, stage, propagated_PE, changes) if state_BD is None else state_BD
         dense = {}
         if self.core is not None or self.curves is None:
             dense["core"] = self.score_core(batch, state_BD, changes)

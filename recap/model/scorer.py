@@ -1,6 +1,6 @@
 """A trained RECAP at one stage of its curriculum as a scorer, with every score as a sum of terms."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 from recap.model.config import Stage
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Recap
-from recap.scores import CaseBatch, Scores, Term, past_rows
+from recap.scores import GRAPH_TOKEN, CaseBatch, Scores, Term, past_rows
 
 
 class RecapScorer:
@@ -82,6 +82,26 @@ class RecapScorer:
     def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Tensor:
         """Totals (B, P) without these terms; prior, clip and correction are computed again."""
         return self.score(batch, self.without(batch, terms, changes)).total
+
+    def scores_without_each(
+        self, batch: CaseBatch, each: Iterable[Collection[str]], changes: Interventions | None = None
+    ) -> Iterator[Tensor]:
+        """`scores_without` for several sets of terms, to the last digit; each may hold `GRAPH_TOKEN` as well.
+
+        Features and prediction states are computed once.
+        """
+        model, states = self.model, {}
+        values = None if model.curves is None else model.features_of(batch, changes)
+        for terms in each:
+            left = self.without(batch, terms, changes)
+            has_token = GRAPH_TOKEN not in terms
+            if not has_token:
+                left = replace(left, graph_factor_B=torch.zeros(len(batch), dtype=model.dtype))
+            with torch.inference_mode():
+                if has_token not in states:
+                    states[has_token] = model.encode(batch, self.stage, self.propagated_PE, left)
+                kept = None if values is None else model.keep_curves(values, left)
+                yield model(batch, self.stage, None, left, kept, states[has_token]).total
 
     def without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Interventions:
         """The changes with these terms switched off as well, in every case."""

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.records.carriers import describe_carriers, find_carriers
 from analysis.records.case_filters import CAUSES, filter_cases
-from analysis.records.causes import recovered_by, removal_table, removals_key
+from analysis.records.causes import ablations_key, case_ablations, describe_carriers, find_carriers, found_by
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
@@ -30,18 +29,18 @@ def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path
 def removals_of(predictor: Predictor) -> pd.DataFrame:
     """Made anew, kept nowhere."""
     dataset, checkpoint = predictor.dataset.hash, predictor.checkpoint.hash
-    return removal_table(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
+    return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
 @pytest.mark.parametrize(("name", "label"), [("hops", "Found by two-step trips"), ("history", "Found by own visits")])
 def test_walk_finds_by_removal(predictor: Predictor, name: str, label: str) -> None:
     """With a checkpoint a filter counts the cases that the removal loses, whether chosen by hand or by a link."""
-    removals = removals_of(predictor)
-    k = next(k for k in (1, 5, 10, 20) if recovered_by(removals, CAUSES[name], k).any())
-    found = np.flatnonzero(recovered_by(removals, CAUSES[name], k))
+    ablations = removals_of(predictor)
+    k = next(k for k in (1, 5, 10, 20) if found_by(ablations, CAUSES[name], k).any())
+    found = np.flatnonzero(found_by(ablations, CAUSES[name], k))
     app = open_view("walk", show=label, k=str(k))
     check_calm(app)
-    assert f"{len(found):,} of {len(removals):,} cases" in texts(app)
+    assert f"{len(found):,} of {len(ablations):,} cases" in texts(app)
     assert app.session_state["case"] == found[0] and app.query_params["show"] == label
 
 
@@ -54,7 +53,7 @@ def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old
 
 
 def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """A counting baseline has no removals: the filter is called by what it is, and counts that."""
+    """A counting baseline has no ablations: the filter is called by what it is, and counts that."""
     point_app_at(monkeypatch, city_folder, None)
     opened = LoadedDataset.load(city_folder)
 
@@ -77,28 +76,28 @@ def test_walk_waits_for_removals_only_where_a_filter_needs_them(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("evidence was taken away")
 
-    monkeypatch.setattr("app.cached.removals.removal_table", refuse)
+    monkeypatch.setattr("app.cached.ablations.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
     check_calm(open_view("walk", show="Unseen"))
 
 
-def keep(predictor: Predictor, removals: pd.DataFrame) -> None:
+def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
     """Put a removal table where it is found."""
-    key = removals_key(predictor.dataset.hash, predictor.checkpoint.hash)
-    write_records(removals, key.cached(), key.metadata)
+    key = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    write_records(ablations, key.cached(), key.metadata)
 
 
 def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predictor) -> None:
-    """The first view makes no removals; with a kept table its cards show the ranks without, or say that none is."""
+    """The first view makes no ablations; with a kept table its cards show the ranks without, or say that none is."""
     app = open_view("overview")
     check_calm(app)
     assert "not measured yet" in texts(app) and "Found by" not in texts(app)
-    removals = removals_of(predictor)
-    removals["without_two_hops"] = removals["rank"]
-    number = int(np.flatnonzero(removals["rank"] <= 20)[0])
-    removals["without_own_revisits"] = removals["rank"]
-    removals.loc[number, "without_own_revisits"] = 41.0
-    keep(predictor, removals)
+    ablations = removals_of(predictor)
+    ablations["without_two_hops"] = ablations["rank"]
+    number = int(np.flatnonzero(ablations["rank"] <= 20)[0])
+    ablations["without_history"] = ablations["rank"]
+    ablations.loc[number, "without_history"] = 41.0
+    keep(predictor, ablations)
     app = open_view("overview")
     check_calm(app)
     assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
@@ -122,11 +121,11 @@ def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Pred
     said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
     name = variant_name(predictor.checkpoint.recap_training.model)
     assert said.replace("\\", "") == f"Shown is {name}. What carries it is not measured yet."
-    removals = removals_of(predictor)
-    keep(predictor, removals)
+    ablations = removals_of(predictor)
+    keep(predictor, ablations)
     app = open_view("overview")
     check_calm(app)
-    assert describe_carriers(find_carriers(removals), Words("stakeholder")) in texts(app).replace("\\", "")
+    assert describe_carriers(find_carriers(ablations), Words("stakeholder")) in texts(app).replace("\\", "")
 
 
 def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predictor) -> None:

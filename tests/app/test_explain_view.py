@@ -17,8 +17,8 @@ from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
+from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
-from analysis.records.removals import describe_removals
 from analysis.registers import Words
 from app.components.explain.candidate_pair import find_place
 from app.settings import READ_ONLY_VARIABLE, AppSettings
@@ -60,7 +60,7 @@ def note_of(app: AppTest) -> Any:
 
 
 def described_misses(predictor: Predictor) -> pd.DataFrame:
-    return describe_misses(predictor.dataset, predictor.cases, describe_removals(predictor, predictor.cases))
+    return describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
 
 
 def test_shows_what_the_library_explains(predictor: Predictor) -> None:
@@ -197,7 +197,7 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
     """The robustness checks with two kept seeds, and their finding."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     st.cache_resource.clear()  # kept seeds are looked up again only after a while
-    table = describe_removals(predictor, predictor.cases)
+    table = describe_ablations(predictor, predictor.cases)
     for seed in (1, 2):
         key = seed_key(predictor.dataset.hash, predictor.checkpoint.hash, seed)
         write_records(table, key.cached(), key.metadata)

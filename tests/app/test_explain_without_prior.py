@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import torch
+from recap.evidence.config import EvidenceConfig, HabitsConfig, WeighingConfig
 
 from recap.config import Config
-from recap.evidence.config import EvidenceConfig, HabitsConfig, WeighingConfig
 from recap.training.run import train
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.worlds import small_city, small_training

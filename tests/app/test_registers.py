@@ -21,7 +21,7 @@ PAPER = "Paper's words"
 
 @pytest.fixture
 def city(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled city: its model has every part, its records and removals are there."""
+    """The bundled city: its model has every part, its records and ablations are there."""
     point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
 
 

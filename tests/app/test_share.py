@@ -47,7 +47,7 @@ def test_tables_are_told_coarsely_until_asked(city: None) -> None:
 
 def test_a_recipe_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The dialog of Cases tells of all cases shown, under the recipe's name."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))  # with removals that another test has kept no recipe finds a case
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))  # with ablations that another test has kept no recipe finds a case
     app = open_view("cases")
     check_calm(app)
     app.button(key="cases-share").click().run()

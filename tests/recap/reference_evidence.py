@@ -3,11 +3,11 @@
 from math import cos, exp, log1p, pi, radians, sin
 
 import numpy as np
+from recap.evidence.config import SESSION_FEATURES, EvidenceConfig
+from recap.evidence.places import EARTH_RADIUS_KM
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.evidence.config import SESSION_FEATURES, EvidenceConfig
-from recap.evidence.places import EARTH_RADIUS_KM
 
 TRAIN = c.TRAIN
 CONFIG = EvidenceConfig()

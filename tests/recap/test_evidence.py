@@ -9,13 +9,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recap.evidence.config import DENSE_FEATURES, SESSION_FEATURES, EvidenceConfig
+from recap.evidence.features import EvidenceFeatures
+from recap.evidence.places import EARTH_RADIUS_KM, PlaceAttributes
 
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.evidence.config import DENSE_FEATURES, SESSION_FEATURES, EvidenceConfig
-from recap.evidence.features import EvidenceFeatures
-from recap.evidence.places import EARTH_RADIUS_KM, PlaceAttributes
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch

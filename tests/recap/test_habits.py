@@ -4,9 +4,9 @@ from math import cos, exp, log, log1p, pi
 
 import pytest
 import torch
-
 from recap.evidence.config import HOUR_FEATURES, EvidenceConfig, HabitsConfig
 from recap.evidence.features import EvidenceFeatures
+
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch

@@ -10,9 +10,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from recap.baselines.building import build_baseline
 
 from recap import columns as c
-from recap.baselines.building import build_baseline
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph, count_transitions
 from recap.history import CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday

@@ -9,19 +9,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from recap import columns as c
-from recap.data.dataset import Dataset
-from recap.errors import ConfigError
 from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.evidence.features import EvidenceFeatures
 from recap.evidence.popularity import OthersCheckins
 from recap.evidence.steps import STEP_NUMBERS, step_numbers
 from recap.evidence.surroundings import Surroundings
+from recap.model.evidence_terms import TOGETHER, EvidenceTerms
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import Stage
-from recap.model.evidence_terms import TOGETHER, EvidenceTerms
 from recap.model.recap import Recap
 from recap.scores import CaseBatch
 from recap.training.dropout import SharedMaskDropout

@@ -150,7 +150,7 @@ def _scene(say: Say, town: LoadedDataset, source: int, target: int, middle: int)
 
 
 def _contrast(world: World, say: Say) -> Scene | None:
-    """What the same removals cost the city's own model, trained again without the part."""
+    """What the same ablations cost the city's own model, trained again without the part."""
     table = world.ablations("hr1", "all")
     if table is None:
         return None

@@ -140,10 +140,10 @@ def choose_case(world: World) -> int:
     Raises:
         LessonUnavailableError: nobody comes back.
     """
-    removals = world.removals
+    ablations = world.ablations
     back = world.opened.cases[c.IN_HISTORY].to_numpy(bool)
-    rank = removals[c.RANK].to_numpy(np.float64)
-    lost = np.nan_to_num(removals["without_correction"].to_numpy(np.float64) - rank)
+    rank = ablations[c.RANK].to_numpy(np.float64)
+    lost = np.nan_to_num(ablations["without_correction"].to_numpy(np.float64) - rank)
     rows = np.flatnonzero(back & (rank <= 20) if (back & (rank <= 20)).any() else back)
     if not len(rows):
         raise LessonUnavailableError("In the test weeks of this city nobody comes back to a place.")

@@ -15,7 +15,7 @@ from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
-from analysis.records.score_rows import ROW_LABELS
+from analysis.records.ablations import ROW_LABELS
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -42,11 +42,11 @@ def choose_case(world: World) -> int:
     Raises:
         LessonUnavailableError: the model puts no rare step first.
     """
-    removals, cases = world.removals, world.opened.cases
-    first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (removals[c.RANK].to_numpy() == 1)
+    ablations, cases = world.ablations, world.opened.cases
+    first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
     if not first.any():
         raise LessonUnavailableError("In this city the model puts no rare step first.")
-    kept = first & (np.nan_to_num(removals["without_own_revisits"].to_numpy(np.float64)) > 1)
+    kept = first & (np.nan_to_num(ablations["without_history"].to_numpy(np.float64)) > 1)
     return int(np.flatnonzero(kept if kept.any() else first)[0])
 
 

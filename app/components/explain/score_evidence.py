@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from analysis.records.score_rows import ROW_LABELS, row_of_term
 
 from analysis.explain.clues import clues, evidence_label, points_of
 from analysis.explain.evidence_items import item_label
@@ -11,7 +12,6 @@ from analysis.figures.case_layout import part_is_active, shown_parts
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.formatting import MINUS, chance, ordinal, share, signed_points, time_of_day
-from analysis.records.score_rows import ROW_LABELS, row_of_term
 from analysis.registers import Words
 from app import state
 from app.cached import maps

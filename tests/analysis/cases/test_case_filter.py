@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
 from analysis.long_tail.misses import MISSES
-from analysis.records.score_rows import SOURCES
+from analysis.records.ablations import ABLATIONS
 from recap import columns as c
 from recap.errors import ConfigError
 
 ROWS = [
     # case, rank, step, place, user, hour, from, to, category, reason, causes
-    (0, 1.0, 12, 40, 7, 8, "Home", "Harbour Cafe", "Cafe", "", ("own_revisits",)),
+    (0, 1.0, 12, 40, 7, 8, "Home", "Harbour Cafe", "Cafe", "", ("history",)),
     (1, 2.5, 1, 3, 7, 17, "Harbour Cafe", "Pier Bar", "Bar", "", ("two_hops", "distance")),
     (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "no_evidence", ()),
     (3, 400.0, 0, 9, 8, 1, "Home", "Dock Bar", "Bar", "near_miss", ()),
@@ -55,7 +55,7 @@ filters = st.builds(
     hours=st.none() | st.tuples(st.integers(0, 23), st.integers(0, 23)),
     categories=st.lists(st.text(min_size=1, max_size=12), max_size=3).map(tuple),
     reasons=st.lists(st.sampled_from(MISSES), max_size=3).map(tuple),
-    causes=st.lists(st.sampled_from(SOURCES), max_size=3).map(tuple),
+    causes=st.lists(st.sampled_from(ABLATIONS), max_size=3).map(tuple),
     search=st.text(max_size=20),
 )
 

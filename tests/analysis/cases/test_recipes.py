@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from analysis.cases.diversity import diverse_order
 from analysis.cases.recipes import RECIPES, RecipeTables, find, find_all, listed_share
-from analysis.records.score_rows import SOURCES
+from analysis.records.ablations import ABLATIONS
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -39,9 +39,9 @@ def records() -> pd.DataFrame:
     )
 
 
-def removals() -> pd.DataFrame:
-    table = pd.DataFrame({c.RANK: RANKS} | {f"without_{source}": RANKS for source in SOURCES})
-    return table.assign(without_own_revisits=NO_OWN, without_two_hops=NO_HOPS)
+def ablations() -> pd.DataFrame:
+    table = pd.DataFrame({c.RANK: RANKS} | {f"without_{source}": RANKS for source in ABLATIONS})
+    return table.assign(without_history=NO_OWN, without_two_hops=NO_HOPS)
 
 
 def tables(**changes: object) -> RecipeTables:
@@ -49,7 +49,7 @@ def tables(**changes: object) -> RecipeTables:
         "records": records(),
         "train_checkins": np.array([1] * 9 + [50]),
         "others": {"Markov": pd.DataFrame({c.RANK: MARKOV})},
-        "removals": removals(),
+        "ablations": ablations(),
         "k": K,
     }
     return RecipeTables(**(options | changes))  # type: ignore[arg-type]
@@ -87,7 +87,7 @@ def test_half_of_the_shares_is_confident() -> None:
 
 def test_without_removals_it_coincides() -> None:
     """The same recipes speak of what lies beside, and say so."""
-    found = find_all(tables(removals=None))
+    found = find_all(tables(ablations=None))
     assert found["own_visits"].cases.tolist() == [0] and found["two_hops"].cases.tolist() == [1]
     assert found["both"].cases.tolist() == [2]  # 6 stays where it was
     for recipe in ("own_visits", "two_hops", "both"):
@@ -97,7 +97,7 @@ def test_without_removals_it_coincides() -> None:
 
 def test_a_label_claims_no_more_than_its_removal() -> None:
     """Case 1 is lost without two hops and without distance: no label says that one source alone finds it."""
-    also = tables(removals=removals().assign(without_distance=[1.0, 99.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
+    also = tables(ablations=ablations().assign(without_distance=[1.0, 99.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
     found = find(also, "two_hops")
     assert found.cases.tolist() == [1] and found.label == "Lost without two-hop paths"
     assert not any("only" in found.label for found in find_all(also).values())
@@ -105,7 +105,9 @@ def test_a_label_claims_no_more_than_its_removal() -> None:
 
 def test_a_recipe_without_a_case_says_so() -> None:
     """One sentence; so do a counter without shares and a model without a second one."""
-    assert "None of the 7 cases" in find(tables(removals=removals().assign(without_two_hops=RANKS)), "two_hops").absent
+    assert (
+        "None of the 7 cases" in find(tables(ablations=ablations().assign(without_two_hops=RANKS)), "two_hops").absent
+    )
     assert "no shares" in find(tables(probabilistic=False), "wrong").absent
     assert "no second model" in find(tables(others={}), "flipped").absent
     assert find(tables(), "popular").absent == ""

@@ -13,8 +13,8 @@ from analysis.cases.story import STEPS, Story, tell_case, tell_limits
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.formatting import ordinal
+from analysis.records.ablations import describe_ablations
 from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.removals import describe_removals
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
@@ -70,13 +70,13 @@ def test_the_counter_counts() -> None:
 
 def test_numbers_are_the_librarys(stories: list[Story], predictor: Predictor) -> None:
     """Ranks, and ranks without a source for all places."""
-    removals = describe_removals(predictor, predictor.cases.iloc[:CASES])
-    for story, row in zip(stories, removals.to_dict(orient="records"), strict=True):
+    ablations = describe_ablations(predictor, predictor.cases.iloc[:CASES])
+    for story, row in zip(stories, ablations.to_dict(orient="records"), strict=True):
         assert list(story.screens) == list(STEPS)
         numbers = {number.label: number.value for number in story.screens["why"].numbers}
         assert numbers["Where it came"] == ordinal(row["rank"])
         if "Without their own past" in numbers:
-            assert numbers["Without their own past"] == ordinal(row["without_own_revisits"])
+            assert numbers["Without their own past"] == ordinal(row["without_history"])
         if "Without such paths" in numbers:
             assert numbers["Without such paths"] == ordinal(row["without_two_hops"])
 
@@ -145,7 +145,7 @@ FOUND = CaseFindings(
     first_share=0.5,
     rank=3.0,
     num_places=100,
-    without={"own_revisits": 5.0, "two_hops": 6.0, "core": 4.0},
+    without={"history": 5.0, "two_hops": 6.0, "core": 4.0},
     visits=7,
     first_visits=2,
     direct=0,
@@ -164,23 +164,21 @@ def test_a_cause_is_told_only_where_a_removal_shows_it() -> None:
     """Found with a source and lost without it; else nothing decides."""
     lost = 50.0
     assert "No single thing decides" in why()
-    assert "had been to There before. Without their own past" in why(
-        without=dict(FOUND.without) | {"own_revisits": lost}
-    )
+    assert "had been to There before. Without their own past" in why(without=dict(FOUND.without) | {"history": lost})
     assert "Other people's trips lead there by Between" in why(without=dict(FOUND.without) | {"two_hops": lost})
     assert "In the trips it learned from, nobody went straight to There" in why(
         without=dict(FOUND.without) | {"two_hops": lost}
     )
     assert "nobody" not in why(without=dict(FOUND.without) | {"two_hops": lost}, direct=2)
     assert "Trips lead there" in why(without=dict(FOUND.without) | {"two_hops": lost}, by_others=False)
-    assert "It takes both" in why(without=dict(FOUND.without) | {"own_revisits": lost, "two_hops": lost})
-    assert "never been there" in why(without=dict(FOUND.without) | {"own_revisits": lost}, visits=0)
+    assert "It takes both" in why(without=dict(FOUND.without) | {"history": lost, "two_hops": lost})
+    assert "never been there" in why(without=dict(FOUND.without) | {"history": lost}, visits=0)
     assert "what the network says by itself" in why(without=dict(FOUND.without) | {"core": lost})
 
 
 def test_a_miss_is_told_by_what_frees_it_or_by_what_is_missing() -> None:
     """A removal that would have found it; no visit and no trip; or other places that were put higher."""
-    assert "crowded out" in why(rank=40.0, without={"own_revisits": 3.0, "two_hops": 40.0})
+    assert "crowded out" in why(rank=40.0, without={"history": 3.0, "two_hops": 40.0})
     nothing = why(rank=40.0, without={}, visits=0, within_two_hops=False, middles=())
     assert "Nothing led to There" in nothing
     assert "before, but the model put other places higher, Elsewhere first" in why(rank=40.0, without={})

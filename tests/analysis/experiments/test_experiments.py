@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from recap.baselines.building import build_baseline
 
 from analysis.compare.paired import compare_means, compare_records
 from analysis.experiments.results import (
@@ -24,7 +25,6 @@ from analysis.experiments.results import (
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
 from recap import columns as c
-from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from recap.evidence.config import EvidenceConfig
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
@@ -13,7 +14,6 @@ from analysis.explain.paths import two_hop_paths
 from analysis.explain.score_parts import decompose_scores
 from analysis.formatting import signed_points
 from analysis.sharing.page import render_notebook
-from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 from tests.analysis.sentence_reader import check

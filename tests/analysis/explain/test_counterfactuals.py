@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from recap.evidence.config import EvidenceConfig
 
 from analysis.explain import paths
 from analysis.explain.contrast import contrast
@@ -22,7 +23,6 @@ from recap.errors import CaseError
 from recap.evaluation import standings
 from recap.evaluation.ranks import rank_of
 from recap.evaluation.standings import Standings
-from recap.evidence.config import EvidenceConfig
 from recap.model.config import PriorConfig
 from recap.model.interventions import Interventions
 from recap.model.recap import RecapScorer

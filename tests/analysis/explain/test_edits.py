@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from recap.evidence.config import EvidenceConfig
 
 from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
 from analysis.explain.edits import (
@@ -30,7 +31,6 @@ from analysis.explain.links import CaseLink
 from analysis.explain.what_if import what_if
 from recap.counterfactuals import COMPONENTS
 from recap.errors import CaseError
-from recap.evidence.config import EvidenceConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 from tests.analysis.reference_edits import rescore

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from analysis.records.removals import describe_removals
+from recap.evidence.config import EvidenceConfig
 
 from analysis.explain.check_tables import CheckTables
 from analysis.explain.edited_case import build_edited_case
@@ -30,14 +32,12 @@ from analysis.explain.score_parts import decompose_scores
 from analysis.explain.seed_replicates import measure_replicates, replicates_folder, train_replicates
 from analysis.explain.trips import Trips
 from analysis.records.kept_seeds import seed_key, seed_tables
-from analysis.records.removals import describe_removals
 from analysis.report.text import describe_fully
 from analysis.sharing.page import render_notebook
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.records import write_records
-from recap.evidence.config import EvidenceConfig
 from recap.model.recap import Recap
 from recap.predictor import Predictor
 from tests.analysis.planted import predictor_with, small_predictor, train_checkpoint

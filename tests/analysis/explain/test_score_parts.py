@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from recap.evidence.config import EvidenceConfig
 
 from analysis.explain.score_parts import explain_case
 from analysis.explain.types import CaseExplanation
 from recap.errors import CaseError
-from recap.evidence.config import EvidenceConfig
 from recap.model.config import Stage
 from recap.predictor import Predictor
 from tests.analysis.planted import predictor_with

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 
 from analysis.explain.clues import MOST_TERMS, clues, points_of
 from analysis.explain.edited_case import build_edited_case
@@ -11,7 +12,6 @@ from analysis.explain.evidence_items import evidence_items, without
 from analysis.explain.explanation import explain_fully
 from analysis.explain.net_rows import net_rows
 from analysis.explain.score_parts import decompose_scores
-from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 

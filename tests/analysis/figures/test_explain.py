@@ -4,6 +4,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
+from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
 
 from analysis.explain.edits import SwitchOff
 from analysis.explain.explanation import explain_fully
@@ -15,7 +16,6 @@ from analysis.figures.score_parts import describe_score_parts, score_panels
 from analysis.formatting import points
 from analysis.registers import Words
 from analysis.sharing.page import render_notebook
-from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
 from tests.analysis.planted import small_predictor
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from analysis.long_tail.headlines import lift_finding
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
+from analysis.records.ablations import ABLATIONS
 from analysis.records.case_filters import filter_cases, filter_masks
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.records.notable_cases import describe_absent, notable_cases
-from analysis.records.score_rows import SOURCES
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
@@ -182,7 +182,7 @@ def test_cards_name_one_case_of_each_kind() -> None:
 
 def removals_of(records: pd.DataFrame, **without: list[float]) -> pd.DataFrame:
     """Removals that move nothing but what is named."""
-    still = {f"without_{source}": records["rank"] for source in SOURCES}
+    still = {f"without_{source}": records["rank"] for source in ABLATIONS}
     moved = {f"without_{source}": np.array(ranks, float) for source, ranks in without.items()}
     return pd.DataFrame({"case": records["case"], "rank": records["rank"], **still, **moved})
 
@@ -191,15 +191,15 @@ def test_cards_with_removals_are_causes() -> None:
     """Case 1 (2nd) falls to 41st without two hops; case 0 lies where history reaches but needs none of it."""
     opened = LoadedDataset.of(split_dataset(RESCUES, 5))
     records, markov = ranked(RESCUES, [1, 2, 30], [25, 30, 40])
-    removals = removals_of(records, two_hops=[1, 41, 30], own_revisits=[20, 2, 30])
-    found = notable_cases(opened, records, markov, removals)
+    ablations = removals_of(records, two_hops=[1, 41, 30], history=[20, 2, 30])
+    found = notable_cases(opened, records, markov, ablations)
     assert [(card.kind, card.case, card.rank_without) for card in found] == [("hops", 1, 41.0), ("missed", 2, None)]
     middle = opened.labels[1]
     assert found[0].reason == f"New to this walker. {middle} links the two. Without two hops it would rank 41st."
     assert describe_absent(found, causes=True) == "No test case is found at 20 with own visits and lost without."
     assert describe_absent(found, causes=False) == ""
-    removals = removals_of(records, own_revisits=[21, 2, 30])
-    (first, _) = notable_cases(opened, records, markov, removals)
+    ablations = removals_of(records, history=[21, 2, 30])
+    (first, _) = notable_cases(opened, records, markov, ablations)
     assert (first.kind, first.case) == ("history", 0)
     assert first.reason.endswith("had visited once. Without own visits it would rank 21st.")
     assert "two hops" in describe_absent([first], causes=True) and "own visits" not in describe_absent(

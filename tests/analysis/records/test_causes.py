@@ -1,6 +1,6 @@
-"""Causes: every removal against brute force, what "recovered" means on a table done by hand, a table made in pieces."""
+"""Ablations: each scored by itself, contributions that add up, what "found by" means, what each group is worth."""
 
-from dataclasses import replace
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,167 +10,116 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.edited_case import build_edited_case
-from analysis.explain.edits import parse_edits
-from analysis.records.case_filters import filter_cases
-from analysis.records.causes import causes_of, count_causes, obstacles_of, recovered_by, removal_table
-from analysis.records.removals import COLUMNS, describe_removals, removed_totals
-from analysis.records.score_rows import ROWS, SOURCES
+from analysis.records.ablations import ABLATIONS, COLUMNS, GROUP_NAMES, ablations_of, describe_ablations, slug
+from analysis.records.causes import (
+    Carriers,
+    ablation_worth,
+    case_ablations,
+    causes_of,
+    describe_carriers,
+    find_carriers,
+    found_by,
+    obstacles_of,
+)
+from recap.counterfactuals import GRAPH_TOKEN, Counterfactual
 from recap.errors import ConfigError
 from recap.evaluation.ranks import rank_of
-from recap.evidence.config import EvidenceConfig, HabitsConfig, SurroundingsConfig, WeighingConfig
-from recap.model.config import PriorConfig
-from recap.model.recap import Recap
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 
-PAPER_SOURCES = {"graph_token", "two_hops", "own_revisits", "core", "correction", "clip"}
-HABITS = ["visits_at_hour", "visits_on_day", "next_at_hour"]
-RECENCY = ["recency_0.25_days", "recency_14_days"]
-PLACE = ["known_popularity", "known_distance"]
-STEPS = ["own_transitions", "own_pairs", "others_transitions"]
-FIRST = ["popularity", "distance", "others_two_hop", "known", "stay", "once", "recent_visits"]
-NAMES = [*FIRST, *HABITS, *RECENCY, *STEPS, *PLACE]
-VISITS = ["known", "stay", "once", "recent_visits", *RECENCY, *PLACE]
-GONE = {
-    "two_hop_addends": ["others_two_hop"],
-    "two_hops": ["others_two_hop"],
-    "own_revisits": VISITS + HABITS,
-    "hour_and_weekday": HABITS,
-    "own_transitions": ["own_transitions", "own_pairs"],
-    "others_transitions": ["others_transitions"],
-    "distance": ["distance", "known_distance"],
-    "popularity": ["popularity", "known_popularity"],
+PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
+KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "paper": ({}, PAPER),
+    "curves": ({"prior": {"kind": "curves"}, "core_scope": "unvisited"}, set(ABLATIONS)),
+    "curves alone": (
+        {"prior": {"kind": "curves"}, "core_scope": "nowhere", "use_correction": False, "use_graph": False},
+        set(ABLATIONS) - {"core", "correction", "graph_token"},
+    ),
 }
-"""Evidence terms of each source, spelled out here once more."""
-NEAR = [f"within_{km}_km" for km in ("0.1", "0.5", "2", "8")]
-OFTEN = ["visits_1_days", "visits_ever", "recency_3_days", "overdue", "underdue"]
-KNOWN_NEAR = [*(f"known_{name}" for name in NEAR), "known_own_category"]
-HOURS = [
-    *("visits_close_to_hour", "visits_about_hour", "visits_on_weekday", "visits_first_of_day"),
-    *("visits_0_to_2_hours_later", "visits_2_to_5_hours_later", "visits_5_to_9_hours_later"),
-]
-NEW_GONE = {
-    "hour_and_weekday": HOURS,
-    "distance": [*NEAR, *KNOWN_NEAR[:-1]],
-    "popularity": ["visitors_alike"],
-    "own_revisits": ["own_category", *OFTEN, *KNOWN_NEAR, *HOURS],
-    "core": ["together"],
-}
-OFF = {"graph_token": "off:graph_token", "two_hops": "off:graph_token", "own_revisits": "off:prior"}
 
 
 @cache
 def predictor(kind: str) -> Predictor:
-    """The paper's RECAP, one with evidence, or one whose state weighs it; shaken weights, and a clip that binds."""
-    config = EvidenceConfig()
-    if kind == "weighed":
-        habits = HabitsConfig(decay_days=(1.0,), recency_days=(3.0,), hours=True)
-        surroundings = SurroundingsConfig(own_category=True, known_too=True)
-        config = EvidenceConfig(habits=habits, surroundings=surroundings, weighing=WeighingConfig(network=2))
-    evidence = {} if kind == "paper" else {"evidence": config}
-    return small_predictor(prior=PriorConfig(max_prior=0.5), **evidence)
+    return small_predictor(**KINDS[kind][0])
 
 
-def silenced(base: Predictor, source: str) -> Predictor:
-    """The same model with weights set to zero by hand."""
-    model = Recap.for_dataset(base.model.config, base.dataset, base.graph, torch.float64)
-    model.load_state_dict(base.model.state_dict())
-    with torch.no_grad():
-        if model.evidence is not None:
-            names = list(model.evidence.names)
-            assert names[: len(NAMES)] == NAMES
-            for name in [*GONE.get(source, []), *NEW_GONE.get(source, [])]:
-                for weight in model.evidence.parameters() if name in names else ():
-                    if weight.shape[-1] == len(names):  # not the network's
-                        weight[..., names.index(name)] = 0.0
-    return Predictor(base.checkpoint, base.dataset, model)
-
-
-def brute_force(base: Predictor, source: str, number: int) -> torch.Tensor:
-    """Totals of one case, scored alone by a model of which the source was taken away."""
-    edits = parse_edits(OFF.get(source, "off:correction" if source == "correction" else ""))
-    edited_case = build_edited_case(silenced(base, source), number, edits)
-    total_P = edited_case.predictor.score_counterfactuals([edited_case.variant])[0]
-    if source == "core":
-        batch, changes = edited_case.predictor.pack([edited_case.variant])
-        total_P = total_P - edited_case.predictor.core_scores(batch, changes)[1][0]
-    if source == "clip":  # the model's clip cannot be switched off: what it takes is given back, gate and all
-        batch = base.batch([edited_case.row])
-        revisit = base.revisit_parts(batch, base.core_scores(batch)[0])
-        assert revisit is not None and revisit.gate_C is not None and base.model.calibration is not None
-        factor_C = 1 + float(base.model.calibration.scale) * revisit.gate_C
-        total_P = total_P.index_add(0, revisit.candidates.poi_C, factor_C * revisit.terms.clip_loss_C)
-    return total_P
-
-
-@pytest.mark.parametrize("kind", ["paper", "evidence", "weighed"])
-def test_every_removal_equals_brute_force(kind: str) -> None:
-    """All places' totals without each source, case by case to 1e-9; sources the paper's model lacks are absent."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
+    """Each ablation equals a counterfactual copy that leaves out the same, and contributions add up to the score."""
     base = predictor(kind)
-    numbers = list(range(0, len(base.cases), 3))
-    chosen = base.cases.iloc[numbers]
-    totals = removed_totals(base, base.batch(chosen["row"].tolist()))
-    assert set(totals) == (PAPER_SOURCES if kind == "paper" else set(SOURCES))
-    described = describe_removals(base, chosen)
-    for at, number in enumerate(numbers):
-        for source, total_BP in totals.items():
-            expected_P = brute_force(base, source, number)
-            assert torch.allclose(total_BP[at], expected_P, atol=1e-9, rtol=0), (source, number)
-            rank = rank_of(total_BP[at], int(chosen["target"].iloc[at]))
-            assert described[f"without_{source}"].iloc[at] == rank
-    for source in set(SOURCES) - set(totals):
-        assert described[f"without_{source}"].isna().all()
-    total_BP = base.score(base.batch(chosen["row"].tolist())).total
-    for source, without_BP in totals.items():
-        assert not torch.allclose(without_BP, total_BP, atol=1e-6), f"{source} moves nothing, and tests nothing"
+    described = describe_ablations(base, base.cases)
+    assert list(described) == list(COLUMNS)
+    assert {name for name in ABLATIONS if described[f"without_{name}"].notna().all()} == KINDS[kind][1]
+    assert described[[f"without_{name}" for name in set(ABLATIONS) - KINDS[kind][1]]].isna().all(axis=None)
+    groups = {slug(term.group) for term in base.scorer.terms}
+    total_N = described[[f"contribution_{name}" for name in groups]].sum(axis=1)
+    assert groups <= set(GROUP_NAMES)
+    for number in range(0, len(base.cases), 7):
+        row, target = int(base.cases["row"][number]), int(base.cases["target"][number])
+        total_P = base.score(base.batch([row])).total[0]
+        assert described["rank"][number] == rank_of(total_P, target)
+        assert total_N[number] == pytest.approx(float(total_P[target]), abs=1e-9)
+        for name, off in ablations_of(base.scorer).items():
+            without_P = base.score_counterfactuals([Counterfactual(base.history(row), off=off)])[0]
+            assert described[f"without_{name}"][number] == rank_of(without_P, target), name
 
 
-@pytest.mark.parametrize("kind", ["paper", "evidence", "weighed"])
-def test_rows_add_up_and_ranks_are_the_records(kind: str) -> None:
-    """Centred points of all rows add up to the centred total; the rank is that of the case scored alone."""
-    base = predictor(kind)
-    described = describe_removals(base, base.cases)
-    assert list(described) == [*COLUMNS, "points_graph_token"]
-    total = described[[f"points_{row}" for row in ROWS]].fillna(0.0).sum(axis=1)
-    for number in range(0, len(base.cases), 5):
-        edited_case = build_edited_case(base, number)
-        total_P = edited_case.total_P
-        assert total[number] == pytest.approx(float(total_P[edited_case.target] - total_P.mean()), abs=1e-9)
-        assert described["rank"][number] == rank_of(total_P, edited_case.target)
-        without = replace(edited_case.variant, off=frozenset({"graph_token"}))
-        off_P = base.score_counterfactuals([without])[0]
-        token = float(total_P.log_softmax(0)[edited_case.target] - off_P.log_softmax(0)[edited_case.target])
-        assert described["points_graph_token"][number] == pytest.approx(token, abs=1e-9)
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_ablations_at_once_equal_each_by_itself(kind: str) -> None:
+    """To the last digit: features and states that are computed once are the same ones."""
+    scorer, batch = predictor(kind).scorer, predictor(kind).batch(predictor(kind).cases["row"].tolist())
+    sets = [frozenset[str](), *ablations_of(scorer).values()]
+    totals = list(scorer.scores_without_each(batch, sets))
+    assert torch.equal(totals[0], scorer.score(batch).total)
+    for terms, total_BP in zip(sets, totals, strict=True):
+        if GRAPH_TOKEN not in terms:
+            assert torch.equal(total_BP, scorer.scores_without(batch, terms))
 
 
 TABLE = pd.DataFrame(
     {
         "case": [0, 1, 2, 3],
         "rank": [3.0, 5.0, 5.5, 9.0],
-        **{f"without_{source}": [np.nan] * 4 for source in SOURCES},
+        **{f"without_{name}": [np.nan] * 4 for name in ABLATIONS},
         "without_two_hops": [6.0, 5.0, 9.0, 4.0],
         "without_core": [2.0, 5.5, 1.0, 10.0],
     }
 )
 
 
-def test_recovered_means_found_with_and_lost_without() -> None:
+def test_found_by_means_found_with_and_lost_without() -> None:
     """At K = 5: case 0 needs two hops, case 1 the core, case 2 is missed because of the core, case 3 of two hops."""
     causes, obstacles = causes_of(TABLE, 5), obstacles_of(TABLE, 5)
     assert causes["two_hops"].tolist() == [True, False, False, False]
     assert causes["core"].tolist() == [False, True, False, False]
     assert obstacles["two_hops"].tolist() == [False, False, False, True]
     assert obstacles["core"].tolist() == [False, False, True, False]
-    assert not causes["distance"].any() and not obstacles["distance"].any()
-    assert recovered_by(TABLE, "two_hops", 5).tolist() == causes["two_hops"].tolist()
-    counts: Any = count_causes(TABLE, 5).set_index("source")
-    assert counts.loc["core"].tolist() == [True, 1, 1] and counts.loc["distance"].tolist() == [False, 0, 0]
+    assert not causes["history"].any() and not obstacles["history"].any()
+    assert found_by(TABLE, "two_hops", 5).tolist() == causes["two_hops"].tolist()
     assert causes_of(TABLE, 9)["core"].tolist() == [False, False, False, True]
     with pytest.raises(ConfigError, match="at least 1, got 0"):
         causes_of(TABLE, 0)
-    with pytest.raises(ConfigError, match="unknown source of evidence 'magic'"):
-        recovered_by(TABLE, "magic", 5)
+    with pytest.raises(ConfigError, match="unknown ablation 'magic'"):
+        found_by(TABLE, "magic", 5)
+
+
+def test_the_sentence_names_two_hops_and_the_core_also_where_they_carry_nothing() -> None:
+    assert find_carriers(TABLE, 5) == Carriers(5, 2, {"two_hops": 1, "core": 1})
+    assert describe_carriers(find_carriers(TABLE, 9)) == (
+        "Of the 4 cases found at 9, 1 are lost without the core, 0 without two hops (paths and graph token)."
+    )
+    assert describe_carriers(find_carriers(TABLE, 1)) == ""
+
+
+def test_a_group_is_worth_what_is_lost_without_it() -> None:
+    """By hand: of four cases at K = 5 two are found, one without two hops, and two without the core."""
+    worth: Any = ablation_worth(TABLE, np.arange(4), 5).set_index("ablation")
+    assert worth.index.tolist() == ["two_hops", "core"] and set(worth["n"]) == {4}
+    assert worth.loc["two_hops", "hr"] == 0 and worth.loc["core", "hr"] == 0
+    rank, without = TABLE["rank"], TABLE["without_core"]
+    assert worth.loc["core", "mrr"] == pytest.approx((1 / rank - 1 / without).mean())
+    assert (worth["mrr_low"] <= worth["mrr"]).all() and (worth["mrr"] <= worth["mrr_high"]).all()
+    assert (worth["hr_low"] < 0).all() and (worth["hr_high"] > 0).all()
 
 
 def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,40 +134,18 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
         if len(told) == 2:
             raise KeyboardInterrupt
 
+    def table(open_predictor: Callable[[], Predictor], **more: Any) -> pd.DataFrame:
+        return case_ablations("d" * 64, "c" * 64, open_predictor, rows=rows, **more)
+
     with pytest.raises(KeyboardInterrupt):
-        removal_table("d" * 64, "c" * 64, lambda: base, rows=rows, progress=stop)
+        table(lambda: base, progress=stop)
     assert len(list(tmp_path.rglob("*.pieces/*.parquet"))) == 2
     opened = []
-
-    def reopen() -> Predictor:
-        opened.append(1)
-        return base
-
-    whole = removal_table("d" * 64, "c" * 64, reopen, rows=rows)
+    whole = table(lambda: opened.append(1) or base)  # type: ignore[func-returns-value]
     assert opened and not list(tmp_path.rglob("*.pieces"))
-    pd.testing.assert_frame_equal(whole, describe_removals(base, base.cases), atol=1e-12, rtol=0)
+    pd.testing.assert_frame_equal(whole, describe_ablations(base, base.cases), atol=1e-12, rtol=0)
 
     def closed() -> Predictor:
         raise AssertionError("a kept table needs no model")
 
-    assert removal_table("d" * 64, "c" * 64, closed, rows=rows).equals(whole)
-
-
-def test_filters_are_causes_where_there_are_removals() -> None:
-    """With removals ``hops`` are the cases lost without two hops, whoever was there before; without, what coincides."""
-    records = pd.DataFrame(
-        {
-            "case": [0, 1, 2, 3],
-            "rank": TABLE["rank"],
-            "transition_count": [0, 0, 0, 0],
-            "in_history": [True, False, False, False],
-            "within_two_hops": [True, True, True, True],
-            "num_better": [2, 4, 5, 8],
-            "num_tied": [1, 1, 1, 1],
-        }
-    )
-    markov = records.assign(rank=50.0, num_better=49)
-    assert filter_cases(records, markov, ["hops"], k=5).tolist() == [1]
-    assert filter_cases(records, markov, ["hops"], k=5, removals=TABLE).tolist() == [0]
-    assert filter_cases(records, markov, ["history"], k=5).tolist() == [0]
-    assert filter_cases(records, markov, ["history"], k=5, removals=TABLE).tolist() == []
+    assert table(closed).equals(whole)

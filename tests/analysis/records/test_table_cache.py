@@ -73,8 +73,8 @@ def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
 def test_a_table_of_another_format_is_made_anew(tmp_path: Path) -> None:
     """A file that names no format is the first one; another one is as if not there, shipped or kept."""
     bundle, made = tmp_path / "bundle", list[int]()
-    first, second = (TableKey("0" * 64, "model", "test", "removals", number) for number in ("1", "2"))
-    bare = TableKey("0" * 64, "model", "test", "removals")
+    first, second = (TableKey("0" * 64, "model", "test", "ablations", number) for number in ("1", "2"))
+    bare = TableKey("0" * 64, "model", "test", "ablations")
     table = pd.DataFrame({"n": [7, 8]})
 
     def make() -> pd.DataFrame:

@@ -30,9 +30,9 @@ def table(name: str) -> pd.DataFrame:
     if name == "records with lists":
         return kept("every_step").head(50)
     if name == "misses --out":
-        return describe_misses(opened().dataset, opened().cases, kept("removals"))
+        return describe_misses(opened().dataset, opened().cases, kept("ablations"))
     if name == "causes --out":
-        return kept("removals")
+        return kept("ablations")
     if name == "Stops":
         return read_trajectory(opened(), CASE).stops
     if name == "Without":

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from analysis.records.score_rows import SOURCES
+
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 

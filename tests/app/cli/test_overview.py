@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from recap.baselines.building import build_baseline
 
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
-from recap.baselines.building import build_baseline
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset

@@ -6,10 +6,10 @@ from functools import cache
 import pandas as pd
 import pytest
 import torch
+from recap.baselines.building import build_baseline
 
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES
-from recap.baselines.building import build_baseline
 from recap.baselines.counting import Nearest
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError

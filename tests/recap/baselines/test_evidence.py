@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-
-from recap import columns as c
 from recap.baselines.building import build_baseline, cached_evidence_ranker
-from recap.baselines.counting import VisitCount
 from recap.baselines.evidence import EvidenceRanker, build_problem, draw_cases, within_budget
 from recap.baselines.evidence_config import EvidenceRankerConfig, cache_file
 from recap.baselines.log_linear import feature_scales, fit_log_linear
+from recap.evidence.config import EvidenceConfig
+from recap.evidence.features import EvidenceFeatures
+
+from recap import columns as c
+from recap.baselines.counting import VisitCount
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DataError, FormatVersionError, MissingTensorError, RecapError
 from recap.evaluation.evaluate import evaluate
-from recap.evidence.config import EvidenceConfig
-from recap.evidence.features import EvidenceFeatures
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.storage.tensors import load_tensors, save_tensors

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-
 from recap.model.clue_network import ClueNetwork
 
 

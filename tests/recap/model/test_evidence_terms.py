@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-
-from recap import columns as c
 from recap.baselines.evidence import EvidenceRanker
 from recap.baselines.evidence_config import EvidenceRankerConfig
-from recap.data.dataset import Dataset
 from recap.evidence.config import EvidenceConfig
 from recap.evidence.features import EvidenceFeatures, dense_at
 from recap.evidence.others import EdgeEdits, OtherUsers
 from recap.evidence.two_hop import two_step_walks
+from recap.model.evidence_terms import EvidenceTerms
+
+from recap import columns as c
+from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
-from recap.model.evidence_terms import EvidenceTerms
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.training.trainer import Trainer

@@ -8,9 +8,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from recap.evidence.config import EvidenceConfig
 from torch import Tensor
 
-from recap.evidence.config import EvidenceConfig
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import ModelConfig, Stage

@@ -1,8 +1,8 @@
 """A model is called the paper's only where its configuration has the paper's parts."""
 
 import pytest
-
 from recap.evidence.config import EvidenceConfig, WeighingConfig
+
 from recap.model.config import ModelConfig, PriorConfig
 from recap.model.variant import variant_name
 from recap.presets import train_preset

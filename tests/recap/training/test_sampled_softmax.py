@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from recap.baselines.building import build_baseline
 
 from recap.baselines import COUNTING_BASELINES, EVIDENCE
-from recap.baselines.building import build_baseline
 from recap.checkpoint import CARD
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.records.causes import kept_removals, removal_table, removals_key
+from analysis.records.causes import ablations_key, case_ablations, kept_ablations
 from app.cached import datasets
 from app.cached.keys import BY_MODEL
 from app.cached.once import Once, Progress
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 
-def read_removals(source: Source) -> pd.DataFrame | None:
-    """See `analysis.records.causes.removal_table`; made once for each checkpoint. Only RECAP has parts to remove."""
+def read_ablations(source: Source) -> pd.DataFrame | None:
+    """See `analysis.records.causes.case_ablations`; made once for each checkpoint. Only RECAP has parts to remove."""
     return None if not source.has_parts else _removals(source)
 
 
@@ -32,7 +32,7 @@ def _removals(source: Source) -> pd.DataFrame:
 
     def make(show: Progress) -> pd.DataFrame:
         assert source.checkpoint_hash is not None
-        return removal_table(
+        return case_ablations(
             source.dataset_hash,
             source.checkpoint_hash,
             open_predictor,
@@ -42,7 +42,7 @@ def _removals(source: Source) -> pd.DataFrame:
             progress=show,
         )
 
-    key = removals_key(source.dataset_hash, str(source.checkpoint_hash))
+    key = ablations_key(source.dataset_hash, str(source.checkpoint_hash))
     at_once = key.is_kept(source.bundle)
     return _removals_once(source).get("Taking evidence away, once for each model", make, at_once=at_once)
 
@@ -58,9 +58,9 @@ def kept_causes(source: Source) -> pd.DataFrame | None:
         return None
     found = _kept(source)
     table = next(iter(found), None)
-    if table is None or not removals_key(source.dataset_hash, source.checkpoint_hash).is_kept(source.bundle):
+    if table is None or not ablations_key(source.dataset_hash, source.checkpoint_hash).is_kept(source.bundle):
         rows = len(datasets.open_dataset(source).cases)
-        table = kept_removals(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+        table = kept_ablations(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
         found[:] = [] if table is None else [table]
     return table
 

@@ -1,0 +1,121 @@
+"""Ablations of every test case: the rank of the truth without each group of terms, always scored again.
+
+- ``past_visits``, ``core`` and so on: one group of the scorer's terms; what depends on it is computed again.
+- ``history``: past visits and times together, the paper's "w/o History" (the check-ins that the encoder reads stay).
+- ``graph_token``: the token's content is zero. ``two_hops``: the token and the group of two-hop paths.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.features.catalogue import GROUPS
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from recap.model.scorer import RecapScorer
+    from recap.predictor import Predictor
+    from recap.scores import CaseBatch, Explainable
+
+_CASES_PER_BATCH: Final = 128
+
+
+def slug(group: str) -> str:
+    """A group's name in columns.
+
+    >>> slug("two-hop paths")
+    'two_hop_paths'
+    """
+    return group.replace(" ", "_").replace("-", "_")
+
+
+GROUP_NAMES: Final = {slug(group): group for group in (*GROUPS, "core", "correction")}
+"""Groups of terms by slug."""
+HISTORY: Final = "history"
+TWO_HOPS: Final = "two_hops"
+ABLATION_LABELS: Final = {
+    HISTORY: "visit history",
+    TWO_HOPS: "two hops (paths and graph token)",
+    **GROUP_NAMES,
+    "core": "the core",
+    "correction": "the correction",
+    "graph_token": "the graph token",
+}
+"""What is left out, as it reads after "without"."""
+ABLATIONS: Final = tuple(ABLATION_LABELS)
+COLUMNS: Final = (
+    c.CASE,
+    c.RANK,
+    "first",
+    *(f"without_{name}" for name in ABLATIONS),
+    *(f"contribution_{name}" for name in GROUP_NAMES),
+)
+
+
+def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
+    """The ablations that a scorer has: names of the terms that each leaves out, or the graph token."""
+    from recap.scores import GRAPH_TOKEN
+
+    inactive = scorer.stage.inactive_parts(scorer.model.config)
+    groups: dict[str, frozenset[str]] = {}
+    for term in scorer.terms:
+        if (term.group if term.group in ("core", "correction") else "prior") not in inactive:
+            groups[slug(term.group)] = groups.get(slug(term.group), frozenset()) | {term.name}
+    token = frozenset({GRAPH_TOKEN} - set(inactive))
+    nothing: frozenset[str] = frozenset()
+    found = groups | {
+        "graph_token": token,
+        HISTORY: groups.get("past_visits", nothing) | groups.get("time_of_day_and_week", nothing),
+        TWO_HOPS: token | groups.get("two_hop_paths", nothing),
+    }
+    return {name: found[name] for name in ABLATIONS if found.get(name)}
+
+
+def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
+    """Rank of the truth as it is and without each group, and what each group adds to its score.
+
+    Args:
+        cases: rows of `Predictor.cases_of`.
+
+    Returns:
+        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``without_<ablation>`` (rank)
+        and ``contribution_<group>``, which add up to the truth's score; NaN where the model has no such part.
+    """
+    from recap.device import one_thread
+
+    starts = range(0, len(cases), _CASES_PER_BATCH)
+    with one_thread():
+        pieces = [_describe(predictor, cases.iloc[start : start + _CASES_PER_BATCH]) for start in starts]
+    return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=list(COLUMNS), dtype=np.float64)
+
+
+def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
+    import torch
+
+    from recap.evaluation.ranks import rank_totals
+
+    scorer, batch = predictor.scorer, predictor.batch(cases[c.ROW].tolist())
+    target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
+    total_BP = predictor.score(batch).total  # what the records rank by, to the last digit
+    missing = np.full(len(cases), np.nan)
+    columns: dict[str, np.ndarray] = dict.fromkeys(COLUMNS, missing) | {
+        c.CASE: cases[c.CASE].to_numpy(np.int64),
+        c.RANK: rank_totals(total_BP, target_B).mean_B.numpy(),
+        "first": total_BP.argmax(1).numpy(),
+    }
+    ablations = ablations_of(scorer)
+    totals = scorer.scores_without_each(batch, ablations.values())
+    for name, without_BP in zip(ablations, totals, strict=True):
+        columns[f"without_{name}"] = rank_totals(without_BP, target_B).mean_B.numpy()
+    added = contributions_by_group(scorer, batch, target_B)
+    return pd.DataFrame(columns | {f"contribution_{name}": added_B for name, added_B in added.items()})
+
+
+def contributions_by_group(scorer: "Explainable", batch: "CaseBatch", poi_B: "Tensor") -> dict[str, np.ndarray]:
+    """What each group of terms adds to the score of one place of each case, by slug; they add up to the score."""
+    contribution_BT = scorer.contributions(batch, poi_B).numpy()
+    of_T = np.array([slug(term.group) for term in scorer.terms])
+    return {name: contribution_BT[:, of_T == name].sum(1) for name in dict.fromkeys(of_T.tolist())}
