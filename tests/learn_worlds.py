@@ -47,7 +47,7 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         return Predictor(found, opened.dataset)
 
     @cache
-    def ablations() -> pd.DataFrame:
+    def of_cases() -> pd.DataFrame:
         assert found is not None
         rows = len(opened.cases)
         return case_ablations(opened.dataset.hash, found.hash, predictor, rows=rows, keep=False, bundle=bundle)
@@ -63,6 +63,6 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         lift=cache(lambda: two_hop_lift(opened, max_cases=40, samples=20)),
         ablations=ablations,
         find_predictor=None if found is None else predictor,
-        find_ablations=None if found is None else ablations,
+        find_case_ablations=None if found is None else of_cases,
         find_tables=None if found is None else tables,
     )

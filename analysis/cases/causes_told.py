@@ -1,4 +1,4 @@
-"""Why a case was found or missed, in one sentence that a removal holds up: taken away for all places, ranked again."""
+"""Why a case was found or missed, in one sentence that rests on an ablation: left out, and scored again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,15 +9,14 @@ from analysis.formatting import ordinal
 from analysis.records.case_filters import MISSED_ABOVE
 
 About = Literal["visits", "paths", "both", "other", "nothing"]
-_PLAIN_SOURCES: Final = {
-    "hour_and_weekday": "what they do at this hour and weekday",
-    "own_transitions": "where they went from here before",
-    "others_transitions": "where other people went from here",
-    "distance": "how near places are",
-    "popularity": "how popular places are",
+_PLAIN: Final = {
+    "past_visits": "how often and how lately they were there",
+    "time_of_day_and_week": "what they do at this hour and weekday",
+    "transitions_from_here": "where people went from here before",
+    "popularity_and_distance": "how near and how popular places are",
     "core": "what the network says by itself",
 }
-"""Sources in words for a room; those that name inner parts of a model are left out."""
+"""Ablations in words for a room; those that name inner parts of a model are left out."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class CaseFindings:
         names: of every place that may be named.
         first, first_share: the model's first place and its share.
         rank: of the truth; `num_places` were ranked.
-        without: the truth's rank without each source, for all places; None for a source that the model lacks.
+        without: the truth's rank in each ablation; None where the model has no such part.
         visits, first_visits: the walker's earlier visits to the truth and to the first place.
         direct: training steps straight from the source to the truth.
         middles: middle places of two-hop paths to the truth, the strongest first.
@@ -102,9 +101,9 @@ def _found(findings: CaseFindings) -> Why:
             numbers.append(Number("Other people whose trips these are", f"{findings.people:,}"))
         return Why("paths", Screen(_paths_title(findings, truth), tuple(numbers)))
     losing = {source: rank for source, rank in findings.without.items() if findings.loses(source) and rank is not None}
-    told = max((source for source in losing if source in _PLAIN_SOURCES), key=losing.__getitem__, default=None)
+    told = max((source for source in losing if source in _PLAIN), key=losing.__getitem__, default=None)
     if told is not None:
-        title = join(f"Without {_PLAIN_SOURCES[told]}, ", truth, " drops off the list.")
+        title = join(f"Without {_PLAIN[told]}, ", truth, " drops off the list.")
         return Why("other", Screen(title, (came, Number("Without it", findings.rank_without(told)))))
     title = join("No single thing decides: ", truth, " stays on the list whatever one takes away.")
     numbers_kept = [came]
@@ -134,11 +133,11 @@ def _missed(findings: CaseFindings) -> Why:
     freed = {
         source: rank
         for source, rank in findings.without.items()
-        if rank is not None and rank <= MISSED_ABOVE and source in {*_PLAIN_SOURCES, "history", "two_hops"}
+        if rank is not None and rank <= MISSED_ABOVE and source in {*_PLAIN, "history", "two_hops"}
     }
     if freed:
         source = min(freed, key=freed.__getitem__)
-        words = _PLAIN_SOURCES | {"history": "the walker's own past", "two_hops": "paths by a place between"}
+        words = _PLAIN | {"history": "the walker's own past", "two_hops": "paths by a place between"}
         title = join(f"It was crowded out: without {words[source]}, ", truth, " would be on the list.")
         return Why("other", Screen(title, (came, Number("Without it", findings.rank_without(source)))))
     if not findings.visits and not findings.within_two_hops:

@@ -19,9 +19,8 @@ from analysis.cases.small_changes import SmallChange, describe_edits, try_small_
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.paths import training_rows, two_hop_paths
-from analysis.explain.robustness import ablations_of_case
 from analysis.formatting import chance, ordinal, percent
-from analysis.records.ablations import ABLATIONS
+from analysis.records.ablations import ABLATIONS, describe_ablations
 from analysis.records.case_filters import MISSED_ABOVE
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.notable_cases import visits_before
@@ -126,11 +125,10 @@ def _findings(edited_case: EditedCase, opened: LoadedDataset) -> CaseFindings:
 
 
 def _ranks_without(edited_case: EditedCase) -> dict[str, float | None]:
-    measured = ablations_of_case(edited_case)
-    if measured is None:
-        return {}
-    ranks = {source: float(measured[f"without_{source}"]) for source in ABLATIONS}
-    return {source: None if rank != rank else rank for source, rank in ranks.items()}
+    predictor = edited_case.predictor
+    measured = describe_ablations(predictor, predictor.cases.iloc[[edited_case.case.number]]).iloc[0]
+    ranks = {name: float(measured[f"without_{name}"]) for name in ABLATIONS}
+    return {name: None if rank != rank else rank for name, rank in ranks.items()}
 
 
 def _visits(opened: LoadedDataset, case: int, poi: int) -> int:

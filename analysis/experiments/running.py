@@ -11,7 +11,6 @@ from typing import Final
 import pandas as pd
 import psutil
 import torch
-from recap.baselines.building import build_baseline
 
 from analysis.compare.paired import compare_means, comparison_rows
 from analysis.experiments.results import (
@@ -32,6 +31,7 @@ from recap.graph import TransitionGraph
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text
 from recap.storage.tensors import load_tensors
+from recap.training.baselines import build_baseline
 from recap.training.rebalancing import rebalance
 from recap.training.run import StopRequest, train
 from recap.training_config import AnyTraining, TrainConfig
@@ -136,7 +136,7 @@ def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph:
     else:
         values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
         values |= {"cost": _cost(checkpoint), "val": checkpoint.manifest.best.val}
-        if isinstance(config, TrainConfig) and config.model.use_graph:
+        if isinstance(config, TrainConfig) and config.model.has_token:
             values["reach"] = reach(dataset, graph, config.model.num_hops)
         write_records(records, working / _RECORDS, {"dataset_hash": dataset.hash, "model": checkpoint.folder.name})
     result = ArmResult(

@@ -14,9 +14,7 @@ from recap.training_config import AnyTraining
 
 SPECS: Final = data_path("analysis.experiments", "specs")
 
-Baseline = Literal[
-    "popularity", "markov", "visit_count", "count_plus_markov", "nearest", "evidence", "evidence_sessions"
-]
+Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "nearest", "feature_curves"]
 Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
 
@@ -63,7 +61,7 @@ class ExperimentSpec(Config):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     title: str
     question: str
-    preset: str = "nyc"
+    preset: str = "recap"
     epochs: int | None = Field(None, ge=1, description="Another length than the preset's; stages keep their share.")
     changes: tuple[str, ...] = Field((), description="For every arm that trains, before its own changes.")
     seeds: tuple[int, ...] = Field((3407, 3408, 3409), min_length=1)

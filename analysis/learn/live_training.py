@@ -15,7 +15,7 @@ from analysis.records.accuracy import metric_values
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
-from recap.model.recap import RecapScorer
+from recap.model.scorer import RecapScorer
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 
@@ -37,7 +37,6 @@ _SIZES: Final[dict[str, Any]] = {
     "suffix_length": 1,
     "embedding_dropout": 0.7,
     "output_dropout": 0.1,
-    "graph_dropout": 0.0,
 }
 
 

@@ -27,7 +27,7 @@ class World:
         lift: see `analysis.long_tail.lift.two_hop_lift`.
         ablations: by metric and group, see `analysis.long_tail.ablations`; None where nothing was trained again.
         find_predictor: opens the model; None without one.
-        find_ablations, find_tables: what was measured about the model, see `analysis.records.causes` and
+        find_case_ablations, find_tables: what was measured about the model, see `analysis.records.causes` and
             `analysis.explain.check_tables`.
     """
 
@@ -37,7 +37,7 @@ class World:
     lift: Callable[[], pd.DataFrame]
     ablations: Callable[[str, str], pd.DataFrame | None]
     find_predictor: "Callable[[], Predictor] | None" = None
-    find_ablations: Callable[[], pd.DataFrame] | None = None
+    find_case_ablations: Callable[[], pd.DataFrame] | None = None
     find_tables: "Callable[[], CheckTables] | None" = None
 
     @property
@@ -57,12 +57,12 @@ class World:
         return self.find_predictor()
 
     @property
-    def ablations(self) -> pd.DataFrame:
-        """Ranks of every test case without each source.
+    def case_ablations(self) -> pd.DataFrame:
+        """Ranks of every test case without each group of terms.
 
         Raises:
             LessonUnavailableError: no model is open.
         """
-        if self.find_ablations is None:
+        if self.find_case_ablations is None:
             raise LessonUnavailableError(NO_MODEL)
-        return self.find_ablations()
+        return self.find_case_ablations()

@@ -6,8 +6,10 @@ from typing import Final, Literal
 import pandas as pd
 
 from analysis.formatting import percent
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS, metric_values
 
+CURVES_LEAD: Final = 0.002
+"""Lead in MRR from which the feature curves alone are said to rank better."""
 FLAT: Final = 0.1
 """A trend whose whole interval is smaller is called flat."""
 
@@ -30,6 +32,14 @@ def overview_finding(table: pd.DataFrame, metric: str) -> str:
     else:
         first = f"{model} reaches {METRIC_LABELS[metric]} {value:.3f}."
     return f"{first} {_verdict(mine)}".strip()
+
+
+def curves_finding(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
+    """That the feature curves alone rank better, where they are ahead by more than `CURVES_LEAD`; else empty."""
+    mine, theirs = (float(metric_values(table, "mrr").mean()) for table in (records, curves))
+    if not theirs > mine + CURVES_LEAD:
+        return ""
+    return f"The feature curves alone rank better than {model}: MRR {theirs:.3f}, against {mine:.3f}."
 
 
 def _verdict(mine: dict[str, dict]) -> str:

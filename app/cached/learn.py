@@ -30,10 +30,10 @@ def open_world(source: Source) -> World:
 
         return open_predictor(source)
 
-    def find_ablations() -> "pd.DataFrame":
-        ablations = read_ablations(source)
-        assert ablations is not None
-        return ablations
+    def find_case_ablations() -> "pd.DataFrame":
+        table = read_ablations(source)
+        assert table is not None
+        return table
 
     def find_tables() -> CheckTables:
         assert source.checkpoint_hash is not None
@@ -48,7 +48,7 @@ def open_world(source: Source) -> World:
         lift=lambda: tables.lift(source),
         ablations=lambda metric, group: tables.ablations(source, metric, group),
         find_predictor=find_predictor if has_model else None,
-        find_ablations=find_ablations if has_model else None,
+        find_case_ablations=find_case_ablations if has_model else None,
         find_tables=find_tables if has_model else None,
     )
 
@@ -60,8 +60,8 @@ def lesson(source: Source, number: int, register: Register) -> Lesson:
         LessonUnavailableError: the city cannot show it.
     """
     world = open_world(source)
-    if world.find_ablations is not None:
-        world.find_ablations()  # here: what is drawn while a table is made must not be played back by the cache below
+    if world.find_case_ablations is not None:
+        world.find_case_ablations()  # here: the cache below must not play back what is drawn while a table is made
     return _lesson(source, number, register)
 
 

@@ -6,12 +6,12 @@ from typing import Final, cast
 import pandas as pd
 import streamlit as st
 
-from analysis.long_tail import accuracy_tables
+from analysis.long_tail import accuracy_tables, headlines
 from analysis.long_tail.ablations import ablation_table
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.case_groups import By
-from analysis.records.causes import Carriers, find_carriers
+from analysis.records.causes import Carriers, ablation_worth, find_carriers
 from analysis.records.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
@@ -22,6 +22,7 @@ from app.cached.records import LISTS, model_keys, read_records
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
+from recap.baselines import FEATURE_CURVES
 from recap.dataset_statistics import hop_statistics
 from recap.errors import DataError
 from recap.storage.json_text import read_json
@@ -149,6 +150,21 @@ def carriers(source: Source) -> Carriers | None:
 
 
 _carriers: Final = PerObject(find_carriers)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
+def worth(source: Source) -> pd.DataFrame | None:
+    """See `analysis.records.causes.ablation_worth`; None where no ablations are kept."""
+    table = kept_causes(source)
+    return None if table is None else ablation_worth(table, datasets.open_dataset(source).cases[c.USER].to_numpy())
+
+
+def curves_finding(source: Source) -> str:
+    """See `analysis.long_tail.headlines.curves_finding`; empty where the curves were not fitted."""
+    if not source.has_parts or FEATURE_CURVES not in model_keys(source):
+        return ""
+    records = read_records(source), read_records(source, FEATURE_CURVES)
+    return headlines.curves_finding(datasets.model_label(source), *records)
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:

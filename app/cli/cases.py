@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from analysis.formatting import rank_number, times
 from app.cli.console import JsonFlag, console, print_json
-from app.cli.long_tail import open_records, removals
+from app.cli.long_tail import ablations, open_records
 from app.cli.options import BaselineOption, CheckpointOption, DataOption, MaybeCheckpoint
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, write_shared
 from app.cli.sharing import share as share_page
@@ -50,8 +50,8 @@ def find(
     names = [name.strip() for name in show.split(",") if name.strip()]
     removed = None
     if read.checkpoint is not None and set(names) & set(CAUSES):
-        removed = removals(read.checkpoint, opened, read.bundle)
-    found = filter_cases(records, read.records_of("markov"), names, k=k, eta=1, removals=removed)
+        removed = ablations(read.checkpoint, opened, read.bundle)
+    found = filter_cases(records, read.records_of("markov"), names, k=k, eta=1, ablations=removed)
     if as_json:
         print_json({"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()})
         return

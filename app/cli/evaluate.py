@@ -29,7 +29,6 @@ def evaluate(
 ) -> None:
     """Rank the cases of a split and print metrics by group."""
     import torch
-    from recap.baselines.building import build_baseline
 
     from recap import columns as c
     from recap.checkpoint import Checkpoint
@@ -41,6 +40,7 @@ def evaluate(
     from recap.graph import TransitionGraph
     from recap.history import CheckinTensors
     from recap.scores import Scorer
+    from recap.training.baselines import build_baseline
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")

@@ -59,4 +59,4 @@ def import_predictions(
         console.print(f"  {sentence}", markup=False)
     if report.findings["not_in_list"].count:
         console.print("A truth outside its list is ranked behind every place: MRR is a lower bound.")
-    console.print(f"Compare it: recap compare {kept.key} evidence --data {data}", markup=False)
+    console.print(f"Compare it: recap compare {kept.key} feature_curves --data {data}", markup=False)

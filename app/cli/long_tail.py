@@ -34,12 +34,12 @@ def overview(
     as_json: JsonFlag = False,
 ) -> None:
     """Compare a model with the baselines, and name three cases worth opening."""
-    from analysis.records.carriers import describe_carriers, find_carriers
-
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
-    from analysis.long_tail.headlines import overview_finding
+    from analysis.long_tail.headlines import curves_finding, overview_finding
+    from analysis.records.causes import describe_carriers, find_carriers
     from analysis.records.evaluation_records import models_beside
     from analysis.records.notable_cases import describe_absent, notable_cases
+    from recap.baselines import FEATURE_CURVES
 
     read = open_records(data, checkpoint, baseline)
     opened = read.dataset
@@ -47,12 +47,14 @@ def overview(
     models = {read.label: read.records} | {_label(name): read.records_of(name) for name in rivals}
     groups = accuracy_by_group(models, metric)
     distribution = transition_distribution(opened.cases)
-    removed = read.kept_removals()
+    removed = read.kept_ablations()
     notable = notable_cases(opened, read.records, read.records_of("markov"), removed)
     over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
+    curves = read.records_of(FEATURE_CURVES) if read.has_parts and FEATURE_CURVES in rivals else None
     payload = {
         "metric": metric,
         "finding": overview_finding(groups, metric),
+        "curves_finding": "" if curves is None else curves_finding(read.label, read.records, curves),
         "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
@@ -63,7 +65,9 @@ def overview(
     if as_json:
         print_json(payload)
         return
-    console.print(payload["finding"], markup=False, soft_wrap=True)
+    for name in ("finding", "curves_finding"):
+        if payload[name]:
+            console.print(payload[name], markup=False, soft_wrap=True)
     console.print(frame_table(f"{metric} over cases, 95 % interval over users", groups))
     console.print(
         f"Tail (at most once in training): {percent(over_pairs, 1)} of distinct test transitions, "
@@ -99,7 +103,7 @@ def long_tail(
     from analysis.long_tail.accuracy_tables import accuracy_by_count, accuracy_by_evidence, transition_distribution
     from analysis.long_tail.lift import two_hop_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
-    from analysis.records.causes import count_causes
+    from analysis.records.causes import ablation_worth
     from recap.dataset_statistics import hop_statistics
 
     read = open_records(data, checkpoint, baseline)
@@ -114,8 +118,8 @@ def long_tail(
     if full:
         tables["lift"] = two_hop_lift(opened)
     if full and read.has_parts:
-        table = removals(read.checkpoint, opened, read.bundle)
-        tables["causes"] = count_causes(table, _FOUND_AT)
+        table = ablations(read.checkpoint, opened, read.bundle)
+        tables["worth"] = ablation_worth(table, opened.cases[c.USER].to_numpy(), _FOUND_AT)
         tables["misses"] = count_misses(label_misses(describe_misses(opened.dataset, opened.cases, table), _FOUND_AT))
     if as_json:
         facts = {"model": label, "reference": _label(reference), "metric": metric, "eta": eta}
@@ -153,17 +157,17 @@ class OpenedRecords:
         """Whether the model's score has parts that ablations leave out: RECAP's alone."""
         return self.checkpoint is not None and self.checkpoint.manifest.model == "recap"
 
-    def kept_removals(self) -> "pd.DataFrame | None":
-        """A checkpoint's removals where they were made or shipped, as the app shows them; None without."""
-        from analysis.records.causes import kept_removals
+    def kept_ablations(self) -> "pd.DataFrame | None":
+        """A checkpoint's ablations where they were made or shipped, as the app shows them; None without."""
+        from analysis.records.causes import kept_ablations
 
         if self.checkpoint is None:
             return None
         digests = self.dataset.dataset.hash, self.checkpoint.hash
-        return kept_removals(*digests, rows=len(self.records), bundle=self.bundle)
+        return kept_ablations(*digests, rows=len(self.records), bundle=self.bundle)
 
 
-def removals(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
+def ablations(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
     """The ablation table of a checkpoint, made with a progress line where it is not kept yet.
 
     Args:
@@ -172,13 +176,13 @@ def removals(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) ->
     Raises:
         VocabularyError: another dataset.
     """
-    from analysis.records.causes import removal_table
+    from analysis.records.causes import case_ablations
     from recap.predictor import Predictor
 
     dataset = opened.dataset
     checkpoint.check_dataset(dataset)
     with progress_line("Running the ablations") as report:
-        return removal_table(
+        return case_ablations(
             dataset.hash,
             checkpoint.hash,
             lambda: Predictor(checkpoint, dataset),

@@ -1,6 +1,6 @@
 """Where Long tail's model misses: a table of kinds whose rows list their cases, and a map.
 
-Only "outvoted" and "clipped" are causes, shown by a removal; the other kinds say what coincides.
+Only "outvoted" is a cause, shown by an ablation; the other kinds say what coincides.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ CASES: Final = "cases"
 MISS_K: Final = "miss_k"
 """The K of Long tail's reasons, and of its list."""
 WHY_HELP: Final = (
-    f"{TERMS['outvoted'].plain} Where no removal finds it, what coincides is named, which is no cause. "
+    f"{TERMS['outvoted'].plain} Else the label says what coincides, which is no cause. "
     f"{tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
 )
 

@@ -205,6 +205,21 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, e
             f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
             "95 % interval over walkers. Left of the line the model does better without it."
         )
+    worth = tables.worth(source) if model is None else None
+    if worth is not None:
+        with halves.cell():
+            section("What each feature group is worth")
+            shown = worth.rename(columns={"mrr": "drop", "mrr_low": "lower", "mrr_high": "upper"})
+            shown["name"] = [words.ablation(*row) for row in worth[["ablation", "label"]].itertuples(index=False)]
+            st.plotly_chart(
+                drawn(plot_ablations, shown, metric_label="MRR"),
+                theme=None,
+                config=PLOT_CONFIG,
+                key="worth",
+                alt="Drop in MRR without each feature group",
+            )
+            quiet("Every case scored again without the group; 95 % interval over users. Groups overlap.")
+            chart_table({"Worth": worth}, "worth")
     if model is None:
         with halves.cell():
             show_misses(source)

@@ -104,7 +104,8 @@ def show_model(source: Source) -> None:
         return
     carriers = tables.carriers(source)
     carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers, state.words())
-    st.markdown(markdown_text(f"Shown is {source.variant}. {carried}".strip()))
+    told = f"Shown is {source.variant}. {carried} {tables.curves_finding(source)}"
+    st.markdown(markdown_text(told.strip()))
 
 
 def show_distribution(distribution: pd.DataFrame) -> None:

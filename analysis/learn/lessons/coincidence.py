@@ -39,7 +39,7 @@ _EDGES: Final = (0.05, 0.25, 0.75)
 
 def found_with_path(world: World) -> np.ndarray:
     """Test cases of the tail that are found and to whose place a two-hop path leads."""
-    cases, ablations = world.opened.cases, world.ablations
+    cases, ablations = world.opened.cases, world.case_ablations
     tail = cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
     found = ablations[c.RANK].to_numpy() <= K
     return np.flatnonzero(tail & found & cases[c.TWO_STEP_WALK].to_numpy(bool))
@@ -51,7 +51,7 @@ def build(world: World, say: Say) -> Lesson:
     Raises:
         LessonUnavailableError: no model, none that knows two hops, or no found rare step with a path.
     """
-    ablations = world.ablations
+    ablations = world.case_ablations
     if ablations["without_two_hops"].isna().all():
         raise LessonUnavailableError("The open model does not use two-step paths; choose another one.")
     rows = found_with_path(world)
@@ -135,7 +135,7 @@ def _choose_case(world: World, rows: np.ndarray) -> int:
 
 def _check(world: World, say: Say, case: int) -> Question:
     """What happens to one case, the one with the strongest path, when all paths are taken away."""
-    table, known = world.ablations.iloc[case], world.opened.case(case)
+    table, known = world.case_ablations.iloc[case], world.opened.case(case)
     rank, without = float(table[c.RANK]), float(table["without_two_hops"])
     right = 3 if without > K else 2 if without > rank else 0 if without < rank else 1
     fact = f"With the paths it ranks {rank_number(rank)}, without them {rank_number(without)}."

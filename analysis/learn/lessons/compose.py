@@ -174,7 +174,6 @@ def _contrast(world: World, say: Say) -> Scene | None:
     )
     finding = say(f"Now the real thing. In {{city}}, {verdict}.", city=world.city)
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
-    kept = " Its other clues, some of which rest on paths too, were kept." if "w/o evidence" in known else ""
     over = f"95 % interval over walkers, n = {int(graph['n']):,} cases"
-    note = f"Share of cases put first, lost when trained again without the part; {over}.{kept}"
+    note = f"Share of cases put first, lost when trained again without the part; {over}."
     return Scene(finding, (Bars(says, "Share put first, lost", tuple(bars)),), note)

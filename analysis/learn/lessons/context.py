@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import torch
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.score_parts import prior_terms
 from analysis.formatting import ordinal, points, signed_points
 from analysis.learn.charts import Lines, Series
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
@@ -140,7 +140,7 @@ def choose_case(world: World) -> int:
     Raises:
         LessonUnavailableError: nobody comes back.
     """
-    ablations = world.ablations
+    ablations = world.case_ablations
     back = world.opened.cases[c.IN_HISTORY].to_numpy(bool)
     rank = ablations[c.RANK].to_numpy(np.float64)
     lost = np.nan_to_num(ablations["without_correction"].to_numpy(np.float64) - rank)
@@ -156,18 +156,14 @@ def read_hours(predictor: "Predictor", case: int, hours: Sequence[int]) -> list[
     variants, target = [one.variant for one in edited], edited[0].target
     total_HP = predictor.score_counterfactuals(variants)
     batch, changes = predictor.pack(variants)
-    parts = predictor.revisit_parts(batch, predictor.core_scores(batch, changes)[0], changes)
-    if parts is None or parts.gate_C is None:
+    parts = predictor.revisit_parts(batch, predictor.state(batch, changes), changes)
+    if parts is None or parts.terms is None or parts.gate_C is None or parts.correction_C is None:
         raise LessonUnavailableError(NO_CLOCK)
-    scale = float(predictor.model.calibration.scale) if predictor.model.calibration is not None else 0.0
     here_C = parts.candidates.poi_C == target
-    gates = dict(zip(parts.candidates.case_C[here_C].tolist(), parts.gate_C[here_C].tolist(), strict=True))
-    found = []
-    for at, one in enumerate(edited):
-        raw = sum(prior_terms(one, target))
-        habit, gate = min(max(raw, 0.0), one.config.prior.max_prior), gates.get(at, 0.0)
-        found.append(Hour(habit, gate, scale * gate * habit, rank_of(total_HP[at], target)))
-    return found
+    values_C3 = torch.stack([parts.terms.prior_C, parts.gate_C, parts.correction_C], dim=1)[here_C]
+    shown = dict(zip(parts.candidates.case_C[here_C].tolist(), values_C3.tolist(), strict=True))
+    nothing = [0.0, 0.0, 0.0]
+    return [Hour(*shown.get(at, nothing), rank_of(total_P, target)) for at, total_P in enumerate(total_HP)]
 
 
 def _check(say: Say, hour: Hour) -> Question:

@@ -42,7 +42,7 @@ def choose_case(world: World) -> int:
     Raises:
         LessonUnavailableError: the model puts no rare step first.
     """
-    ablations, cases = world.ablations, world.opened.cases
+    ablations, cases = world.case_ablations, world.opened.cases
     first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
     if not first.any():
         raise LessonUnavailableError("In this city the model puts no rare step first.")

@@ -11,7 +11,7 @@ from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
-from recap.presets import DEFAULT_PRESET, training_preset
+from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, training_preset
 from recap.printable import markdown_text
 from recap.rivals.configs import RECAP, RIVALS, model_title
 from recap.runs.execution import control
@@ -21,8 +21,6 @@ from recap.runs.store.spec import Backend, DeviceRequest, RunSpec, RunSpecValues
 from recap.runs.store.submission import build_specs
 from recap.training_config import AnyTraining, TrainConfig
 
-PRESETS = (DEFAULT_PRESET, "quick", "nyc", "tiny")
-"""Of RECAP: the recommended one, the paper's parts at half the width, the paper's own, and seconds for a first try."""
 SEEDS = (1, 2, 3, 4)
 DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
@@ -95,7 +93,7 @@ def show_form(store: RunStore) -> None:
 
 def hops_of(config: AnyTraining) -> int | None:
     """The longest path that the graph token follows; none where the model has no token."""
-    return config.model.num_hops if isinstance(config, TrainConfig) and config.model.use_graph else None
+    return config.model.num_hops if isinstance(config, TrainConfig) and config.model.has_token else None
 
 
 def _model() -> str:
@@ -104,7 +102,7 @@ def _model() -> str:
     if model != RECAP:
         quiet("A published system, with its published values.")
         return model
-    presets = list(dict.fromkeys([*PRESETS, st.session_state.get("run_preset") or DEFAULT_PRESET]))
+    presets = list(dict.fromkeys([*RECAP_PRESETS, st.session_state.get("run_preset") or DEFAULT_PRESET]))
     chosen = st.segmented_control("Preset", presets, default=DEFAULT_PRESET, required=True, key="run_preset")
     return chosen or DEFAULT_PRESET
 
