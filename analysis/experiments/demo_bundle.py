@@ -13,12 +13,12 @@ from analysis.compare.paired import ComparisonRow, compare_records, comparison_r
 from analysis.experiments.bundled_rivals import ship_rivals
 from analysis.experiments.templating import fill_template
 from analysis.explain.seed_replicates import measure_replicates, train_replicates
+from analysis.records.ablations import describe_ablations
 from analysis.records.causes import ablations_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import seed_key
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from analysis.records.ablations import describe_ablations
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES

@@ -12,7 +12,7 @@ from analysis.experiments.demo_bundle import model_card
 from analysis.explain.check_tables import CheckTables
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
 from analysis.records.accuracy import is_known
-from analysis.records.causes import removal_table
+from analysis.records.causes import case_ablations
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import SHIPPED, find_predictions
 from analysis.records.loaded_dataset import LoadedDataset
@@ -57,7 +57,7 @@ def test_shipped_labels_account_for_every_miss() -> None:
     def missing() -> NoReturn:
         raise AssertionError("the bundle ships none")
 
-    table = removal_table(opened.dataset.hash, checkpoint, missing, rows=rows, bundle=BUNDLE)
+    table = case_ablations(opened.dataset.hash, checkpoint, missing, rows=rows, bundle=BUNDLE)
     records = kept_table(records_key(opened.dataset.hash, checkpoint), missing, rows=rows, bundle=BUNDLE)
     labels = label_misses(describe_misses(opened.dataset, opened.cases, table), 20)
     assert table["rank"].equals(records["rank"])
