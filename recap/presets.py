@@ -68,7 +68,7 @@ def recap() -> TrainConfig:
         ),
         curriculum=_from_the_start(),
         optimiser=OptimiserConfig(
-            learning_rate=3e-4, prior_learning_rate=2e-2, curve_smoothing=1e-4, schedule="cosine"
+            learning_rate=1e-4, prior_learning_rate=5e-2, curve_smoothing=1e-4, schedule="cosine"
         ),
     )
 
@@ -94,6 +94,7 @@ def _from_the_start() -> Curriculum:
         correction_epoch=2,
         warm_epoch=2,
         warm_ramp_epochs=3,
+        warm_weight=0.1,
         backbone_lr_scale=1.0,
     )
 
