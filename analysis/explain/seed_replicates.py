@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from analysis.records.kept_seeds import seed_key, seed_tables
-from analysis.records.removals import describe_removals
+from analysis.records.ablations import describe_ablations
 from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -78,6 +78,6 @@ def _pieces_of(replicate: Checkpoint, dataset: Dataset) -> Callable[[int, int], 
     def piece(start: int, end: int) -> pd.DataFrame:
         if not opened:  # a kept table needs no model
             opened.append(Predictor(replicate, dataset))
-        return describe_removals(opened[0], opened[0].cases.iloc[start:end])
+        return describe_ablations(opened[0], opened[0].cases.iloc[start:end])
 
     return piece
