@@ -68,7 +68,7 @@ def recap() -> TrainConfig:
         ),
         curriculum=_from_the_start(),
         optimiser=OptimiserConfig(
-            learning_rate=1e-4, prior_learning_rate=5e-2, curve_smoothing=1e-4, schedule="cosine"
+            learning_rate=1e-4, prior_learning_rate=5e-2, curve_smoothing=1e-2, schedule="cosine"
         ),
     )
 
