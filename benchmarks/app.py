@@ -67,7 +67,7 @@ from recap.data.dataset import Dataset
 from recap.presets import paper
 from tests.untrained import write_untrained_checkpoint
 def write(data, checkpoint):
-    write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=paper("nyc"))
+    write_untrained_checkpoint(Dataset.load(Path(data)), Path(checkpoint), config=paper())
 """
 SLOW_S = 10.0
 """Seconds after which an answer that is waited for is told."""

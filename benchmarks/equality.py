@@ -6,7 +6,7 @@
 
 `keep` runs the commands of a checkout (the folder it is started in, or --checkout) on one thread, in a user folder of
 its own. On the demo city: the commands of equality.toml, trainings among them. On NYC: `prepare`, `stats`, `evaluate`
-of the counters, of `evidence` and of a small RECAP with the paper's parts, `explain` of 50 test cases.
+of the counters, of `feature_curves` and of a small RECAP with the paper's parts, `explain` of 50 test cases.
 FOLDER/demo and FOLDER/nyc hold what they print (.json), records and tables (.parquet), weights (.safetensors);
 FOLDER/work holds NYC's rows. With --checkpoint NYC's model is read and not trained anew, with --bundle the demo city of
 an earlier checkout is used: both show that old files can still be read. Without, that trainings are equal is shown.

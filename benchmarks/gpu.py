@@ -39,8 +39,8 @@ from recap.training.run import build_trainer, train
 from recap.training.timing import time_steps
 from recap.training_config import AnyTraining, TrainConfig
 
-PRESETS: Final = ("nyc", DEFAULT_PRESET, "demo")
-WHOLE: Final = ("nyc", DEFAULT_PRESET)
+PRESETS: Final = ("paper", DEFAULT_PRESET)
+WHOLE: Final = ("paper", DEFAULT_PRESET)
 NOT_MEASURED: Final = "not measured"
 TOLERANCE: Final = 1e-5
 WARM_UP_STEPS: Final = 3

@@ -3,7 +3,7 @@
     python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--keep-all]
     python benchmarks/scale.py 340_000 3_328_000 33_278_683 --format parquet --steps prepare train rank
 
-Each step is a process of its own. `train` times steps of RECAP in the paper's sizes with every part on and a sampled
+Each step is a process of its own. `train` times steps of a preset with every part on and a sampled
 softmax, and extrapolates an epoch; `rank` ranks some test cases exactly among all places in float64, by a model before
 its first step (the cost is the same), and extrapolates to 10,000.
 
@@ -40,8 +40,9 @@ from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.config import Stage
-from recap.model.recap import Recap, RecapScorer
-from recap.presets import paper
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
+from recap.presets import train_preset
 from recap.training.run import build_trainer
 from recap.training.timing import time_steps
 from recap.training_config import SampledSoftmax, TrainConfig
@@ -158,7 +159,7 @@ print(json.dumps({"checkins": len(checkins.poi_T), "build_seconds": round(time.p
 """
 
 
-def measure_training(dataset: Dataset, seconds: float = 120.0) -> dict[str, Any]:
+def measure_training(dataset: Dataset, preset: str, seconds: float = 120.0) -> dict[str, Any]:
     """Seconds of building a trainer and of a step with everything on, and what an epoch would take."""
     changes = {
         "label_smoothing": 0.0,
@@ -167,7 +168,7 @@ def measure_training(dataset: Dataset, seconds: float = 120.0) -> dict[str, Any]
         "validation_cases": RANKED_CASES,
         "precision": "bf16",
     }
-    config = TrainConfig.parse(paper("nyc").model_dump() | changes)
+    config = TrainConfig.parse(train_preset(preset).model_dump() | changes)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         trainer = build_trainer(dataset, config, Path(folder), torch.device("cpu"))
@@ -183,11 +184,11 @@ def measure_training(dataset: Dataset, seconds: float = 120.0) -> dict[str, Any]
     }
 
 
-def measure_ranking(dataset: Dataset, of_cases: int = 500) -> dict[str, Any]:
+def measure_ranking(dataset: Dataset, preset: str, of_cases: int = 500) -> dict[str, Any]:
     """Seconds of ranking test cases exactly in float64, after the scorer has propagated its embeddings."""
     started = time.perf_counter()
     graph = TransitionGraph.from_dataset(dataset)
-    scorer = RecapScorer(Recap.for_dataset(paper("nyc").model, dataset, graph, torch.float64), Stage())
+    scorer = RecapScorer(Recap.for_dataset(train_preset(preset).model, dataset, graph, torch.float64), Stage())
     checkins = CheckinTensors.from_dataset(dataset)
     drawn = describe_cases(dataset, graph, c.TEST, most=of_cases)
     built = time.perf_counter()
@@ -205,7 +206,7 @@ KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_check
 
 
 def run_step(
-    step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool, engine: list[str]
+    step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool, engine: list[str], preset: str
 ) -> dict[str, Any]:
     """One step in a process of its own, with the results worth keeping."""
     recap = str(Path(sys.executable).with_name("recap"))
@@ -219,7 +220,7 @@ def run_step(
         result = measure([sys.executable, "-c", HISTORY, str(dataset)])
         return result | json.loads(result.pop("output"))
     if step in ("train", "rank"):
-        result = measure([sys.executable, __file__, "--only", step, str(dataset)])
+        result = measure([sys.executable, __file__, "--only", step, str(dataset), preset])
         return result | json.loads(result.pop("output"))
     result = measure([recap, "stats", str(dataset), "--json"])
     statistics = json.loads(result.pop("output"))
@@ -231,7 +232,7 @@ def main() -> None:
     """Draw, write, measure; or one step alone in this process."""
     if sys.argv[1:2] == ["--only"]:
         measured = {"train": measure_training, "rank": measure_ranking}[sys.argv[2]]
-        print(json.dumps(measured(Dataset.load(Path(sys.argv[3])))))
+        print(json.dumps(measured(Dataset.load(Path(sys.argv[3])), sys.argv[4])))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("counts", nargs="+", type=int)
@@ -242,6 +243,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("auto", "memory", "duckdb"), default="auto", help="of prepare")
     parser.add_argument("--engine-memory", type=float, help="GB that it may hold")
     parser.add_argument("--keep-all", action="store_true", help="lower every minimum of the protocol to 1")
+    parser.add_argument("--preset", default="recap", help="of train and rank")
     arguments = parser.parse_args()
     engine = ["--engine", arguments.engine]
     if arguments.engine_memory is not None:
@@ -262,7 +264,7 @@ def main() -> None:
             if not raw.exists():
                 write_checkins(raw, count, arguments.source_format)
             for step in arguments.steps:
-                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all, engine)
+                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all, engine, arguments.preset)
                 line = {"benchmark": "scale", "step": step, "count": count, "format": arguments.source_format}
                 line["keep_all"] = arguments.keep_all
                 load = {
