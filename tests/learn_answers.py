@@ -7,19 +7,19 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+import torch
 
-from analysis.explain.edited_case import build_edited_case
+from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.effects import rank_without_two_hops
-from analysis.explain.explanation import explain_fully
-from analysis.explain.net_rows import net_differences
-from analysis.explain.score_parts import explain_case
+from analysis.explain.robustness import check_rows
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.places import ToldPlaces
 from recap import columns as c
+from recap.counterfactuals import GRAPH_TOKEN
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
@@ -142,15 +142,16 @@ class Answers:
         return found.index(max(found)), check
 
     def habit_points(self, case: int, hour: int) -> float:
-        """Total less core and evidence: what habit and its correction give the true place at an hour."""
+        """Total less the total without the visit history: what habit and its correction give the true place."""
         edited = build_edited_case(self.predictor, case, parse_edits(f"hour:{hour:02d}:00"))
-        rest = edited.core_of(edited.target) + sum(edited.evidence_terms(edited.target).values())
-        return float(edited.total_P[edited.target] - rest)
+        without_P = self.predictor.score_counterfactuals([edited.without("past visits")])[0]
+        return float((edited.total_P - without_P)[edited.target])
 
     def habit_without_time(self, case: int) -> float:
         """Habit of the true place before the gate (Eq. 9), which no clock changes."""
-        told = explain_case(self.predictor, case)
-        return next(entry.prior for entry in told.candidates if entry.poi == told.target)
+        edited = build_edited_case(self.predictor, case)
+        parts = self.predictor.score(self.predictor.batch([edited.row])).parts_at(torch.tensor([edited.target]))
+        return float(parts["prior"])
 
     def context(self, case: int, habit: float) -> tuple[int, int]:
         morning, evening = self.habit_points(case, 8), self.habit_points(case, 20)
@@ -174,23 +175,30 @@ class Answers:
             edited = build_edited_case(self.predictor, case)
             if rank_of(edited.total_P, target) <= 20:
                 found += 1
-                without = rank_without_two_hops(edited, target)
-                assert without is not None
-                lost += without > 20
+                lost += self._rank_without_two_hops(edited) > 20
         edited = build_edited_case(self.predictor, strongest)
-        rank, after = rank_of(edited.total_P, edited.target), rank_without_two_hops(edited, edited.target)
-        assert after is not None
+        rank, after = rank_of(edited.total_P, edited.target), self._rank_without_two_hops(edited)
         move = 3 if after > 20 else 2 if after > rank else 0 if after < rank else 1
         return bucket(lost / found, (0.05, 0.25, 0.75)), move
 
+    def _rank_without_two_hops(self, edited: EditedCase) -> float:
+        off = frozenset({GRAPH_TOKEN, "two-hop paths"})
+        return rank_of(self.predictor.score_counterfactuals([replace(edited.variant, off=off)])[0], edited.target)
+
     def ledger(self, case: int) -> tuple[str, int]:
-        """The row that leads furthest, and how many are stable: none, some, all."""
-        told = explain_fully(self.predictor, case, checks=True, counterfactuals=False)
-        entries = {entry.poi: entry for entry in told.candidates}
-        leads = net_differences(entries[told.target], entries[told.rival])
-        first = dict(list(leads.items())[:4])
-        assert told.checks is not None
-        checked = [check for check in told.checks if check.row in leads]
+        """The group that leads furthest, and how many are stable: none, some, all."""
+        edited = build_edited_case(self.predictor, case)
+        rival = next(poi for poi in edited.total_P.argsort(descending=True).tolist() if poi != edited.target)
+        batch = self.predictor.batch([edited.row] * 2)
+        mine, theirs = self.predictor.scorer.contributions(batch, torch.tensor([edited.target, rival])).tolist()
+        leads: dict[str, float] = defaultdict(float)
+        sizes: dict[str, float] = defaultdict(float)
+        for group in {term.group for term in self.predictor.scorer.terms}:
+            at = [index for index, term in enumerate(self.predictor.scorer.terms) if term.group == group]
+            leads[group] = sum(mine[index] - theirs[index] for index in at)
+            sizes[group] = abs(sum(mine[index] for index in at)) + abs(sum(theirs[index] for index in at))
+        first = dict(sorted(leads.items(), key=lambda entry: -abs(entry[1]))[:4])
+        checked = [check for check in check_rows(edited) if sizes.get(check.row, 0.0) >= 0.005]
         stable = sum(not check.problems for check in checked)
         return max(first, key=lambda row: first[row]), 0 if not stable else 1 if stable < len(checked) else 2
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.explain.check_tables import CheckTables
 from analysis.learn.world import World
 from analysis.long_tail.ablations import ablation_table
 from analysis.long_tail.lift import two_hop_lift
 from analysis.records.causes import case_ablations
+from analysis.records.kept_seeds import seed_tables
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap.checkpoint import Checkpoint
@@ -52,9 +52,9 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         rows = len(opened.cases)
         return case_ablations(opened.dataset.hash, found.hash, predictor, rows=rows, keep=False, bundle=bundle)
 
-    def tables() -> CheckTables:
+    def seeds() -> dict[int, pd.DataFrame]:
         assert found is not None
-        return CheckTables.kept(opened.dataset.hash, found.hash, rows=len(opened.cases), bundle=bundle)
+        return seed_tables(opened.dataset.hash, found.hash, rows=len(opened.cases), bundle=bundle)
 
     return World(
         opened=opened,
@@ -64,5 +64,5 @@ def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = No
         ablations=ablations,
         find_predictor=None if found is None else predictor,
         find_case_ablations=None if found is None else of_cases,
-        find_tables=None if found is None else tables,
+        find_seeds=None if found is None else seeds,
     )

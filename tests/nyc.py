@@ -29,7 +29,7 @@ needs_nyc = pytest.mark.skipif(
 @cache
 def nyc_dataset(history: History = "every_checkin") -> Dataset:
     """The prepared file under a rule of history; takes a few seconds once."""
-    config = data_preset("nyc").override([f"history={history}"])
+    config = data_preset("default").override([f"history={history}"])
     return prepare_dataset(nyc_raw(), config, name="nyc", source_format="foursquare")
 
 

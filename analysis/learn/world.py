@@ -1,6 +1,6 @@
 """What lessons are computed from: one city, its records, and its model where there is one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ from analysis.learn.lesson import LessonUnavailableError
 from analysis.records.loaded_dataset import LoadedDataset
 
 if TYPE_CHECKING:
-    from analysis.explain.check_tables import CheckTables
     from recap.predictor import Predictor
 
 NO_MODEL = "This lesson needs a trained RECAP, and none is open. Choose one in the list above."
@@ -27,8 +26,8 @@ class World:
         lift: see `analysis.long_tail.lift.two_hop_lift`.
         ablations: by metric and group, see `analysis.long_tail.ablations`; None where nothing was trained again.
         find_predictor: opens the model; None without one.
-        find_case_ablations, find_tables: what was measured about the model, see `analysis.records.causes` and
-            `analysis.explain.check_tables`.
+        find_case_ablations, find_seeds: what was measured about the model, see `analysis.records.causes` and
+            `analysis.records.kept_seeds`.
     """
 
     opened: LoadedDataset
@@ -38,7 +37,7 @@ class World:
     ablations: Callable[[str, str], pd.DataFrame | None]
     find_predictor: "Callable[[], Predictor] | None" = None
     find_case_ablations: Callable[[], pd.DataFrame] | None = None
-    find_tables: "Callable[[], CheckTables] | None" = None
+    find_seeds: Callable[[], Mapping[int, pd.DataFrame]] | None = None
 
     @property
     def city(self) -> str:

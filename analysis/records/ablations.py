@@ -40,7 +40,7 @@ ABLATION_LABELS: Final = {
     HISTORY: "visit history",
     TWO_HOPS: "two hops (paths and graph token)",
     **GROUP_NAMES,
-    "core": "the core",
+    "core": "the sequence model",
     "correction": "the correction",
     "graph_token": "the graph token",
 }

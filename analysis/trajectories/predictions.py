@@ -1,18 +1,21 @@
-"""What a model predicts for one case: the best places with score, probability, distance and evidence, and the truth."""
+"""What a model predicts for one case: the best places with score, probability and distance, and the truth."""
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
+from analysis.records.ablations import contributions_by_group
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
-from recap.scores import CaseBatch
+from recap.scores import CaseBatch, Explainable
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +28,7 @@ class CasePrediction:
             truth's is the mean over ties), ``poi, name, category, probability`` (NaN where the model has none),
             ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
-            and ``part_<name>``.
+            and ``part_<group>``, what a group of terms adds to the score.
         target_rank: mean rank of the truth over ties; NaN where an imported list does not hold it.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
         num_best: how many rows of ``candidates`` are the best places.
@@ -67,12 +70,20 @@ def predict_case(
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
-        parts = {c.part_column(name): part_BP[0, poi_C].numpy() for name, part_BP in scores.parts.items()}
+        parts = _parts(model, CaseBatch(opened.checkins, torch.tensor([row] * len(listed))), poi_C)
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
     probability = probability_C if model.probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
     return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
+
+
+def _parts(model: NamedScorer, batch: CaseBatch, poi_C: Tensor) -> dict[str, np.ndarray]:
+    """What each group of terms adds to the score of each place, by column; nothing of a published model."""
+    if not hasattr(model.scorer, "contributions"):
+        return {}
+    found = contributions_by_group(cast(Explainable, model.scorer), batch, poi_C)
+    return {c.part_column(name): values for name, values in found.items()}
 
 
 def recorded_prediction(

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.explain.check_tables import CheckTables
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, Scene
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
+from analysis.records.kept_seeds import seed_tables
 from analysis.registers import Register, Words
 from app.cached import datasets, tables
 from app.cached.ablations import read_ablations
@@ -35,10 +35,10 @@ def open_world(source: Source) -> World:
         assert table is not None
         return table
 
-    def find_tables() -> CheckTables:
+    def find_seeds() -> "dict[int, pd.DataFrame]":
         assert source.checkpoint_hash is not None
         rows = len(datasets.open_dataset(source).cases)
-        return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+        return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
 
     has_model = source.has_parts
     return World(
@@ -49,7 +49,7 @@ def open_world(source: Source) -> World:
         ablations=lambda metric, group: tables.ablations(source, metric, group),
         find_predictor=find_predictor if has_model else None,
         find_case_ablations=find_case_ablations if has_model else None,
-        find_tables=find_tables if has_model else None,
+        find_seeds=find_seeds if has_model else None,
     )
 
 

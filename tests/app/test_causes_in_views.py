@@ -1,4 +1,4 @@
-"""Causes in the views: filters and cards say "found by" only where a removal shows it."""
+"""Causes in the views: filters and cards say "found by" only where an ablation shows it."""
 
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.registers import Words
+from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
 from recap.predictor import Predictor
@@ -26,16 +27,16 @@ def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path
     return Predictor.load(city_checkpoint, city_folder)
 
 
-def removals_of(predictor: Predictor) -> pd.DataFrame:
+def ablations_of(predictor: Predictor) -> pd.DataFrame:
     """Made anew, kept nowhere."""
     dataset, checkpoint = predictor.dataset.hash, predictor.checkpoint.hash
     return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
 @pytest.mark.parametrize(("name", "label"), [("hops", "Found by two-step trips"), ("history", "Found by own visits")])
-def test_walk_finds_by_removal(predictor: Predictor, name: str, label: str) -> None:
-    """With a checkpoint a filter counts the cases that the removal loses, whether chosen by hand or by a link."""
-    ablations = removals_of(predictor)
+def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> None:
+    """With a checkpoint a filter counts the cases that the ablation loses, whether chosen by hand or by a link."""
+    ablations = ablations_of(predictor)
     k = next(k for k in (1, 5, 10, 20) if found_by(ablations, CAUSES[name], k).any())
     found = np.flatnonzero(found_by(ablations, CAUSES[name], k))
     app = open_view("walk", show=label, k=str(k))
@@ -68,13 +69,13 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     assert "Found, within two steps" in options and "Found by two-step trips" not in options
 
 
-def test_walk_waits_for_removals_only_where_a_filter_needs_them(
+def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No removal is made without a filter, nor for the filters that need none."""
+    """No ablation is made without a filter, nor for the filters that need none."""
 
     def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("evidence was taken away")
+        raise AssertionError("an ablation was made")
 
     monkeypatch.setattr("app.cached.ablations.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
@@ -82,7 +83,7 @@ def test_walk_waits_for_removals_only_where_a_filter_needs_them(
 
 
 def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
-    """Put a removal table where it is found."""
+    """Put an ablation table where it is found."""
     key = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash)
     write_records(ablations, key.cached(), key.metadata)
 
@@ -92,7 +93,7 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
     app = open_view("overview")
     check_calm(app)
     assert "not measured yet" in texts(app) and "Found by" not in texts(app)
-    ablations = removals_of(predictor)
+    ablations = ablations_of(predictor)
     ablations["without_two_hops"] = ablations["rank"]
     number = int(np.flatnonzero(ablations["rank"] <= 20)[0])
     ablations["without_history"] = ablations["rank"]
@@ -108,7 +109,7 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
 
 
 def test_cards_of_a_baseline_say_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """No removal, no "found by"."""
+    """No ablation, no "found by"."""
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("overview")
     check_calm(app)
@@ -121,14 +122,14 @@ def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Pred
     said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
     name = variant_name(predictor.checkpoint.recap_training.model)
     assert said.replace("\\", "") == f"Shown is {name}. What carries it is not measured yet."
-    ablations = removals_of(predictor)
+    ablations = ablations_of(predictor)
     keep(predictor, ablations)
     app = open_view("overview")
     check_calm(app)
     assert describe_carriers(find_carriers(ablations), Words("stakeholder")) in texts(app).replace("\\", "")
 
 
-def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predictor) -> None:
+def test_overview_compares_with_feature_curves_where_they_were_measured(predictor: Predictor) -> None:
     """The ranker is not fitted for the first view; with kept records it stands in the picture and the table."""
 
     def models() -> list[str]:
@@ -136,7 +137,7 @@ def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predic
         check_calm(app)
         return next(table.value for table in app.dataframe if "lead_lower" in table.value)["model"].unique().tolist()
 
-    assert "Evidence" not in models()
+    assert "Feature curves" not in models()
     opened = LoadedDataset.of(predictor.dataset)
-    evaluation_records(opened, "evidence", lambda: NamedScorer.of_baseline("evidence", opened))
-    assert models()[:2] == ["RECAP", "Evidence"]
+    evaluation_records(opened, FEATURE_CURVES, lambda: NamedScorer.of_baseline(FEATURE_CURVES, opened))
+    assert models()[:2] == ["RECAP", "Feature curves"]

@@ -74,7 +74,7 @@ def test_the_view_shows_the_commands_numbers(
 
 def test_links_reproduce_the_choice(city: LoadedDataset) -> None:
     """A, B, metric, cell and the opened case; what is not here gets a sentence and the default."""
-    params = {"a": "popularity", "b": "evidence", "compared_metric": "MRR", "open": "3"}
+    params = {"a": "popularity", "b": "feature_curves", "compared_metric": "MRR", "open": "3"}
     app = open_view("compare", cell="both", **params)
     check_calm(app)
     assert "Both find it within 20" in texts(app) and "Case 3." in texts(app)
@@ -189,7 +189,7 @@ def test_refusals_of_the_command(city_folder: Path, city_checkpoint: Path) -> No
     """An unknown scorer, metric and cell are one line each."""
     data = ("--data", city_folder)
     assert_refused(recap_here("compare", "markov", "moon", *data), "neither a checkpoint folder nor one of")
-    assert_refused(recap_here("compare", "markov", "evidence", *data, "--metric", "luck"), "unknown metric")
+    assert_refused(recap_here("compare", "markov", "feature_curves", *data, "--metric", "luck"), "unknown metric")
     assert_refused(recap_here("compare", "markov", "visit_count", *data, "--cell", "most"), "unknown list")
     assert_refused(
         recap_here("compare", "markov", city_checkpoint, *data, "--seeds", city_checkpoint), "no further seed"

@@ -20,7 +20,7 @@ def test_no_view_leaves_anything(
     token = Checkpoint.load(city_checkpoint).hash[:12]
     for view, params in (
         ("overview", {}),
-        ("compare", {"a": "evidence", "b": token}),
+        ("compare", {"a": "feature_curves", "b": token}),
         ("explain", {"case": "1"}),
         ("cases", {}),
         ("runs", {}),

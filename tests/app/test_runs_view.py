@@ -139,7 +139,7 @@ def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: 
 
 def test_stages_curves_and_words() -> None:
     """The paper's curriculum switches on at epochs 60, 80 and 120 of 130."""
-    spans = stage_spans(train_preset("nyc"))
+    spans = stage_spans(train_preset("paper"))
     assert [(span.name, span.first, span.last) for span in spans] == [
         ("Core", 1, 59),
         ("+ Graph token", 60, 79),
@@ -239,7 +239,7 @@ def test_a_run_on_data_elsewhere_opens(
     assert run_store.source_of(run) is None
 
 
-@pytest.mark.parametrize("preset", ["demo", "melt"])
+@pytest.mark.parametrize("preset", ["paper", "melt"])
 def test_a_duplicate_asks_for_the_same(
     store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str
 ) -> None:
@@ -263,15 +263,15 @@ def test_a_duplicate_asks_for_the_same(
 def test_the_form_begins_with_the_recommended_preset(
     store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which has no graph branch, so that no hops are asked for; `quick` has."""
+    """Which has a graph token; the feature curves alone have none, so that no hops are asked for."""
     point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
     monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
     app = open_view("runs")
-    assert [slider.label for slider in app.slider] == ["Epochs"]
+    assert [slider.label for slider in app.slider] == ["Epochs", "Steps along the graph"]
     next(button for button in app.button if button.label == "Start the run").click().run()
     check_calm(app)
     assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])
-    app.session_state["run_preset"] = "quick"
+    app.session_state["run_preset"] = "feature_curves"
     app.run()
-    assert [slider.label for slider in app.slider] == ["Epochs", "Steps along the graph"]
+    assert [slider.label for slider in app.slider] == ["Epochs"]

@@ -4,18 +4,16 @@ from typing import Final
 
 import numpy as np
 
-from analysis.explain.contrast import choose_rival
 from analysis.explain.edited_case import EditedCase, build_edited_case
-from analysis.explain.net_rows import net_rows
+from analysis.explain.explanation import choose_rival
 from analysis.explain.robustness import check_rows
-from analysis.explain.score_parts import decompose_scores
+from analysis.explain.sentences import part_label
 from analysis.formatting import points, signed_points
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
-from analysis.records.ablations import ROW_LABELS
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -32,6 +30,7 @@ OUTLINE: Final = Outline(
     ),
     ("permutation_test", "core", "seed_band"),
 )
+_LABELS: Final = {"correction": "Habit, by the time"}
 _ASKED: Final = 4
 _LEVEL: Final = 0.005
 
@@ -59,12 +58,15 @@ def build(world: World, say: Say) -> Lesson:
     case = choose_case(world)
     edited = build_edited_case(world.predictor, case)
     rival = choose_rival(edited)
-    truth, other = (net_rows(entry) for entry in decompose_scores(edited, [edited.target, rival]))
+    truth, other = (
+        {name: float(point_T[rows].sum()) for name, rows in edited.groups.items()}
+        for point_T in edited.contributions([edited.target, rival])
+    )
     gaps = {row: truth[row] - other[row] for row in truth if abs(truth[row]) + abs(other[row]) >= _LEVEL}
     order = sorted(gaps, key=lambda row: -abs(gaps[row]))
     if len(order) < 2:
         raise LessonUnavailableError("In this case a single row makes the whole score; choose another model.")
-    labels = {row: say.words.row(row, ROW_LABELS[row]) for row in order}
+    labels = {row: _LABELS.get(row, part_label(row)) for row in order}
     names = [markdown_text(world.opened.labels[poi]) for poi in (edited.target, rival)]
     asked = order[:_ASKED]
     best = max(asked, key=lambda row: gaps[row])
@@ -107,7 +109,7 @@ def build(world: World, say: Say) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=say(
-            "A score is a sum of rows. Each row is one kind of clue: own visits, the hour, distance and so on. "
+            "A score is a sum of rows. Each row is one group of features: past visits, times, distance and so on. "
             "Here a {walker} went on to {truth}. The model put that first. Second came {rival}.",
             truth=f"**{names[0]}**",
             rival=f"**{names[1]}**",
@@ -122,7 +124,7 @@ def build(world: World, say: Say) -> Lesson:
         aside={
             "student": "A till receipt adds up too. It does not say why you bought the milk.",
             "stakeholder": "Show rows that are stable, and say of the rest that they are not.",
-            "researcher": "Rows of `analysis.explain.net_rows`; the core counts as one row. Stable: the rank moves "
+            "researcher": "Groups of terms; the core counts as one. Stable: the rank moves "
             "the same way in five seeds, p <= .05 against 200 other cases, trips of more than one user.",
         },
         check=_check(world, say, edited, labels),
@@ -132,8 +134,8 @@ def build(world: World, say: Say) -> Lesson:
 
 def _check(world: World, say: Say, edited: EditedCase, labels: dict[str, str]) -> Question:
     """How many rows pass the robustness checks."""
-    assert world.find_tables is not None
-    checks = [check for check in check_rows(edited, tables=world.find_tables()) if check.row in labels]
+    assert world.find_seeds is not None
+    checks = [check for check in check_rows(edited, world.find_seeds()) if check.row in labels]
     if not checks:
         raise LessonUnavailableError("No row of this case could be checked; choose another model.")
     stable = [labels[check.row].lower() for check in checks if not check.problems]

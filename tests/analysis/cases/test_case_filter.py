@@ -15,7 +15,7 @@ from recap.errors import ConfigError
 ROWS = [
     # case, rank, step, place, user, hour, from, to, category, reason, causes
     (0, 1.0, 12, 40, 7, 8, "Home", "Harbour Cafe", "Cafe", "", ("history",)),
-    (1, 2.5, 1, 3, 7, 17, "Harbour Cafe", "Pier Bar", "Bar", "", ("two_hops", "distance")),
+    (1, 2.5, 1, 3, 7, 17, "Harbour Cafe", "Pier Bar", "Bar", "", ("two_hops", "core")),
     (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "no_evidence", ()),
     (3, 400.0, 0, 9, 8, 1, "Home", "Dock Bar", "Bar", "near_miss", ()),
 ]
@@ -36,7 +36,7 @@ TABLE = pd.DataFrame(ROWS, columns=NAMES)
         ("categories=Bar", [1, 3]),
         ("categories=Bar&categories=Cafe&rank=-20", [0, 1]),
         ("reasons=no_evidence&reasons=near_miss", [2, 3]),
-        ("causes=distance", [1]),
+        ("causes=core", [1]),
         ("search=harbour++CAFE", [0, 1]),
         ("search=bar&hours=0-1", [3]),
     ],
@@ -84,7 +84,7 @@ def test_nothing_of_the_truth_is_left_while_it_is_hidden() -> None:
     other[[TO, c.CATEGORY]] = "Zoo"
     other[REASON] = ""
     other[CAUSES] = [()] * 4
-    chosen = CaseFilter.from_text("rank=21-&steps=0-1&visits=-3&hours=8-17&categories=Bar&causes=distance&search=bar")
+    chosen = CaseFilter.from_text("rank=21-&steps=0-1&visits=-3&hours=8-17&categories=Bar&causes=core&search=bar")
     shown, same = (hide_truth(table)[chosen.without_truth().mask(hide_truth(table))] for table in (TABLE, other))
     pd.testing.assert_frame_equal(shown, same)
     assert shown[c.CASE].tolist() == [0, 1]

@@ -85,7 +85,7 @@ def test_half_of_the_shares_is_confident() -> None:
     assert cases("wrong", records=even) == [3, 4, 5]
 
 
-def test_without_removals_it_coincides() -> None:
+def test_without_ablations_it_coincides() -> None:
     """The same recipes speak of what lies beside, and say so."""
     found = find_all(tables(ablations=None))
     assert found["own_visits"].cases.tolist() == [0] and found["two_hops"].cases.tolist() == [1]
@@ -95,7 +95,7 @@ def test_without_removals_it_coincides() -> None:
     assert find(tables(), "own_visits").label == "Lost without own visits"
 
 
-def test_a_label_claims_no_more_than_its_removal() -> None:
+def test_a_label_claims_no_more_than_its_ablation() -> None:
     """Case 1 is lost without two hops and without distance: no label says that one source alone finds it."""
     also = tables(ablations=ablations().assign(without_distance=[1.0, 99.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
     found = find(also, "two_hops")

@@ -160,7 +160,7 @@ def why(**changes: object) -> str:
     return tell_why(replace(FOUND, **changes)).screen.text  # type: ignore[arg-type]
 
 
-def test_a_cause_is_told_only_where_a_removal_shows_it() -> None:
+def test_a_cause_is_told_only_where_an_ablation_shows_it() -> None:
     """Found with a source and lost without it; else nothing decides."""
     lost = 50.0
     assert "No single thing decides" in why()
@@ -177,7 +177,7 @@ def test_a_cause_is_told_only_where_a_removal_shows_it() -> None:
 
 
 def test_a_miss_is_told_by_what_frees_it_or_by_what_is_missing() -> None:
-    """A removal that would have found it; no visit and no trip; or other places that were put higher."""
+    """An ablation that finds it; no visit and no trip; or other places that were put higher."""
     assert "crowded out" in why(rank=40.0, without={"history": 3.0, "two_hops": 40.0})
     nothing = why(rank=40.0, without={}, visits=0, within_two_hops=False, middles=())
     assert "Nothing led to There" in nothing

@@ -49,7 +49,7 @@ def test_shipped_records_are_fresh(name: str) -> None:
 
 
 def test_shipped_labels_account_for_every_miss() -> None:
-    """One label for every missed case of the shipped records; the removals' ranks are theirs."""
+    """One label for every missed case of the shipped records; the ablations' ranks are theirs."""
     opened = LoadedDataset.load(BUNDLE / "dataset")
     checkpoint = Checkpoint.load(BUNDLE / "checkpoint").hash
     rows = len(opened.cases)
@@ -111,8 +111,8 @@ def test_seed_replicates_are_shipped_as_tables(name: str) -> None:
     tables = CheckTables.kept(opened.dataset.hash, checkpoint.hash, rows=len(opened.cases), bundle=BUNDLE)
     own = checkpoint.manifest.train.seed
     assert list(tables.seeds) == [own + 1, own + 2, own + 3, own + 4]
-    assert tables.removals is not None
+    assert tables.ablations is not None
     for table in tables.seeds.values():
-        assert list(table) == list(tables.removals) and table["case"].equals(tables.removals["case"])
-        assert not table["rank"].equals(tables.removals["rank"]), "another seed ranks otherwise"
-        assert abs((table["rank"] <= 20).mean() - (tables.removals["rank"] <= 20).mean()) < 0.02
+        assert list(table) == list(tables.ablations) and table["case"].equals(tables.ablations["case"])
+        assert not table["rank"].equals(tables.ablations["rank"]), "another seed ranks otherwise"
+        assert abs((table["rank"] <= 20).mean() - (tables.ablations["rank"] <= 20).mean()) < 0.02

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from recap.baselines.building import build_baseline
 
 from analysis.compare.paired import compare_means, compare_records
 from analysis.experiments.results import (
@@ -30,6 +29,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
+from recap.training.baselines import build_baseline
 from recap.training_config import TrainConfig
 from tests.cli_runner import recap_here, recap_json_here
 from tests.tiny import CHANGES, EPOCHS
@@ -128,7 +128,7 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
         ({"compare": [["plain", "moon"]]}, "moon"),
         ({"arms": [{"name": "../x", "label": "A"}], "compare": []}, "name"),
         (
-            {"arms": [{"name": "a", "label": "A", "baseline": "evidence", "epochs": 3}], "compare": []},
+            {"arms": [{"name": "a", "label": "A", "baseline": "feature_curves", "epochs": 3}], "compare": []},
             "a baseline has no",
         ),
         ({"seeds": []}, "seeds"),

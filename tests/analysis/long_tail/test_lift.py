@@ -180,30 +180,30 @@ def test_cards_name_one_case_of_each_kind() -> None:
     assert notable_cases(opened, *ranked(RESCUES, [1, 1, 1], [1, 1, 1])) == []
 
 
-def removals_of(records: pd.DataFrame, **without: list[float]) -> pd.DataFrame:
-    """Removals that move nothing but what is named."""
-    still = {f"without_{source}": records["rank"] for source in ABLATIONS}
-    moved = {f"without_{source}": np.array(ranks, float) for source, ranks in without.items()}
+def ablations_of(records: pd.DataFrame, **without: list[float]) -> pd.DataFrame:
+    """Ablations that move nothing but what is named."""
+    still = {f"without_{name}": records["rank"] for name in ABLATIONS}
+    moved = {f"without_{name}": np.array(ranks, float) for name, ranks in without.items()}
     return pd.DataFrame({"case": records["case"], "rank": records["rank"], **still, **moved})
 
 
-def test_cards_with_removals_are_causes() -> None:
+def test_cards_with_ablations_are_causes() -> None:
     """Case 1 (2nd) falls to 41st without two hops; case 0 lies where history reaches but needs none of it."""
     opened = LoadedDataset.of(split_dataset(RESCUES, 5))
     records, markov = ranked(RESCUES, [1, 2, 30], [25, 30, 40])
-    ablations = removals_of(records, two_hops=[1, 41, 30], history=[20, 2, 30])
+    ablations = ablations_of(records, two_hops=[1, 41, 30], history=[20, 2, 30])
     found = notable_cases(opened, records, markov, ablations)
     assert [(card.kind, card.case, card.rank_without) for card in found] == [("hops", 1, 41.0), ("missed", 2, None)]
     middle = opened.labels[1]
     assert found[0].reason == f"New to this walker. {middle} links the two. Without two hops it would rank 41st."
     assert describe_absent(found, causes=True) == "No test case is found at 20 with own visits and lost without."
     assert describe_absent(found, causes=False) == ""
-    ablations = removals_of(records, history=[21, 2, 30])
+    ablations = ablations_of(records, history=[21, 2, 30])
     (first, _) = notable_cases(opened, records, markov, ablations)
     assert (first.kind, first.case) == ("history", 0)
     assert first.reason.endswith("had visited once. Without own visits it would rank 21st.")
     assert "two hops" in describe_absent([first], causes=True) and "own visits" not in describe_absent(
         [first], causes=True
     )
-    nothing = notable_cases(opened, records, markov, removals_of(records))
+    nothing = notable_cases(opened, records, markov, ablations_of(records))
     assert describe_absent(nothing, causes=True).endswith("with own visits or with two hops and lost without.")

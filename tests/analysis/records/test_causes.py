@@ -106,7 +106,7 @@ def test_found_by_means_found_with_and_lost_without() -> None:
 def test_the_sentence_names_two_hops_and_the_core_also_where_they_carry_nothing() -> None:
     assert find_carriers(TABLE, 5) == Carriers(5, 2, {"two_hops": 1, "core": 1})
     assert describe_carriers(find_carriers(TABLE, 9)) == (
-        "Of the 4 cases found at 9, 1 are lost without the core, 0 without two hops (paths and graph token)."
+        "Of the 4 cases found at 9, 1 are lost without the sequence model, 0 without two hops (paths and graph token)."
     )
     assert describe_carriers(find_carriers(TABLE, 1)) == ""
 

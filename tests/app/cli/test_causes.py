@@ -2,28 +2,27 @@
 
 from pathlib import Path
 
-from analysis.records.score_rows import SOURCES
-
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
+PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
+
 
 def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> None:
-    """--full counts cases by ablation and misses by kind; overview and `cases find` then know them too."""
+    """--full says what each group is worth and counts misses by kind; overview and `cases find` then know them too."""
     words = (city_checkpoint, "--data", city_folder)
     told = recap_json_here("long-tail", *words, "--full")
-    counts = {row["source"]: row for row in told["causes"]}
-    assert list(counts) == list(SOURCES)
-    assert not counts["distance"]["available"] and counts["own_revisits"]["available"]
+    assert {row["ablation"] for row in told["worth"]} == PAPER
+    assert all(row["mrr_low"] <= row["mrr"] <= row["mrr_high"] for row in told["worth"])
     found = recap_json_here("cases", "find", *words, "--show", "history")
-    assert found["n"] == counts["own_revisits"]["recovered"] == len(found["cases"])
+    assert found["n"] == len(found["cases"])
     missed = recap_json_here("cases", "find", *words, "--show", "missed")
     assert sum(row["n"] for row in told["misses"]) == missed["n"]
     cards = recap_json_here("overview", *words)
     assert cards["notable_are_causes"]
     assert all(card["rank"] <= 20 < card["rank_without"] for card in cards["notable"] if card["kind"] != "missed")
-    assert "causes" in recap_here("long-tail", *words, "--full").stdout
-    assert "causes" not in recap_json_here("long-tail", "--baseline", "markov", "--data", city_folder, "--full")
+    assert "worth" in recap_here("long-tail", *words, "--full").stdout
+    assert "worth" not in recap_json_here("long-tail", "--baseline", "markov", "--data", city_folder, "--full")
 
 
 def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:

@@ -28,7 +28,7 @@ ROWS = [
 def test_prepares_and_describes(tmp_path: Path) -> None:
     """A good file: JSON with the promised keys, a folder that loads, and a second run with the same hash."""
     source = write_foursquare(tmp_path / "city.txt", ROWS)
-    summary = recap_json("prepare", source, "--format", "foursquare", "--preset", "nyc", "--out", tmp_path / "out")
+    summary = recap_json("prepare", source, "--format", "foursquare", "--out", tmp_path / "out")
     assert summary["raw"] == summary["checkins"] + sum(summary["dropped"].values()) == 72
     assert set(summary["dropped"]) == {
         "rare_poi",
@@ -157,7 +157,7 @@ def test_refuses_a_dataset_edited_by_hand(tmp_path: Path) -> None:
     source = write_foursquare(tmp_path / "city.txt", ROWS)
     recap_json("prepare", source, "--out", tmp_path / "out")
     manifest = tmp_path / "out" / "dataset.json"
-    manifest.write_text(manifest.read_text().replace('"preset": "default"', '"preset": "nyc"'))
+    manifest.write_text(manifest.read_text().replace('"preset": "default"', '"preset": "nyc_paper"'))
     assert_refused(recap("stats", tmp_path / "out", "--json"), "dataset.json was changed")
 
 

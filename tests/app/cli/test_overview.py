@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from recap.baselines.building import build_baseline
 
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.graph import TransitionGraph
+from recap.training.baselines import build_baseline
 from tests.app.app_driver import check_calm, open_view, point_app_at
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
@@ -61,7 +61,7 @@ def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monk
     assert told["finding"] in recap_here(*words).stdout
 
 
-def test_evidence_stands_beside_once_it_was_fitted(
+def test_feature_curves_are_compared_once_they_were_fitted(
     tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once fitted, as `recap train` leaves it, command and page rank it; a read-only server does not."""
@@ -71,18 +71,18 @@ def test_evidence_stands_beside_once_it_was_fitted(
     for is_fitted in (False, True):
         if is_fitted:
             dataset = Dataset.load(city_folder)
-            build_baseline(EVIDENCE, dataset, TransitionGraph.from_dataset(dataset))
+            build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
         st.cache_resource.clear()
         app = open_view("overview")
         check_calm(app)
         groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
         told = pd.DataFrame(recap_json_here(*words)["groups"])
         for table in (groups, told):
-            assert ("Evidence" in set(table["model"])) == is_fitted
+            assert ("Feature curves" in set(table["model"])) == is_fitted
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "other"))
-    build_baseline(EVIDENCE, dataset, TransitionGraph.from_dataset(dataset))
+    build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
     point_app_at(monkeypatch, city_folder, None, read_only=True)
     st.cache_resource.clear()
     app = open_view("overview")
     check_calm(app)
-    assert all("Evidence" not in set(table.value["model"]) for table in app.dataframe if "model" in table.value)
+    assert all("Feature curves" not in set(table.value["model"]) for table in app.dataframe if "model" in table.value)
