@@ -4,7 +4,7 @@
 
 Goals on two cores with the NYC check-ins: ledger, paths and sentences 80 ms; the full object with every leave-one-out
 and path cut 400 ms at the 95th percentile; a case with its robustness checks, read from tables, 300 ms at the 95th; the
-table of causes 90 s; an edit ranked again 150 ms at the 95th percentile. One epoch with every part on is
+table of ablations 90 s; an edit ranked again 150 ms at the 95th percentile. One epoch with every part on is
 enough, since accuracy plays no role:
 
     recap train DATASET --preset nyc --epochs 1 --set curriculum.staged=false --out CHECKPOINT
@@ -51,7 +51,7 @@ def main() -> None:
     report = Reporter(predictor)
     report.timed("ledger_paths_sentences", numbers, lambda n: explain_fully(predictor, n, counterfactuals=False))
     report.timed("full_object", numbers, lambda n: explain_fully(predictor, n))
-    table = removals_timed(report, predictor)
+    table = ablations_timed(report, predictor)
     seeds = dict.fromkeys(range(1, 5), table)  # their numbers play no role here
     tables = CheckTables(table, seeds)
     report.timed("case_with_checks", numbers, lambda n: explain_fully(predictor, n, checks=True, tables=tables))
@@ -65,8 +65,8 @@ def main() -> None:
     report.timed("one_edit_ranked_again", numbers, edit_and_rank)
 
 
-def removals_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
-    """The table of causes, made whole; its progress is counted."""
+def ablations_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
+    """The table of ablations, made whole; its progress is counted."""
     told: list[int] = []
     started = time.perf_counter(), time.process_time()
     table = case_ablations(
@@ -78,7 +78,7 @@ def removals_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
         progress=lambda done, _: told.append(done),
     )
     seconds = {"seconds": time.perf_counter() - started[0], "cpu_seconds": time.process_time() - started[1]}
-    report.line("table_of_causes", n=len(table), pieces=len(told), **seconds)
+    report.line("table_of_ablations", n=len(table), pieces=len(told), **seconds)
     return table
 
 
