@@ -19,6 +19,7 @@ from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
 from recap.evaluation.metrics import MetricsByGroup
+from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap
@@ -102,6 +103,9 @@ class CheckpointManifest(Config):
     )
     best_overall: EpochResult = Field(description="The same among all epochs.")
     rebalanced: Rebalanced | None = Field(None, description="Core against prior, fitted anew on validation cases.")
+    features: list[dict[str, str]] | None = Field(
+        None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
+    )
     versions: dict[str, str]
 
     @model_validator(mode="after")
@@ -132,6 +136,7 @@ class CheckpointManifest(Config):
             train=train,
             best=best,
             best_overall=best_overall,
+            features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
             versions=library_versions(),
         )
 
@@ -283,6 +288,8 @@ class Checkpoint:
         config = self.recap_training.model
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
+        if config.has_curves and self.manifest.features != describe_features():
+            raise CheckpointError(f"{self.folder.name}: its curves read other features than this version; train again")
         self._check_sizes(config, tensors)
         with Unfilled():
             model = Recap.for_dataset(config, dataset, graph, dtype)

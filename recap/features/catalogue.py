@@ -110,6 +110,11 @@ NAMES: Final = tuple(feature.name for feature in FEATURES)
 """In the order of a model's curves."""
 
 
+def describe_features() -> list[dict[str, str]]:
+    """What a checkpoint says of its curves' features, in order: name, group, unit, scale."""
+    return [{"name": f.name, "group": f.group, "unit": f.unit, "scale": f.scale} for f in FEATURES]
+
+
 def features_of(group: Group) -> tuple[str, ...]:
     """Names of a group's features, in order."""
     return tuple(feature.name for feature in FEATURES if feature.group == group)
