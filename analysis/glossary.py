@@ -131,7 +131,7 @@ _TERMS: Final = (
         "Coincidence",
         "",
         "Two things that come together without one making the other.",
-        "Evidence that holds for a found case and whose removal does not lose it.",
+        "Something true of a found case that is still found without it.",
     ),
     Term(
         "k_anonymity",
@@ -247,12 +247,11 @@ _TERMS: Final = (
         "Softmax of the totals over all POIs, not calibrated.",
     ),
     Term(
-        "no_evidence",
-        "No evidence",
+        "out_of_reach",
+        "Out of reach",
         "",
         "Neither visited before nor within two steps.",
         "The target is neither in the history nor in C_2(s).",
-        everyday="No clue",
     ),
     Term(
         "outvoted",

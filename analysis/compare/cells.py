@@ -37,7 +37,7 @@ class HitSelection:
         """
         match = _FORM.fullmatch(text)
         if match is None or int(match[3]) < 1:
-            raise ConfigError("a choice of compared cases looks like hits:markov:evidence:20:only_b")
+            raise ConfigError("a choice of compared cases looks like hits:markov:feature_curves:20:only_b")
         return cls(match[1], match[2], int(match[3]), match[4])
 
     @property

@@ -121,7 +121,7 @@ class Comparison:
             interval over users), ``both, only_a, only_b, neither`` (cases found within K), ``mcnemar_p, sign_flip_p,
             sign_flip_exact`` and ``verdict``: ``b``, ``a`` or ``close``.
         bins: the same for each count of the step, with ``bin, low_count, high_count``.
-        cohorts: the same for the four evidence cohorts of the tail, with ``in_history, within_two_hops``.
+        cohorts: the same for the four cohorts of the tail, with ``in_history, within_two_hops``.
         seeds: see `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
         lower_bound: whether a side's MRR is a lower bound, since its imported lists are short.
         unmeasured_seeds: labels of trained sides with a single seed.

@@ -1,4 +1,4 @@
-"""What can stand on a side: a checkpoint folder, a counter or `evidence` by name, or imported predictions by name."""
+"""What can stand on a side: a checkpoint folder, a baseline by name, or imported predictions by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

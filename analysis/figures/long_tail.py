@@ -1,4 +1,4 @@
-"""Long-tail figures: accuracy by count, evidence cohorts, hop sweep."""
+"""Long-tail figures: accuracy by count, cohorts of the tail, hop sweep."""
 
 import math
 from typing import Any, Final
@@ -146,10 +146,10 @@ def _add_bars(
 def plot_cohorts(
     table: pd.DataFrame, reference: str, palette: Palette, *, within: str = WITHIN, beyond: str = BEYOND
 ) -> go.Figure:
-    """The four evidence cohorts as squares; each carries ``[in_history, within_two_hops]`` as customdata.
+    """The four cohorts of the tail as squares; each carries ``[in_history, within_two_hops]`` as customdata.
 
     Args:
-        table: from `accuracy_by_evidence`, with a reference.
+        table: from `accuracy_by_cohort`, with a reference.
         reference: the baseline's name.
         within, beyond: what the rows of squares are called.
     """

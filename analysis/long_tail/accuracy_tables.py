@@ -1,4 +1,4 @@
-"""Long-tail tables out of evaluation records: accuracy by count, groups against baselines, evidence cohorts, shares.
+"""Long-tail tables out of evaluation records: accuracy by count, groups against baselines, cohorts of the tail, shares.
 
 Accuracies are over cases; every table carries n.
 """
@@ -141,7 +141,7 @@ def accuracy_by_group(
     return pd.DataFrame(rows)
 
 
-def accuracy_by_evidence(
+def accuracy_by_cohort(
     records: pd.DataFrame,
     metric: str,
     *,
@@ -150,7 +150,7 @@ def accuracy_by_evidence(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Tail accuracy by what evidence the target has: visited before or not, within two hops or not (Fig. 7).
+    """Tail accuracy by where the target lies: visited before or not, within two hops or not (Fig. 7).
 
     Returns:
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.

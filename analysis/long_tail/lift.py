@@ -5,7 +5,7 @@ For case i with source s_i, true place y_i and E_i(d) = 1 where place d lies wit
     lift = mean_i E_i(y_i) / mean_i sum_d w_i(d) E_i(d),    w_i(d) = [m(s_i, d) = 0] v_i(d) / sum of the same over d.
 
 m counts training transitions: cases are unseen transitions, and the places compared were never reached from s_i either.
-A frequent transition would hold evidence that the truth, chosen for being rare, cannot hold. The truth is among them.
+A frequent transition would have features that the truth, chosen for being rare, cannot have. The truth is among them.
 The control says what v knows:
 
 - ``uniform``: nothing, every place counts the same;

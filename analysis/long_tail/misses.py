@@ -3,7 +3,7 @@
 A case is missed where the target's rank is above K. It is named by the ablation that finds it
 (`analysis.records.causes`), the one with the best rank where several do. Where none does, the first of:
 
-- ``no_evidence``: the target is neither in the user's history nor within two hops of the source.
+- ``out_of_reach``: the target is neither in the user's history nor within two hops of the source.
 - ``near_miss``: the first place lies within 200 m of the target.
 - ``same_category``: the first place has the target's category.
 - ``other``.
@@ -30,7 +30,7 @@ Miss = Literal[
     "outvoted_by_times",
     "outvoted_by_transitions",
     "outvoted_by_places",
-    "no_evidence",
+    "out_of_reach",
     "near_miss",
     "same_category",
     "other",
@@ -68,7 +68,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
         ablations: from `analysis.records.causes.case_ablations`, aligned with the cases.
 
     Returns:
-        The ablations with ``has_evidence`` (visited before, or within two hops), ``first_distance_m`` and
+        The ablations with ``within_reach`` (visited before, or within two hops), ``first_distance_m`` and
         ``first_same_category`` (of the first place, from the target).
     """
     pois = dataset.pois
@@ -76,7 +76,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
     category = pois[c.CATEGORY_INDEX].to_numpy()
     first, goal = ablations["first"].to_numpy(np.int64), cases[c.TARGET].to_numpy(np.int64)
     return ablations.assign(
-        has_evidence=(cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
+        within_reach=(cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
         first_distance_m=1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
         first_same_category=category[first] == category[goal],
     )
@@ -99,7 +99,7 @@ def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
     applies = {
         HIT: is_hit(described, k),
         **{label: ranks[label].notna() & (ranks[label] == best) for label in ranks},
-        "no_evidence": ~described["has_evidence"].astype(bool),
+        "out_of_reach": ~described["within_reach"].astype(bool),
         "near_miss": described["first_distance_m"] <= NEAR_METRES,
         "same_category": described["first_same_category"].astype(bool),
     }

@@ -1,4 +1,4 @@
-"""How cases are grouped: by how often the step or the place was seen, and by the evidence that the target has."""
+"""How cases are grouped: by how often the step or the place was seen, and by where the target lies."""
 
 from typing import Final, Literal
 

@@ -1,7 +1,7 @@
 """A bar or a cell as a short text that a link can carry, and the cases behind it.
 
 ``step:0:0`` are the cases whose step occurred 0 times in training, ``step:10:-1`` ten times or more, ``place:10:19``
-those whose target was visited 10 to 19 times; ``evidence:1:0:1`` are the tail cases (at most the last number) whose
+those whose target was visited 10 to 19 times; ``cohort:1:0:1`` are the tail cases (at most the last number) whose
 target was visited before (1) and does not lie within two hops (0).
 """
 
@@ -18,7 +18,7 @@ from recap.errors import ConfigError
 _FORMS: Final = {
     "step": re.compile(r"step:(\d{1,6}):(-1|\d{1,6})"),
     "place": re.compile(r"place:(\d{1,6}):(-1|\d{1,6})"),
-    "evidence": re.compile(r"evidence:([01]):([01]):(\d{1,6})"),
+    "cohort": re.compile(r"cohort:([01]):([01]):(\d{1,6})"),
 }
 _COLUMNS: Final = {c.TRANSITION_COUNT: "step", c.DESTINATION_COUNT: "place"}
 
@@ -41,7 +41,7 @@ class CaseSelection:
             match = form.fullmatch(text)
             if match:
                 return cls(kind, tuple(int(number) for number in match.groups()))
-        raise ConfigError("a selection looks like step:0:0, place:10:19 or evidence:1:0:1")
+        raise ConfigError("a selection looks like step:0:0, place:10:19 or cohort:1:0:1")
 
     @classmethod
     def of_bin(cls, by: str, low: int, high: int) -> "CaseSelection":
@@ -50,8 +50,8 @@ class CaseSelection:
 
     @classmethod
     def of_cohort(cls, in_history: bool, within_two_hops: bool, eta: int) -> "CaseSelection":
-        """A cohort of `accuracy_by_evidence`."""
-        return cls("evidence", (int(in_history), int(within_two_hops), eta))
+        """A cohort of `accuracy_by_cohort`."""
+        return cls("cohort", (int(in_history), int(within_two_hops), eta))
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class CaseSelection:
     @property
     def label(self) -> str:
         """What the cases have in common, in words."""
-        if self.kind == "evidence":
+        if self.kind == "cohort":
             visited, near, _ = self.numbers
             return (
                 f"Tail, {'visited before' if visited else 'never visited'}, {'within' if near else 'beyond'} two hops"
@@ -74,7 +74,7 @@ class CaseSelection:
 
     def mask(self, cases: pd.DataFrame) -> np.ndarray:
         """Which of the cases (case table or records) belong to it."""
-        if self.kind == "evidence":
+        if self.kind == "cohort":
             visited, near, eta = self.numbers
             tail = cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta
             history, hops = cases[c.IN_HISTORY].to_numpy(bool), cases[c.WITHIN_TWO_HOPS].to_numpy(bool)

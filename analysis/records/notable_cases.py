@@ -36,10 +36,10 @@ class NotableCase(NamedTuple):
 def notable_cases(
     opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame, ablations: pd.DataFrame | None = None
 ) -> list[NotableCase]:
-    """Up to three cases: found by revisits, by two hops, and one without any evidence; of different users if possible.
+    """Up to three cases: found by revisits, by two hops, and one out of reach of both; of different users if possible.
 
     With ablations the first two are causes: found with own visits (two hops) and lost without. The best rank comes
-    first, then the worst one without; steps never seen, places that the evidence reaches and users not shown yet are
+    first, then the worst one without; steps never seen, places within reach and users not shown yet are
     preferred. Without ablations they coincide: unseen steps that Markov misses, to a place visited before (within two
     hops); the rescue from the lowest Markov rank to the best rank comes first. Where there is no such case, it is
     missing.

@@ -1,4 +1,4 @@
-"""Ranks without one source of evidence: what filters, cards and misses know of causes.
+"""Ablations of a source's model: what filters, cards and misses know of causes.
 
 Reading a kept table loads no torch, so Overview may ask; making one opens the model.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def read_ablations(source: Source) -> pd.DataFrame | None:
-    """See `analysis.records.causes.case_ablations`; made once for each checkpoint. Only RECAP has parts to remove."""
-    return None if not source.has_parts else _removals(source)
+    """See `analysis.records.causes.case_ablations`; made once for each checkpoint. Only RECAP has terms."""
+    return None if not source.has_parts else _ablations(source)
 
 
-def _removals(source: Source) -> pd.DataFrame:
+def _ablations(source: Source) -> pd.DataFrame:
     def open_predictor() -> "Predictor":
         from app.cached import explanations  # here: torch is loaded to make a table, not to read it
 
@@ -44,11 +44,11 @@ def _removals(source: Source) -> pd.DataFrame:
 
     key = ablations_key(source.dataset_hash, str(source.checkpoint_hash))
     at_once = key.is_kept(source.bundle)
-    return _removals_once(source).get("Taking evidence away, once for each model", make, at_once=at_once)
+    return _once(source).get("Running ablations, once for each model", make, at_once=at_once)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
-def _removals_once(source: Source) -> Once[pd.DataFrame]:
+def _once(source: Source) -> Once[pd.DataFrame]:
     return Once()
 
 

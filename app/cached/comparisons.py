@@ -92,7 +92,7 @@ def side_options(source: Source) -> dict[str, Option]:
 
 
 def default_pair(source: Source, options: dict[str, Option]) -> tuple[str, str]:
-    """A: another model whose records are there, else counting. B: the source's own model, else `evidence`.
+    """A: another model whose records are there, else counting. B: the source's own model, else `feature_curves`.
 
     Models stand with their kept seeds where there are any.
     """

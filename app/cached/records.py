@@ -58,7 +58,7 @@ def _with_lists(source: Source, baseline: str | None) -> pd.DataFrame:
 def model_keys(source: Source) -> list[str]:
     """The models that Overview shows: the source's own first.
 
-    `evidence` joins them with its records alone where ranking takes long, or would be done again at every start.
+    `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
     """
     may_rank = not (AppSettings.from_environment().read_only or datasets.is_large(source))
     beside = models_beside(source.dataset_hash, source.bundle, may_rank=may_rank)

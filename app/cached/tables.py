@@ -51,10 +51,10 @@ def rises(source: Source, model: str | None, metric: str) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def by_evidence(source: Source, model: str | None, beside: str, metric: str, eta: int) -> pd.DataFrame:
-    """See `analysis.long_tail.accuracy_tables.accuracy_by_evidence`."""
+def by_cohort(source: Source, model: str | None, beside: str, metric: str, eta: int) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.accuracy_by_cohort`."""
     records, reference = read_records(source, model), read_records(source, beside)
-    return accuracy_tables.accuracy_by_evidence(records, metric, eta=eta, reference=reference)
+    return accuracy_tables.accuracy_by_cohort(records, metric, eta=eta, reference=reference)
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:

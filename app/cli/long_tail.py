@@ -100,7 +100,7 @@ def long_tail(
     """Show accuracy by how often a transition or a place was seen, and what each further hop adds."""
     import pandas as pd
 
-    from analysis.long_tail.accuracy_tables import accuracy_by_count, accuracy_by_evidence, transition_distribution
+    from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, transition_distribution
     from analysis.long_tail.lift import two_hop_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
     from analysis.records.causes import ablation_worth
@@ -111,7 +111,7 @@ def long_tail(
     tables = {
         "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, reference=beside),
         "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, reference=beside),
-        "by_evidence": accuracy_by_evidence(records, metric, eta=eta, reference=beside),
+        "by_cohort": accuracy_by_cohort(records, metric, eta=eta, reference=beside),
         "distribution": transition_distribution(opened.cases),
         "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
     }

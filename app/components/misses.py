@@ -27,7 +27,7 @@ MISS_K: Final = "miss_k"
 """The K of Long tail's reasons, and of its list."""
 WHY_HELP: Final = (
     f"{TERMS['outvoted'].plain} Else the label says what coincides, which is no cause. "
-    f"{tooltip_of_order('no_evidence', 'near_miss', 'same_category')}"
+    f"{tooltip_of_order('out_of_reach', 'near_miss', 'same_category')}"
 )
 
 

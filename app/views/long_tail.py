@@ -1,4 +1,4 @@
-"""Long tail: accuracy by how often a step and a place were seen, by evidence, and what one more hop buys."""
+"""Long tail: accuracy by how often a transition and a place were seen, and what one more hop adds."""
 
 from functools import partial
 
@@ -122,7 +122,7 @@ def view() -> None:
         ":gray[Small numbers: cases in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)
-    show_evidence(source, model, beside, metric, eta)
+    show_cohorts(source, model, beside, metric, eta)
     if model is None:
         show_cases(source)
     with data:
@@ -131,7 +131,7 @@ def view() -> None:
                 "Accuracy by step count": by_step,
                 "Accuracy by place count": by_place,
                 "Rises over both": rises,
-                "Accuracy by evidence": tables.by_evidence(source, model, "visit_count", metric, eta),
+                "Accuracy by cohort": tables.by_cohort(source, model, "visit_count", metric, eta),
                 "Hop sweep": tables.hops(source),
                 "Sorted step counts": tables.distribution(source),
                 "Evaluation records": tables.flat_records(source, model),
@@ -141,13 +141,13 @@ def view() -> None:
         )
 
 
-def show_evidence(source: Source, model: str | None, beside: str, metric: str, eta: int) -> None:
+def show_cohorts(source: Source, model: str | None, beside: str, metric: str, eta: int) -> None:
     """Cohorts beside the hop sweep, ablations beside reasons of misses, and the map of misses."""
-    cohorts = tables.by_evidence(source, model, "visit_count", metric, eta)
+    cohorts = tables.by_cohort(source, model, "visit_count", metric, eta)
     words = state.words()
     halves = st.grid(2, min_column_width=NARROW, gap="medium")
     with halves.cell():
-        section("Which evidence a tail step has")
+        section("Where a tail step leads")
         event = st.plotly_chart(
             drawn(
                 plot_cohorts,
@@ -172,8 +172,8 @@ def show_evidence(source: Source, model: str | None, beside: str, metric: str, e
 
         def open_cohort(_: str, row: int) -> None:
             chosen = cohorts.iloc[row]
-            evidence = bool(chosen[c.IN_HISTORY]), bool(chosen[c.WITHIN_TWO_HOPS])
-            open_cases(source, CaseSelection.of_cohort(*evidence, eta))
+            reach = bool(chosen[c.IN_HISTORY]), bool(chosen[c.WITHIN_TWO_HOPS])
+            open_cases(source, CaseSelection.of_cohort(*reach, eta))
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
     with halves.cell():

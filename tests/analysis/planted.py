@@ -1,4 +1,4 @@
-"""Predictors for tests of explanations: small cities with shaken weights, and worlds where the evidence is known."""
+"""Predictors for tests of explanations: small cities with shaken weights, and worlds whose answer is known."""
 
 import json
 import tempfile

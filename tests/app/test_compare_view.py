@@ -90,7 +90,7 @@ def test_exchange_and_a_case_side_by_side(city: LoadedDataset, city_checkpoint: 
     app = open_view("compare", a="markov", b=token, open="2")
     check_calm(app)
     model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city).score(city)
-    lists = [item.value for item in app.dataframe if list(item.value.columns) == ["Rank", "Place", "Evidence"]]
+    lists = [item.value for item in app.dataframe if list(item.value.columns) == ["Rank", "Place", "Reach"]]
     assert len(lists) == 2
     best = [city.labels[poi] for poi in model[c.TOP_POIS].iloc[2][:3]]
     assert [name.removeprefix("◎ ") for name in lists[1]["Place"][:3]] == best
@@ -165,7 +165,7 @@ def imported_predictions_open_in_walk_and_explain(city: LoadedDataset, key: str)
     walk = open_view("walk", case=str(outside), predictions=key)
     check_calm(walk)
     assert walk.metric[0].value == "not listed" and "neither its rank nor its score is known" in texts(walk)
-    listed = table_of(walk, "evidence")
+    listed = table_of(walk, "reach")
     assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
     assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
     short = open_view("walk", predictions=key, show="Missed")

@@ -218,7 +218,7 @@ def test_a_row_of_the_table_leads_where_its_bar_does(city: LoadedDataset, key: s
 
 
 def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> None:
-    """The same for the evidence cohorts."""
+    """The same for the cohorts."""
     app = open_view("long_tail")
     cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
     row = int(cohorts["n"].to_numpy().argmax())
@@ -226,7 +226,7 @@ def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> 
     app.run()
     check_calm(app)
     history, hops = (int(cohorts[name].iloc[row]) for name in ("in_history", "within_two_hops"))
-    assert app.query_params["cases"] == f"evidence:{history}:{hops}:1"
+    assert app.query_params["cases"] == f"cohort:{history}:{hops}:1"
     assert f"{cohorts['n'].iloc[row]:,} of {len(city.cases):,} cases" in texts(app)
 
 

@@ -19,7 +19,7 @@ from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
 
-RANK_A, EVIDENCE = "rank_a", "evidence"
+RANK_A, REACH = "rank_a", "reach"
 _ORDER = ("only_b", "only_a", "both", "neither")
 
 
@@ -74,21 +74,21 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
             c.RANK: st.column_config.NumberColumn("Rank, B", width=62, format="%g", help="Of the true place, by B."),
             FROM: st.column_config.TextColumn("From", width=150),
             TO: st.column_config.TextColumn("To", width=150),
-            EVIDENCE: st.column_config.TextColumn("Evidence", width=120, help=tooltip("revisit", c.WITHIN_TWO_HOPS)),
+            REACH: st.column_config.TextColumn("Reach", width=120, help=tooltip("revisit", c.WITHIN_TWO_HOPS)),
         },
     )
 
 
 def listed_table(source: Source, listed: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a list as the component of all lists takes them, with both ranks and the evidence in words."""
+    """The rows of a list as the component of all lists takes them, with both ranks and where the place lies."""
     words = state.words()
-    evidence = [
+    reach = [
         ", ".join(word for word, there in zip(("Revisit", words.say("chip_two")), pair, strict=True) if there)
         for pair in zip(listed[c.IN_HISTORY], listed[c.WITHIN_TWO_HOPS], strict=True)
     ]
     table = cases_of_any_model(source).iloc[listed[c.CASE].to_numpy()].copy()
     table[RANK_A], table[c.RANK] = listed["rank_a"].to_numpy(), listed["rank_b"].to_numpy()
-    table[EVIDENCE] = evidence
+    table[REACH] = reach
     return table
 
 

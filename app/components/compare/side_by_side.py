@@ -79,7 +79,7 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
             {
                 "Rank": [ordinal(rank) if pd.notna(score) else "–" for rank, score in _ranks(listed)],
                 "Place": [f"{'◎ ' if truth else ''}{label}" for label, truth in _names(listed)],
-                "Evidence": [
+                "Reach": [
                     [chip for chip, there in zip(chips, pair, strict=True) if there]
                     for pair in zip(listed["revisit"], listed[c.WITHIN_TWO_HOPS], strict=True)
                 ],
@@ -90,7 +90,7 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
         height="content",
         column_config={
             "Rank": st.column_config.TextColumn(width=70),
-            "Evidence": st.column_config.MultiselectColumn(options=list(chips), color=["violet", "green"]),
+            "Reach": st.column_config.MultiselectColumn(options=list(chips), color=["violet", "green"]),
         },
         alt=f"The best predictions of {option.label}; ◎ is the true next place",
     )

@@ -1,4 +1,4 @@
-"""The list of predictions beside the map: ranks, probabilities, evidence, distance, and one place's score in parts."""
+"""The list of predictions beside the map: ranks, probabilities, distance, and one place's score in parts."""
 
 import math
 from functools import partial
@@ -20,7 +20,7 @@ from recap import columns as c
 from recap.printable import markdown_text
 
 CHIP_COLOURS = ("violet", "green", "gray")
-EVIDENCE_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
+REACH_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
 
 
 def show_predictions(
@@ -49,7 +49,7 @@ def show_predictions(
         on_select=partial(_choose, int(case[c.CASE]), pois),  # before the map is drawn, which marks it
         key="list",
         height="content",
-        alt="The best predictions with rank, the model's share, evidence and distance",
+        alt="The best predictions with rank, the model's share, reach and distance",
     )
     quiet(_parts_sentence(prediction, picked, words))
     if source.imported is not None:
@@ -72,7 +72,7 @@ def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else _scores(listed),
             "km": listed["distance_km"],
-            "evidence": [
+            "reach": [
                 _chips(revisit, near, exact, words)
                 for revisit, near, exact in zip(
                     listed["revisit"], listed[c.WITHIN_TWO_HOPS], listed["in_token"], strict=True
@@ -110,11 +110,11 @@ def _columns(listed: pd.DataFrame, words: Words) -> dict:
         "name": st.column_config.TextColumn("Place", width=163),
         "value": value,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
-        "evidence": st.column_config.MultiselectColumn(
-            "Evidence",
+        "reach": st.column_config.MultiselectColumn(
+            "Reach",
             options=["Revisit", words.say("chip_two"), words.say("chip_one")],
             color=list(CHIP_COLOURS),
-            help=EVIDENCE_HELP,
+            help=REACH_HELP,
         ),
     }
 

@@ -16,7 +16,7 @@ ROWS = [
     # case, rank, step, place, user, hour, from, to, category, reason, causes
     (0, 1.0, 12, 40, 7, 8, "Home", "Harbour Cafe", "Cafe", "", ("history",)),
     (1, 2.5, 1, 3, 7, 17, "Harbour Cafe", "Pier Bar", "Bar", "", ("two_hops", "core")),
-    (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "no_evidence", ()),
+    (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "out_of_reach", ()),
     (3, 400.0, 0, 9, 8, 1, "Home", "Dock Bar", "Bar", "near_miss", ()),
 ]
 NAMES = [c.CASE, c.RANK, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.USER, HOUR, FROM, TO, c.CATEGORY, REASON, CAUSES]
@@ -35,7 +35,7 @@ TABLE = pd.DataFrame(ROWS, columns=NAMES)
         ("hours=22-2", [2, 3]),
         ("categories=Bar", [1, 3]),
         ("categories=Bar&categories=Cafe&rank=-20", [0, 1]),
-        ("reasons=no_evidence&reasons=near_miss", [2, 3]),
+        ("reasons=out_of_reach&reasons=near_miss", [2, 3]),
         ("causes=core", [1]),
         ("search=harbour++CAFE", [0, 1]),
         ("search=bar&hours=0-1", [3]),

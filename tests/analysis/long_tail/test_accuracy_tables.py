@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from analysis.long_tail.accuracy_tables import (
+    accuracy_by_cohort,
     accuracy_by_count,
-    accuracy_by_evidence,
     accuracy_by_group,
     tail_share,
     transition_distribution,
@@ -76,10 +76,10 @@ def test_bins_by_place() -> None:
 
 def test_cohorts_follow_eta() -> None:
     """With eta 1 four cases are tail: two near and visited (one hit), one near only, one visited only."""
-    table = accuracy_by_evidence(SIX, "hr20", samples=50)
+    table = accuracy_by_cohort(SIX, "hr20", samples=50)
     assert table["n"].tolist() == [2, 1, 1, 0]
     np.testing.assert_allclose(table["value"].iloc[:3], [0.5, 0, 1])
-    assert accuracy_by_evidence(SIX, "hr20", eta=4, samples=50)["n"].tolist() == [3, 1, 1, 0]
+    assert accuracy_by_cohort(SIX, "hr20", eta=4, samples=50)["n"].tolist() == [3, 1, 1, 0]
 
 
 def test_groups_agree_with_the_evaluation() -> None:
@@ -148,7 +148,7 @@ def test_refusals_name_the_choices() -> None:
         accuracy_by_count(SIX, "transition_count", "hr20", reference=SIX.iloc[:3])
 
 
-@pytest.mark.parametrize("text", ["step:0:0", "step:10:-1", "place:10:19", "evidence:1:0:1"])
+@pytest.mark.parametrize("text", ["step:0:0", "step:10:-1", "place:10:19", "cohort:1:0:1"])
 def test_selections_survive_a_link(text: str) -> None:
     """Text, selection and text again; the cases are those of the bin."""
     assert CaseSelection.parse(text).text == text
@@ -162,7 +162,7 @@ def test_selection_masks() -> None:
     assert CaseSelection.of_cohort(True, False, 1).mask(SIX).tolist() == [False, False, False, True, False, False]
 
 
-@pytest.mark.parametrize("text", ["", "step", "step:a:b", "step:0:0:0", "evidence:2:0:1", "<b>", "step:9999999:0"])
+@pytest.mark.parametrize("text", ["", "step", "step:a:b", "step:0:0:0", "cohort:2:0:1", "<b>", "step:9999999:0"])
 def test_bad_selections_are_refused(text: str) -> None:
     """Anything else from an address is an error with the forms in it."""
     with pytest.raises(ConfigError, match="step:0:0"):

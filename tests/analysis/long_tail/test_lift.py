@@ -167,7 +167,7 @@ def ranked(walks: Walks, ranks: list[int], markov: list[int]) -> tuple[pd.DataFr
 
 
 def test_cards_name_one_case_of_each_kind() -> None:
-    """Walker 0 is recovered by history, walker 1 by two hops, walker 2 is missed without any evidence."""
+    """Walker 0 is recovered by history, walker 1 by two hops, walker 2 is missed out of reach."""
     opened = LoadedDataset.of(split_dataset(RESCUES, 5))
     found = notable_cases(opened, *ranked(RESCUES, [1, 2, 30], [25, 30, 40]))
     assert [(card.kind, card.case, card.markov_rank, card.rank) for card in found] == [

@@ -19,11 +19,11 @@ from recap.evaluation.scoring import score_cases
 from tests.analysis.planted import small_predictor
 from tests.worlds import CURVES
 
-FAR = {"first_distance_m": 9e3, "first_same_category": False, "has_evidence": True, "rank": 9.0}
+FAR = {"first_distance_m": 9e3, "first_same_category": False, "within_reach": True, "rank": 9.0}
 ROWS = [
     # what is known, label at K = 5
     ({"rank": 3.0, "without_core": 1.0}, HIT),
-    ({"without_core": 5.0, "without_two_hops": 6.0, "has_evidence": False}, "outvoted_by_core"),
+    ({"without_core": 5.0, "without_two_hops": 6.0, "within_reach": False}, "outvoted_by_core"),
     ({"without_core": 4.0, "without_popularity_and_distance": 2.0}, "outvoted_by_places"),
     ({"without_correction": 5.5, "without_history": 5.0}, "outvoted_by_past_visits"),
     (
@@ -31,7 +31,7 @@ ROWS = [
         "outvoted_by_two_hops",
     ),
     ({"without_time_of_day_and_week": 1.0, "without_past_visits": 3.0}, "outvoted_by_times"),
-    ({"has_evidence": False, "first_distance_m": 10.0}, "no_evidence"),
+    ({"within_reach": False, "first_distance_m": 10.0}, "out_of_reach"),
     ({"first_distance_m": 200.0, "first_same_category": True}, "near_miss"),
     ({"first_distance_m": 200.1, "first_same_category": True, "without_core": 5.5}, "same_category"),
     ({}, "other"),
