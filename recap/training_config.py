@@ -92,10 +92,10 @@ class OptimiserConfig(Config):
     )
 
     retired: ClassVar = {
-        "evidence_learning_rate": (None,),
-        "weighing_learning_rate": (None,),
-        "weighing_penalty": (None,),
-        "weighing_decay": (None,),
+        "evidence_learning_rate": AnyValue(),
+        "weighing_learning_rate": AnyValue(),
+        "weighing_penalty": AnyValue(),
+        "weighing_decay": AnyValue(),
     }
 
     def scale_at(self, passes: float, epochs: int) -> float:
