@@ -1,11 +1,11 @@
-"""RECAP at a size of seconds, for tests: the preset ``nyc`` with these changes."""
+"""RECAP at a size of seconds, for tests: the preset ``paper`` with these changes."""
 
 from typing import Final
 
 from recap.presets import paper
 from recap.training_config import TrainConfig
 
-PRESET: Final = "nyc"
+PRESET: Final = "paper"
 EPOCHS: Final = 4
 CHANGES: Final = (
     "batch_size=64",
@@ -34,4 +34,4 @@ WORDS: Final = (
 
 def tiny(epochs: int = EPOCHS) -> TrainConfig:
     """Seconds on a small city; every part acts by the last epoch."""
-    return paper(PRESET).with_epochs(epochs).override([*CHANGES])
+    return paper().with_epochs(epochs).override([*CHANGES])

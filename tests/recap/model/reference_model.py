@@ -13,9 +13,10 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.model.config import ModelConfig
+from recap.features.catalogue import NAMES, PAST, TIME, features_of
+from recap.model.config import MAX_CANDIDATES, MAX_PRIOR, ModelConfig
 from recap.model.recap import Recap
-from tests.recap.reference_evidence import counts_of_others, distance_km, evidence_by_loops, walks_by_loops
+from tests.recap.features.reference_features import Reference
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +50,7 @@ class ByHand:
             if self.trajectory[t] == self.trajectory[t + 1] and split[t + 1] == c.TRAIN:
                 counts[self.poi[t], self.poi[t + 1]] += 1
         totals = counts.sum(1, keepdims=True)
-        self.dataset, self.terms = dataset, [] if model.evidence is None else list(model.evidence.names)
+        self.dataset, self.features = dataset, Reference(dataset)
         self.adjacency = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
 
     def linear(self, name: str, x: Array) -> Array:
@@ -82,8 +83,6 @@ class ByHand:
     def suffix(self, t: int) -> list[int]:
         """Rows of B_t that exist (Eq. 1)."""
         rows = [*self.past(t), t]
-        if self.config.within_trajectory:
-            rows = [q for q in rows if self.trajectory[q] == self.trajectory[t]]
         return rows[-self.config.suffix_length :]
 
     def token(self, q: int, t: int) -> Array:
@@ -123,36 +122,32 @@ class ByHand:
         x = np.stack(slots)
         for index in range(self.config.num_layers):
             x = self.encoder_layer(index, x)
-        match self.config.state:
-            case "user":
-                return x[0]
-            case "last_checkin":
-                return x[len(rows)]
-            case "graph":
-                return x[-1]
-            case "mean":
-                return x.mean(0)
+        return x[len(rows)]
 
     def core(self, t: int, graph_weight: float = 1.0) -> Array:
         """l_core for every POI (Eq. 5), 0 at visited ones if the core is for new places, or at all."""
-        core = self.linear("core.output", self.state(t, graph_weight))
         if self.config.core_scope == "nowhere":
-            core[:] = 0.0
+            return np.zeros(self.dataset.num_pois)
+        core = self.linear("core.output", self.state(t, graph_weight))
         if self.config.core_scope == "unvisited":
             core[sorted({self.poi[q] for q in [*self.past(t), t]})] = 0.0
         return core
 
-    def evidence(self, t: int) -> Array:
-        """E_t(d) for every POI: weights times features that are found check-in by check-in."""
-        weights = dict(zip(self.terms, self.weights["evidence.weight_F"].tolist(), strict=True))
-        pois, source = self.dataset.pois, self.poi[t]
-        points = list(zip(pois[c.LATITUDE], pois[c.LONGITUDE], strict=True))
-        total = np.array([weights["popularity"] * math.log1p(count) for count in pois[c.TRAIN_CHECKINS]])
-        total += [weights["distance"] * math.log1p(distance_km(points[source], point)) for point in points]
-        for (_, poi), product in walks_by_loops(counts_of_others(self.dataset, self.user[t]), source).items():
-            total[poi] += weights["others_two_hop"] * 10 * product
-        for poi, features in evidence_by_loops(self.dataset, t).items():
-            total[poi] += sum(weights[name] * value for name, value in features.items())
+    def curves(self, t: int, *groups: str) -> Array:
+        """The sum of every feature's curve for every POI, or of those of some groups."""
+        knots, step = self.weights["curves.curves.knot_FK1"], self.weights["curves.curves.step_FK"]
+        off = () if self.config.use_history else (*features_of(PAST), *features_of(TIME))
+        wanted = [name for group in groups for name in features_of(group)] if groups else list(NAMES)
+        total = np.zeros(self.dataset.num_pois)
+        for poi, values in self.features.of(t).items():
+            for name in wanted:
+                row = NAMES.index(name)
+                ends = knots[row][np.isfinite(knots[row])]
+                level = np.concatenate([[0.0], np.cumsum(step[row])])[: len(ends)]
+                applies = not name.endswith(("_new", "similar_users")) or values["visits"] == 0
+                applies = applies and (not name.endswith("_known") or values["visits"] > 0)
+                if name not in off and applies:
+                    total[poi] += np.interp(values[name], ends, level)
         return total
 
     def visits(self, t: int) -> dict[int, list[int]]:
@@ -161,12 +156,13 @@ class ByHand:
         for q in self.past(t):
             visits.setdefault(self.poi[q], []).append(q)
         by_last = sorted(visits.items(), key=lambda item: item[1][-1])
-        return dict(by_last[-self.config.max_candidates :])
+        return dict(by_last if self.config.has_curves else by_last[-MAX_CANDIDATES:])
 
     def statistics(self, t: int, rows: list[int]) -> Array:
         """alpha_t(d) (Eqs. 20-21)."""
         steps = t - rows[-1]
-        tau = math.exp(float(self.weights["prior.log_recency_steps"]))
+        part = "calibration" if self.config.has_curves else "prior"
+        tau = math.exp(float(self.weights[f"{part}.log_recency_steps"]))
         past = self.past(t)
         recent = self.poi[rows[-1]] in [self.poi[q] for q in past[max(0, len(past) - self.config.recent_window) :]]
         return np.array([math.log(1 + len(rows)), math.exp(-steps / tau), float(recent)])
@@ -176,7 +172,7 @@ class ByHand:
         names = ("count_weight", "recency_weight", "window_weight")
         weights = np.array([float(self.weights.get(f"prior.{name}", 0.0)) for name in names])
         raw = float(self.weights["prior.scale"]) * float(weights @ self.statistics(t, rows))
-        return min(max(raw, 0.0), self.config.prior.max_prior)
+        return min(max(raw, 0.0), MAX_PRIOR)
 
     def history_features(self, t: int, rows: list[int]) -> Array:
         """phi_t(d) (Eqs. 22-23)."""
@@ -201,15 +197,18 @@ class ByHand:
         """Every part for every POI, and their sum (Eqs. 13-14)."""
         core = self.core(t, graph_weight)
         parts = {"core": core, "prior": np.zeros_like(core), "correction": np.zeros_like(core)}
-        if self.config.evidence is not None:
-            parts["evidence"] = self.evidence(t) if prior else np.zeros_like(core)
+        if self.config.has_curves and prior:
+            parts["prior"] = self.curves(t)
         if self.config.use_history and prior:
-            state = self.state(t, graph_weight)
+            state = self.state(t, graph_weight) if self.config.has_encoder else None
+            corrected = self.curves(t, PAST, TIME) if self.config.has_curves else parts["prior"]
             for poi, rows in self.visits(t).items():
-                parts["prior"][poi] = self.prior(t, rows)
-                if correction:
+                if not self.config.has_curves:
+                    parts["prior"][poi] = self.prior(t, rows)
+                if correction and self.config.use_correction:
+                    assert state is not None
                     scale = float(self.weights["calibration.scale"])
-                    parts["correction"][poi] = scale * self.gate(t, poi, rows, state) * parts["prior"][poi]
+                    parts["correction"][poi] = scale * self.gate(t, poi, rows, state) * corrected[poi]
         return parts | {"total": sum(parts.values(), start=np.zeros_like(core))}
 
     def all_scores(self, rows: Iterable[int], **stage: Any) -> dict[str, Array]:

@@ -67,10 +67,9 @@ def test_one_slot_alone_equals_that_slot_among_all(slot: int) -> None:
     )
 
 
-@pytest.mark.parametrize("state", ["last_checkin", "graph", "user", "mean"])
-def test_what_lies_in_an_absent_slot_does_not_matter(state: str) -> None:
-    """Other numbers in padded positions give the same state, in every choice of state."""
-    backbone = Backbone(small_model_config(state=state), num_users=3).double().eval()
+def test_what_lies_in_an_absent_slot_does_not_matter() -> None:
+    """Other numbers in padded positions give the same state."""
+    backbone = Backbone(small_model_config(), num_users=3).double().eval()
     shake(backbone)
     user = torch.tensor([0, 2])
     tokens = torch.randn(2, 4, SMALL_MODEL.hidden_dim, dtype=torch.float64)
@@ -79,25 +78,6 @@ def test_what_lies_in_an_absent_slot_does_not_matter(state: str) -> None:
     other = torch.where(present[..., None], tokens, 100.0)
     first, second = backbone(user, tokens, present, graph), backbone(user, other, present, graph)
     torch.testing.assert_close(first, second, rtol=1e-12, atol=1e-12)
-
-
-def test_the_four_states_are_four_outputs() -> None:
-    """With the same weights they differ from one another."""
-    tokens = torch.randn(1, 4, SMALL_MODEL.hidden_dim, dtype=torch.float64)
-    graph = torch.randn(1, SMALL_MODEL.hidden_dim, dtype=torch.float64)
-    states = []
-    for state in ("last_checkin", "graph", "user", "mean"):
-        backbone = Backbone(small_model_config(state=state), num_users=1).double().eval()
-        shake_from_scratch(backbone)
-        states.append(backbone(torch.tensor([0]), tokens, torch.ones(1, 4, dtype=torch.bool), graph))
-    assert all(not torch.allclose(a, b) for i, a in enumerate(states) for b in states[:i])
-
-
-def shake_from_scratch(module: nn.Module) -> None:
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.zero_()
-    shake(module, spread=1.0)
 
 
 def test_the_graph_slot_exists_only_with_the_graph() -> None:

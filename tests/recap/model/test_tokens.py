@@ -29,10 +29,10 @@ def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = 
 TWO_USERS = tensors([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2])
 
 
-def seen(row: int, length: int, within_trajectory: bool = False) -> list[int | None]:
+def seen(row: int, length: int) -> list[int | None]:
     """The suffix of a case as a list with None where nothing is."""
     batch = CaseBatch(TWO_USERS, torch.tensor([row]))
-    row_BK, present_BK = suffix_rows(batch, length, within_trajectory=within_trajectory)
+    row_BK, present_BK = suffix_rows(batch, length)
     return [q if there else None for q, there in zip(row_BK[0].tolist(), present_BK[0].tolist(), strict=True)]
 
 
@@ -44,25 +44,13 @@ def test_the_suffix_ends_at_the_source_and_is_padded_at_the_front() -> None:
     assert seen(5, 1) == [5]
 
 
-def test_the_suffix_may_stay_within_the_trajectory() -> None:
-    """Ann's rows 2 and 3 are a trajectory of their own."""
-    assert seen(3, 3, within_trajectory=True) == [None, 2, 3]
-    assert seen(2, 3, within_trajectory=True) == [None, None, 2]
-    assert seen(1, 3, within_trajectory=True) == [None, 0, 1]
-
-
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 8), st.booleans(), st.data())
-def test_the_suffix_equals_a_list_slice(lengths: list[int], k: int, within: bool, data: st.DataObject) -> None:
-    """For any users and trajectories: the last k rows of the user (or trajectory) up to the source, nothing else."""
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 8))
+def test_the_suffix_equals_a_list_slice(lengths: list[int], k: int) -> None:
+    """For any users: the last k rows of the user up to the source, nothing else."""
     user = np.repeat(np.arange(len(lengths)), lengths).tolist()
-    breaks = data.draw(st.lists(st.booleans(), min_size=len(user), max_size=len(user)))
-    trajectory = np.cumsum([a or u != v for a, u, v in zip(breaks, user, [-1, *user[:-1]], strict=True)]).tolist()
-    row_BK, present_BK = suffix_rows(
-        CaseBatch(tensors(user, trajectory), torch.arange(len(user))), k, within_trajectory=within
-    )
-    group = trajectory if within else user
+    row_BK, present_BK = suffix_rows(CaseBatch(tensors(user, user), torch.arange(len(user))), k)
     for t in range(len(user)):
-        expected = [q for q in range(t + 1) if group[q] == group[t]][-k:]
+        expected = [q for q in range(t + 1) if user[q] == user[t]][-k:]
         assert row_BK[t][present_BK[t]].tolist() == expected
         assert present_BK[t].tolist() == [False] * (k - len(expected)) + [True] * len(expected)
 

@@ -1,37 +1,30 @@
 """A model is called the paper's only where its configuration has the paper's parts."""
 
 import pytest
-from recap.evidence.config import EvidenceConfig, WeighingConfig
 
 from recap.model.config import ModelConfig, PriorConfig
 from recap.model.variant import variant_name
 from recap.presets import train_preset
 
+CURVES = PriorConfig(kind="curves")
+
 
 @pytest.mark.parametrize(
     ("config", "name"),
     [
-        (train_preset("nyc").model, "RECAP with the paper's parts and sizes"),
-        (train_preset("quick").model, "RECAP with the paper's parts, at other sizes"),
-        (train_preset("demo").model, "RECAP with evidence terms"),
-        (ModelConfig(num_hops=3), "RECAP changed: num_hops is 3"),
-        (ModelConfig(use_history=False, state="graph"), "RECAP changed: without the revisit prior, state is graph"),
-        (ModelConfig(prior=PriorConfig(use_count=False)), "RECAP changed: prior.use_count is False"),
+        (train_preset("paper").model, "RECAP as in the paper"),
+        (train_preset("recap").model, "RECAP with learned curves, without the correction"),
+        (train_preset("feature_curves").model, "Feature curves alone"),
+        (ModelConfig(hidden_dim=128), "RECAP as in the paper, smaller or larger"),
+        (ModelConfig(num_hops=3), "RECAP as in the paper, num_hops = 3"),
+        (ModelConfig(core_scope="nowhere"), "RECAP as in the paper, without a core"),
+        (ModelConfig(core_scope="unvisited"), "RECAP as in the paper, the core scores unvisited places"),
+        (ModelConfig(use_history=False), "RECAP as in the paper, without the user's history"),
+        (ModelConfig(prior=PriorConfig(use_count=False)), "RECAP as in the paper, without the visit count"),
+        (ModelConfig(prior=CURVES), "RECAP with learned curves, the core scores everywhere places"),
         (
-            ModelConfig(evidence=EvidenceConfig(), use_graph=False),
-            "RECAP with evidence terms, changed: without the graph branch",
-        ),
-        (
-            train_preset("recap_weighed").model,
-            "a network over clues alone, without RECAP's encoder, graph, prior and scores",
-        ),
-        (
-            ModelConfig(evidence=EvidenceConfig(), core_scope="nowhere", use_history=False),
-            "a sum of clues alone, without RECAP's encoder, graph, prior and scores",
-        ),
-        (
-            ModelConfig(evidence=EvidenceConfig(weighing=WeighingConfig()), core_scope="nowhere", use_graph=False),
-            "RECAP whose network weighs the evidence, without the graph branch, without a score of its own",
+            ModelConfig(prior=CURVES, core_scope="unvisited", use_graph=False),
+            "RECAP with learned curves, without the graph token",
         ),
     ],
 )

@@ -71,20 +71,18 @@ def test_losses_by_hand() -> None:
     st.lists(st.integers(0, len(ROWS) - 1), min_size=1, max_size=24),
     st.sampled_from([0.0, 0.3, 2.0]),
     st.sampled_from([0.0, 0.2]),
-    st.booleans(),
-    st.sampled_from([None, EvidenceConfig().model_dump()]),
+    st.sampled_from(["paper", "curves"]),
     st.integers(0, 3),
 )
 def test_gradients_equal_two_losses_with_a_detached_core(
     cases: list[int],
     warm_weight: float,
     smoothing: float,
-    detach_context: bool,
-    evidence: dict[str, Any] | None,
+    kind: str,
     seed: int,
 ) -> None:
     """For any batch, with no warm case or many: every parameter's gradient is that of Eqs. 16-19, in float64."""
-    model = small_recap(DATASET, seed, detach_context=detach_context, evidence=evidence, prior={"max_prior": 2.0})
+    model = small_recap(DATASET, seed, prior={"kind": kind})
     batch = batch_of(DATASET, ROWS[cases])
     warm_B = warm_cases(batch)
     naive = gradients(model, two_softmaxes(model(batch, Stage()), batch.target_B, warm_B, warm_weight, smoothing))
@@ -97,9 +95,9 @@ def test_gradients_equal_two_losses_with_a_detached_core(
             torch.testing.assert_close(shared[name], expected, rtol=1e-6, atol=1e-6, msg=partial("{}: {}".format, name))
 
 
-def warm_share(**changes: Any) -> dict[str, Tensor]:
+def warm_share() -> dict[str, Tensor]:
     """What the warm loss adds to each parameter's gradient."""
-    model = small_recap(DATASET, **changes)
+    model = small_recap(DATASET)
     batch = batch_of(DATASET, ROWS)
     with_it, without = (
         gradients(model, training_losses(model(batch, Stage()), batch.target_B, warm_cases(batch), weight).objective)
@@ -120,15 +118,6 @@ def test_the_warm_loss_leaves_nothing_in_the_output_layer() -> None:
     for name in ("prior.scale", "calibration.scale", "calibration.gate.0.weight", "backbone.position"):
         assert added[name].abs().max() > 1e-6, name
     assert added["poi_embedding.weight"].abs().max() > 1e-6
-
-
-def test_detached_context_keeps_the_warm_loss_inside_the_history_branch() -> None:
-    """With ``detach_context`` nothing outside prior and calibration gets any."""
-    for name, gradient in warm_share(detach_context=True).items():
-        if name.startswith(("prior.", "calibration.")):
-            assert gradient.abs().max() > 1e-9, name
-        else:
-            assert not gradient.any(), name
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,27 @@
 from typing import Any
 
 import pytest
-import torch
 
 from recap.model.config import Stage
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training_config import OptimiserConfig
-from tests.worlds import small_city, small_recap
+from tests.worlds import CURVES, small_city, small_recap
 
 
-@pytest.mark.parametrize("changes", [{}, {"use_history": False}, {"use_graph": False}], ids=str)
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"use_history": False}, {"use_graph": False}, CURVES, CURVES | {"core_scope": "nowhere"}],
+    ids=str,
+)
 def test_every_parameter_is_in_exactly_one_group(changes: dict[str, Any]) -> None:
-    """Prior: its scalars and lambda_corr; calibration: its networks; backbone: the rest, E_poi included."""
+    """Prior: its scalars or curves, and lambda_corr; calibration: its networks; backbone: the rest, E_poi included."""
     model = small_recap(small_city(), **changes)
     optimiser = build_optimiser(model, OptimiserConfig())
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     groups = {group["name"]: {names[id(p)] for p in group["params"]} for group in optimiser.param_groups}
     assert sorted(name for group in groups.values() for name in group) == sorted(names.values())
-    history = {name for name in names.values() if name.startswith(("prior.", "calibration."))}
-    scalars = {name for name in history if name.startswith("prior.") or name == "calibration.scale"}
+    history = {name for name in names.values() if name.startswith(("prior.", "curves.", "calibration."))}
+    scalars = {name for name in history if not name.startswith("calibration.") or name == "calibration.scale"}
     expected = {"backbone": set(names.values()) - history, "calibration": history - scalars, "prior": scalars}
     assert groups == {name: group for name, group in expected.items() if group}
     assert "poi_embedding.weight" in groups["backbone"]
@@ -41,43 +44,6 @@ def test_rates_default_to_the_one_rate() -> None:
     """The paper knows a single learning rate."""
     optimiser = build_optimiser(small_recap(small_city()), OptimiserConfig(learning_rate=0.25))
     assert {group["lr"] for group in optimiser.param_groups} == {0.25}
-
-
-def test_what_weighs_evidence_may_learn_at_its_own_rate() -> None:
-    """h_t has eight numbers here: their weights move at a rate over the root of eight."""
-    evidence = {"weighing": {"network": 2}}
-    config = OptimiserConfig(
-        learning_rate=1.0, evidence_learning_rate=4.0, weighing_learning_rate=2.0, weighing_penalty=0.5
-    )
-    model = small_recap(small_city(), evidence=evidence)
-    assert model.evidence is not None
-    groups = {group["name"]: group for group in build_optimiser(model, config).param_groups}
-    assert groups["evidence"]["params"] == [model.evidence.weight_F]
-    assert groups["weighing_by_state"]["params"] == [model.evidence.state_DF]
-    assert len(groups["weighing"]["params"]) == 4  # V, and the network's three
-    assert groups["weighing_by_state"]["base_lr"] == pytest.approx(2.0 / 8**0.5)
-    rates = {name: groups[name]["base_lr"] for name in ("evidence", "weighing")}
-    assert rates == {"evidence": 4.0, "weighing": 2.0}
-    decays = [groups[name]["weight_decay"] for name in ("evidence", "weighing", "weighing_by_state")]
-    assert decays == [0.0, 0.5, 0.5]
-
-
-def test_what_weighs_evidence_may_decay_beside_its_gradient() -> None:
-    """A step without a gradient takes rate x decay of the network's weights, and nothing of what h_t weighs."""
-    config = OptimiserConfig(weighing_learning_rate=0.5, weighing_decay=0.25)
-    model = small_recap(small_city(), evidence={"weighing": {"network": 2, "layers": 2, "state_numbers": 3}})
-    terms = model.evidence
-    assert terms is not None and terms.network is not None and terms.reading is not None and terms.state_DF is not None
-    torch.nn.init.ones_(terms.state_DF)
-    optimiser = build_optimiser(model, config)
-    set_learning_rates(optimiser, Stage())
-    parameters = [next(terms.network.parameters()), terms.reading.weight, terms.state_DF, terms.weight_F]
-    before = [parameter.detach().clone() for parameter in parameters]
-    for each in model.parameters():
-        each.grad = torch.zeros_like(each)
-    optimiser.step()
-    for parameter, old, kept in zip(parameters, before, (0.875, 0.875, 1.0, 1.0), strict=True):
-        torch.testing.assert_close(parameter.detach(), kept * old)
 
 
 def test_a_schedule_scales_every_rate() -> None:

@@ -1,0 +1,175 @@
+"""Every feature once more, one check-in and one transition at a time: nothing shared with the code under test."""
+
+from collections import Counter, defaultdict
+from math import cos, exp, log, log1p, pi, radians, sin, sqrt
+
+import numpy as np
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.features.catalogue import NAMES
+from recap.geodesy import EARTH_RADIUS_KM
+
+Counts = dict[tuple[int, int], int]
+
+
+def distance_km(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Haversine, from degrees."""
+    (lat1, lon1), (lat2, lon2) = ((radians(a), radians(b)) for a, b in (one, other))
+    half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * float(np.arcsin(min(1.0, half**0.5)))
+
+
+def counts_of_others(dataset: Dataset, user: int, edits: Counts | None = None) -> Counts:
+    """Training transitions of all but one user, one at a time; an edit sets everyone's count."""
+    poi, users = dataset.checkins[c.POI].tolist(), dataset.checkins[c.USER].tolist()
+    every: Counts = {}
+    own: Counts = {}
+    for row in dataset.cases(c.TRAIN).tolist():
+        edge = poi[row], poi[row + 1]
+        every[edge] = every.get(edge, 0) + 1
+        own[edge] = own.get(edge, 0) + (users[row] == user)
+    every |= edits or {}
+    left = {edge: count - own.get(edge, 0) for edge, count in every.items()}
+    return {edge: count for edge, count in left.items() if count > 0}
+
+
+def paths_by_loops(counts: Counts, source: int) -> dict[tuple[int, int], float]:
+    """(middle, destination) -> A_sm A_md."""
+    out: dict[int, int] = {}
+    for (start, _), count in counts.items():
+        out[start] = out.get(start, 0) + count
+    return {
+        (middle, destination): first / out[source] * second / out[middle]
+        for (start, middle), first in counts.items()
+        if start == source
+        for (again, destination), second in counts.items()
+        if again == middle
+    }
+
+
+class Reference:
+    """A dataset as plain lists."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        table = dataset.checkins
+        self.user, self.poi, self.walk = (table[name].tolist() for name in (c.USER, c.POI, c.TRAJECTORY))
+        self.seconds = [int(time.timestamp()) for time in table[c.TIME]]
+        self.local = dataset.local_time.tolist()
+        self.train = (table[c.SPLIT] == c.TRAIN).tolist()
+        self.category = dataset.pois[c.CATEGORY_INDEX].tolist()
+        self.points = list(zip(dataset.pois[c.LATITUDE], dataset.pois[c.LONGITUDE], strict=True))
+
+    def same_hour(self, one: int, other: int, width: float) -> float:
+        """A Gaussian around the clock, cut where it is small."""
+        hours = [self.hour(row) for row in (one, other)]
+        close = exp((cos(2 * pi / 24 * (hours[0] - hours[1])) - 1) / (2 * pi / 24 * width) ** 2)
+        return close if close > 0.01 else 0.0
+
+    def hour(self, row: int) -> float:
+        at = self.local[row]
+        return at.hour + at.minute / 60 + at.second / 3600
+
+    def weekend(self, row: int) -> bool:
+        return bool(self.local[row].day_of_week >= 5)
+
+    def together(self, first: int, last: int) -> bool:
+        """No pause of more than ten minutes from one check-in to the other."""
+        return all(self.seconds[at + 1] - self.seconds[at] <= 600 for at in range(first, last))
+
+    def of(self, row: int) -> dict[int, dict[str, float]]:
+        """Place -> feature -> value, of every place."""
+        me, source = self.user[row], self.poi[row]
+        mine = [q for q in range(row + 1) if self.user[q] == me]
+        counts = counts_of_others(self.dataset, me)
+        two_hop: dict[int, float] = defaultdict(float)
+        for (_, destination), product in paths_by_loops(counts, source).items():
+            two_hop[destination] += product
+        kinds = Counter(self.category[self.poi[q]] for q in mine)
+        others = Counter(self.poi[q] for q in range(len(self.poi)) if self.train[q] and self.user[q] != me)
+        alike = self.similar(me, {self.poi[q] for q in mine})
+        found = {}
+        for d in range(self.dataset.num_pois):
+            visits = [q for q in mine if self.poi[q] == d]
+            km = distance_km(self.points[source], self.points[d])
+            place = (log1p(others[d]), log1p(km), log1p(kinds[self.category[d]]))
+            values = dict.fromkeys(NAMES, 0.0)
+            if visits:
+                values |= self.visited(row, mine, visits)
+                values |= dict(zip(("popularity_known", "distance_known", "category_known"), place, strict=True))
+            else:
+                values |= dict(zip(("popularity_new", "distance_new", "category_new"), place, strict=True))
+                values["similar_users"] = log1p(20 * alike[d])
+            values["others_transitions"] = log1p(counts.get((source, d), 0))
+            values["two_hop_paths"] = two_hop[d]
+            found[d] = values
+        return found
+
+    def visited(self, row: int, mine: list[int], visits: list[int]) -> dict[str, float]:
+        """Features of a place in the user's past."""
+        poi, source = self.poi, self.poi[row]
+        total: dict[str, float] = defaultdict(float)
+        for q in visits:
+            days = (self.seconds[row] - self.seconds[q]) / 86400
+            habit = exp(-days / 60)
+            later = (self.hour(q) - self.hour(row)) % 24
+            weekday = self.local[q].day_of_week == self.local[row].day_of_week
+            first = q == mine[0]
+            total["visits"] += 1
+            total["visits_30_days"] += exp(-days / 30)
+            total["visits_50_checkins"] += exp(-(row - q) / 50)
+            total["visits_in_burst"] += q < row and self.together(q, row)
+            total["visits_in_trajectory"] += q < row and self.walk[q] == self.walk[row]
+            total["visits_first_of_day"] += habit * (first or self.local[q].date() != self.local[q - 1].date())
+            total["visits_within_half_hour"] += habit * self.same_hour(q, row, 0.5)
+            total["visits_within_hour"] += habit * self.same_hour(q, row, 1.0)
+            total["visits_within_3_hours"] += habit * self.same_hour(q, row, 3.0)
+            total["visits_0_to_2_hours_later"] += habit * (0 < later <= 2)
+            total["visits_2_to_5_hours_later"] += habit * (2 < later <= 5)
+            total["visits_5_to_9_hours_later"] += habit * (5 < later <= 9)
+            total["visits_on_such_days"] += habit * (self.weekend(q) == self.weekend(row))
+            total["visits_on_weekday"] += habit * weekday
+            total["visits_in_week_hour"] += habit * weekday * self.same_hour(q, row, 1.0)
+            if first:
+                continue
+            total["next_at_hour"] += habit * self.same_hour(q - 1, row, 2.0)
+            such = self.weekend(q - 1) == self.weekend(row)
+            total["next_at_hour_on_such_days"] += habit * such * self.same_hour(q - 1, row, 2.0)
+            if self.walk[q - 1] == self.walk[q] and poi[q - 1] == source:
+                total["own_transitions"] += habit
+                total["own_transitions_at_hour"] += habit * self.same_hour(q - 1, row, 2.0)
+                total["own_slow_transitions"] += habit * (not self.together(q - 1, q))
+                pairs = all(at - 1 in mine and self.walk[at - 1] == self.walk[at] for at in (q - 1, row))
+                total["own_transition_pairs"] += habit * (pairs and poi[q - 2] == poi[row - 1])
+        age = [(self.seconds[row] - self.seconds[q]) / 86400 for q in visits]
+        ratio = 0.0
+        if len(visits) >= 2:
+            wait = (age[0] - age[-1]) / (len(visits) - 1)
+            ratio = min(5.0, max(-5.0, log((age[-1] + 0.02) / (wait + 0.02))))
+        return {name: log1p(value) for name, value in total.items()} | {
+            "time_since_visit": 1 + log1p(24 * age[-1]),
+            "is_source": float(poi[visits[0]] == source),
+            "was_before_source": float(row - 1 in visits),
+            "overdue": max(0.0, ratio),
+            "early": max(0.0, -ratio),
+        }
+
+    def similar(self, me: int, own: set[int]) -> dict[int, float]:
+        """Place -> summed similarity of the other users who were there in training."""
+        been: dict[int, set[int]] = defaultdict(set)
+        for user, poi, train in zip(self.user, self.poi, self.train, strict=True):
+            if train:
+                been[user].add(poi)
+        size = self.dataset.num_users
+        visitors = Counter(poi for places in been.values() for poi in places)
+        rarity = {poi: max(0.0, log(size / (1 + visitors[poi]))) for poi in range(self.dataset.num_pois)}
+        length = {user: sqrt(sum(rarity[poi] ** 2 for poi in places)) for user, places in been.items()}
+        mine = sqrt(sum(rarity[poi] ** 2 for poi in own))
+        found: dict[int, float] = defaultdict(float)
+        for user, places in been.items():
+            if user != me and length[user] > 0 and mine > 0:
+                alike = sum(rarity[poi] ** 2 for poi in own & places) / mine / length[user]
+                for poi in places:
+                    found[poi] += alike
+        return found

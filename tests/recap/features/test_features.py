@@ -1,0 +1,257 @@
+"""Every feature against plain loops; nothing later is read, nothing about others comes from the user."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.features import similar_users
+from recap.features.catalogue import FEATURES, GROUPS, NAMES, features_of
+from recap.features.kept import KeptFeatures
+from recap.features.places import Places
+from recap.features.similar_users import SimilarUsers
+from recap.features.values import Features, FeatureValues
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.scores import CaseBatch
+from tests.checkins import small_dataset, split_dataset
+from tests.recap.features.reference_features import Reference, distance_km
+from tests.worlds import all_cases, batch_of
+
+PLACES = ["a0", "a1", "b0", "b1", "b2", "c0", "c1", "d0", "e0"]
+
+
+@cache
+def city() -> Dataset:
+    """Six users, pauses from half a minute to two days: bursts, trajectories, every hour and day of the week."""
+    generator = np.random.default_rng(11)
+    rows = []
+    for user in range(6):
+        favourites, hour = generator.choice(PLACES, 4, replace=False), float(generator.uniform(0, 90))
+        for _ in range(45):
+            place = generator.choice(favourites if generator.random() < 0.8 else PLACES)
+            rows.append((f"u{user}", str(place), hour))
+            hour += float(generator.choice([1 / 120, 0.1, 0.5, 1.5, 3.0, 7.0, 23.5, 24.0, 50.0]))
+    return small_dataset(rows)
+
+
+@cache
+def features() -> Features:
+    return Features.from_dataset(city(), TransitionGraph.from_dataset(city()))
+
+
+def laid_out(values: FeatureValues) -> np.ndarray:
+    """Every feature of every place, (F, B, P); 0 where a place cannot have it."""
+    value_FI, applies_FI = values.at(torch.arange(len(values.batch) * values.num_pois))
+    return (value_FI * applies_FI).view(len(FEATURES), len(values.batch), -1).numpy()
+
+
+def features_at(dataset: Dataset, rows: torch.Tensor, checkins: CheckinTensors | None = None) -> np.ndarray:
+    """`laid_out` of rows of a dataset, or of other check-ins beside its training."""
+    found = Features.from_dataset(dataset, TransitionGraph.from_dataset(dataset))
+    return laid_out(found.of(CaseBatch(checkins or CheckinTensors.from_dataset(dataset), rows)))
+
+
+def test_every_feature_equals_plain_loops() -> None:
+    """Every fifth case of all splits, every place: each feature to ten digits, and each takes several values."""
+    rows = all_cases(city())[::5]
+    found_FBP = laid_out(features().of(batch_of(city(), rows)))
+    reference = Reference(city())
+    expected = [reference.of(row) for row in rows.tolist()]
+    for at, name in enumerate(NAMES):
+        wanted = [[values[place][name] for place in range(city().num_pois)] for values in expected]
+        np.testing.assert_allclose(found_FBP[at], wanted, rtol=1e-10, atol=1e-10, err_msg=name)
+        assert len(np.unique(found_FBP[at])) > 1, name
+
+
+def test_the_catalogue_is_whole() -> None:
+    """Names are unique, and the five groups hold every feature once."""
+    assert len(set(NAMES)) == len(NAMES)
+    assert sorted(name for group in GROUPS for name in features_of(group)) == sorted(NAMES)
+
+
+def test_nothing_after_the_source_is_read() -> None:
+    """Other places and times for all that comes later, of everyone: the same features to the last bit."""
+    table = CheckinTensors.from_dataset(city())
+    generator = np.random.default_rng(2)
+    for row in all_cases(city())[::29].tolist():
+        later = np.arange(len(table.poi_T)) > row
+        poi, seconds = table.poi_T.numpy().copy(), table.seconds_T.numpy().copy()
+        poi[later] = generator.integers(0, city().num_pois, later.sum())
+        seconds[later] += 3600 * 7
+        changed = CheckinTensors.from_arrays(
+            user=table.user_T.numpy(),
+            poi=poi,
+            seconds=seconds,
+            local_seconds=np.where(later, seconds, table.local_seconds_T.numpy()),
+            trajectory=np.where(later, 10_000 + table.user_T.numpy(), table.trajectory_T.numpy()),
+        )
+        rows = torch.tensor([row])
+        one, other = (laid_out(features().of(CaseBatch(checkins, rows))) for checkins in (table, changed))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_the_user_does_later_says_nothing_about_others() -> None:
+    """A user's later training check-ins at other places: neither transitions, paths, popularity nor similarity move.
+
+    How rare a place is, which weighs similarities, is held as it was: it counts everyone.
+    """
+    dataset = city()
+    checkins = CheckinTensors.from_dataset(dataset)
+    rarity_P = features().similar.rarity_P
+    for user in range(dataset.num_users):
+        mine = np.flatnonzero(dataset.checkins[c.USER] == user)
+        row = int(mine[len(mine) // 3])
+        later = mine[mine > row]
+        poi = dataset.checkins[c.POI].to_numpy().copy()
+        poi[later] = (poi[later] + 1 + later % 3) % dataset.num_pois
+        table = dataset.checkins.assign(**{c.POI: poi})
+        edited = Dataset(checkins=table, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
+        graph = TransitionGraph.from_dataset(edited)
+        found = Features.from_dataset(edited, graph)
+        visited_UP = found.similar.visited_UP
+        similar = SimilarUsers(visited_UP, similar_users._profiles(visited_UP, rarity_P), rarity_P)
+        batch = CaseBatch(checkins, torch.tensor([row]))
+        one, other = (laid_out(those.of(batch)) for those in (features(), replace(found, similar=similar)))
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+def test_hours_are_compared_around_the_clock() -> None:
+    """A visit at 23:50 is near 0:10 and two widths of ten hours away from nothing; past three widths it is nothing.
+
+    A place was visited 20 minutes, 2.5 h and 4 h of the clock away, a day before each.
+    """
+    offset = -4.0  # the local clock of `raw_table`, which begins at 8:00 UTC on a Monday
+    midnight = 24.0 - 8.0 - offset
+    rows = [
+        ("u", "near", midnight - 1 / 6),
+        ("u", "apart", midnight + 24 + 1 / 6 + 2.5),
+        ("u", "far", midnight + 48 + 1 / 6 - 4.0),
+        ("u", "here", midnight + 72 + 1 / 6),
+        ("u", "there", midnight + 73),
+    ]
+    dataset = small_dataset([*rows, *(("u", "here", midnight + 100 + 30 * day) for day in range(12))])
+    names = dataset.pois[c.POI_ID].tolist()
+    found = features_at(dataset, torch.tensor([3]))[:, 0]
+    value = {
+        (name, place): found[NAMES.index(f"visits_within_{name}"), names.index(place)]
+        for name in ("half_hour", "hour", "3_hours")
+        for place in ("near", "apart", "far", "here")
+    }
+    assert value["half_hour", "here"] == value["hour", "here"] == pytest.approx(np.log(2))
+    habit = np.exp(-(72 + 1 / 3) / 24 / 60)
+    close = np.exp((np.cos(2 * np.pi / 72) - 1) / (2 * np.pi / 24) ** 2)
+    assert value["hour", "near"] == pytest.approx(np.log1p(habit * close))
+    assert value["half_hour", "apart"] == value["half_hour", "far"] == value["hour", "far"] == 0
+    assert 0 < value["hour", "apart"] < value["3_hours", "apart"] and value["3_hours", "far"] > 0
+
+
+def test_cases_do_not_depend_on_their_batch() -> None:
+    """Alone, in another order, twice: the same bits."""
+    rows = all_cases(city())[::7]
+    together = laid_out(features().of(batch_of(city(), rows)))
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))
+    shuffled = laid_out(features().of(batch_of(city(), rows[order])))
+    np.testing.assert_allclose(shuffled, together[:, order], rtol=0, atol=1e-12)
+    for at in (0, 11):
+        alone = laid_out(features().of(batch_of(city(), rows[at : at + 1])))
+        np.testing.assert_allclose(alone[:, 0], together[:, at], rtol=0, atol=1e-12)
+
+
+def test_kept_features_equal_computed_ones() -> None:
+    """Any batch, in any order, a case twice: what is read back is what would be computed; too much is not kept."""
+    rows = torch.from_numpy(city().cases(c.TRAIN))
+    cases = batch_of(city(), rows)
+    kept = KeptFeatures.of(features(), cases, torch.float32)
+    assert kept is not None
+    for index in (torch.tensor([0]), torch.tensor([5, 3, 5, len(rows) - 1]), torch.arange(len(rows))):
+        batch = CaseBatch(cases.checkins, rows[index])
+        read, computed = kept.take(batch, index), features().of(batch, dtype=torch.float32)
+        np.testing.assert_array_equal(laid_out(read), laid_out(computed))
+        for one, other in zip(read.sparse, computed.sparse, strict=True):
+            assert torch.equal(one.key_C, other.key_C) and torch.equal(one.value_FC, other.value_FC)
+
+
+def test_too_many_features_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then every batch computes its own."""
+    monkeypatch.setattr("recap.features.kept._MOST_BYTES", 1000)
+    assert KeptFeatures.of(features(), batch_of(city()), torch.float32) is None
+
+
+def test_only_the_most_similar_users_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two other users who share places with a user, the one most alike; both where they are equally alike."""
+    walks = [
+        (0, [(0, 0), (1, 0), (2, 0)]),
+        (1, [(0, 0), (1, 0), (2, 0), (3, 0)]),
+        (2, [(0, 0), (4, 0)]),
+        (3, [(5, 0), (6, 0)]),
+        (4, [(7, 0), (6, 0)]),
+        (5, [(8, 0), (7, 0)]),
+    ]
+    similar = SimilarUsers.from_dataset(split_dataset(walks, 9))
+    here, places = torch.zeros(3, dtype=torch.int64), torch.tensor([0, 1, 2])
+
+    def reached(poi_H: torch.Tensor = places) -> set[int]:
+        _, poi, value = similar.visits(here[: len(poi_H)], poi_H, torch.tensor([0]))
+        assert bool((value > 0).all())
+        return set(poi.tolist())
+
+    assert reached() == {0, 1, 2, 3, 4}
+    monkeypatch.setattr(similar_users, "_MOST_SIMILAR", 1)
+    assert reached() == {0, 1, 2, 3}
+    assert reached(places[:0]) == set()
+
+
+def test_unknown_users_have_a_past_of_their_own_alone() -> None:
+    """A user whom training does not know: all transitions and check-ins count, nothing is left out."""
+    table = CheckinTensors.from_dataset(city())
+    row = int(all_cases(city())[40])
+    stranger = CheckinTensors(**(vars(table) | {"user_T": torch.full_like(table.user_T, 99)}))
+    found = laid_out(features().of(CaseBatch(stranger, torch.tensor([row]))))
+    assert np.isfinite(found).all()
+    counts = np.bincount(city().checkins[c.POI][city().checkins[c.SPLIT] == c.TRAIN], minlength=city().num_pois)
+    either = found[NAMES.index("popularity_known"), 0] + found[NAMES.index("popularity_new"), 0]
+    np.testing.assert_allclose(either, np.log1p(counts))
+    graph = TransitionGraph.from_dataset(city())
+    expected = np.log1p(graph.counts[[int(table.poi_T[row])]].toarray()[0])
+    np.testing.assert_allclose(found[NAMES.index("others_transitions"), 0], expected)
+
+
+def one_user() -> Dataset:
+    return split_dataset([(0, [(0, 0), (1, 0), (0, 0), (2, 1), (1, 2)])], 4)
+
+
+def nothing_twice() -> Dataset:
+    return split_dataset([(user, [(4 * user + at, 0) for at in range(4)]) for user in range(3)], 12)
+
+
+def one_moment() -> Dataset:
+    dataset = split_dataset([(user, [(0, 0), (1, 0), (0, 0)]) for user in range(2)], 2)
+    dataset.checkins[c.TIME] = dataset.checkins[c.TIME].iloc[0]
+    return dataset
+
+
+@pytest.mark.parametrize("make", [one_user, nothing_twice, one_moment])
+def test_poor_data_give_finite_features(make: object) -> None:
+    """One user alone, places that nobody visits twice, one category and one point, no time between check-ins."""
+    dataset = make()  # type: ignore[operator]
+    rows = torch.arange(len(dataset.checkins) - 1)
+    assert np.isfinite(features_at(dataset, rows)).all()
+
+
+def test_distances_are_the_same_for_all_places_and_for_pairs() -> None:
+    """Both against haversine; 0 to the place itself."""
+    places = Places.from_dataset(city())
+    points = Reference(city()).points
+    source = torch.arange(city().num_pois)
+    whole = places.distance_km(source)
+    expected = [[distance_km(one, other) for other in points] for one in points]
+    np.testing.assert_allclose(whole, expected, rtol=1e-9, atol=1e-9)
+    pairs = places.distance_between(source.repeat_interleave(len(source)), source.repeat(len(source)))
+    np.testing.assert_allclose(pairs.view(len(source), -1), expected, rtol=1e-9, atol=1e-9)
+    some = torch.tensor([1, 4])
+    assert torch.equal(places.distance_km(source, poi_U=some), whole[:, some])
