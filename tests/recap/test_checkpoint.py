@@ -13,7 +13,8 @@ from recap.errors import (
     ChecksumError,
 )
 from recap.graph import TransitionGraph
-from recap.model.recap import Recap, RecapScorer
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.storage.artifacts import write_sums
 from recap.training.run import train
 from recap.training.trainer import Trainer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import Checkpoint
 from recap.presets import DEFAULT_PRESET, train_preset
 from tests.cli_runner import recap_here, recap_json_here
@@ -44,7 +44,7 @@ def test_train_for_people_ends_with_the_same_line(tmp_path: Path, city_folder: P
     *table, last = result.stdout.splitlines()
     assert json.loads(last).keys() == TRAIN_KEYS
     rows = [line.split() for line in table if " all " in line]
-    assert [row[0] for row in rows] == ["recap", EVIDENCE, *COUNTING_BASELINES]
+    assert [row[0] for row in rows] == ["recap", FEATURE_CURVES, *COUNTING_BASELINES]
     assert all(len(row) == 9 and re.fullmatch(r"[01]\.\d{4}", row[-1]) for row in rows)
 
 

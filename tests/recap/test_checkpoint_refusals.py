@@ -193,8 +193,8 @@ def test_refuses_to_write_over_something_else(tmp_path: Path, city_folder: Path,
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--preset", "paris"], ["'paris'", "nyc, tky, ca"]),
-        (["--preset", "recap_weighed", "--set", "model.num_hops=3"], ["no graph branch", "--preset quick"]),
+        (["--preset", "paris"], ["'paris'", "recap, paper, feature_curves"]),
+        (["--preset", "feature_curves", "--set", "model.num_hops=3"], ["no graph"]),
         (["--set", "model.hidden=3"], ["unknown field 'model.hidden'"]),
         (["--set", "batch_size=0"], ["batch_size"]),
         (["--set", "seed"], ["field=value"]),

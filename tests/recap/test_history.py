@@ -18,6 +18,7 @@ from recap.graph import TransitionGraph, count_transitions
 from recap.history import CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday
 from recap.model.tokens import suffix_rows
 from recap.scores import CaseBatch
+from recap.training.baselines import build_baseline
 from recap.visits import NEVER, Visits
 from tests.checkins import LENIENT, small_dataset
 from tests.worlds import small_city
@@ -195,7 +196,7 @@ def test_check_ins_that_open_no_case_are_history() -> None:
         CaseBatch(checkins, torch.tensor([row]))
     )
     assert visits.total[0, bar] == 2
-    row_BK, present_BK = suffix_rows(CaseBatch(checkins, torch.tensor([row])), 3, within_trajectory=False)
+    row_BK, present_BK = suffix_rows(CaseBatch(checkins, torch.tensor([row])), 3)
     assert row_BK.tolist() == [[16, 17, 18]] and present_BK.all()
     case = describe_cases(dataset, TransitionGraph.from_dataset(dataset)).iloc[0]
     assert case["in_history"] and case["position"] == 18

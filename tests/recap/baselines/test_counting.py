@@ -21,6 +21,7 @@ from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores
+from recap.training.baselines import build_baseline
 from tests.checkins import split_dataset
 from tests.nyc import FULL_HISTORY_FILE, needs_nyc, nyc_dataset, nyc_reference
 

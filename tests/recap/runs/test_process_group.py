@@ -12,7 +12,7 @@ from recap.storage.tensors import load_tensors
 from recap.training.state import STATE_FILE
 from tests.background import kill, tiny_spec, wait_for, wait_for_epoch, wait_until_over
 
-DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3", "model.graph_dropout=0.1"]
+DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3"]
 
 
 @pytest.mark.slow

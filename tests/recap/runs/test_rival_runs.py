@@ -21,9 +21,9 @@ def test_a_run_of_a_rival(dataset_folder: Path) -> None:
     assert spec.title == "replay, target_time=true, seed 7"
     assert RunSpec.parse(spec.model_dump() | {"snapshots": False}) == spec, "specs of earlier versions have this field"
     assert work_per_epoch(config, 100, 10) == 1000
-    weighed = train_preset("recap_weighed")  # trains on the latest quarter of the cases
-    whole = weighed.override(["latest_share=1"])
-    assert work_per_epoch(weighed, 100, 10) == work_per_epoch(whole, 25, 10) == work_per_epoch(whole, 100, 10) / 4
+    latest = train_preset("recap").override(["latest_share=0.25"])
+    whole = latest.override(["latest_share=1"])
+    assert work_per_epoch(latest, 100, 10) == work_per_epoch(whole, 25, 10) == work_per_epoch(whole, 100, 10) / 4
     (span,) = stage_spans(config)
     assert (span.name, span.first, span.last) == ("REPLAY", 1, 50)
     line: EpochLine = {

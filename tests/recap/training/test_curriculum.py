@@ -7,17 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap.errors import ConfigError
-from recap.model.config import Stage
+from recap.model.config import MAX_CANDIDATES, Stage
 from recap.presets import paper, train_preset
 from recap.training_config import Curriculum, TrainConfig
 from tests.tiny import tiny
 
 
-@pytest.mark.parametrize(("name", "correction_epoch"), [("nyc", 120), ("ca", 120), ("tky", 100)])
-def test_the_papers_schedule(name: str, correction_epoch: int) -> None:
+@pytest.mark.parametrize("correction_epoch", [120, 100])
+def test_the_papers_schedule(correction_epoch: int) -> None:
     """130 epochs: graph from 60 over 20, prior from 80, correction and warm loss from 120 (TKY 100), warm over 10."""
-    config = train_preset(name)
-    assert config == paper(name) and config.epochs == 130
+    config = train_preset("paper")
+    assert config == paper() and config.epochs == 130
+    if correction_epoch == 100:
+        config = config.override(["curriculum.correction_epoch=100", "curriculum.warm_epoch=100"])
     for epoch in range(1, 131):
         corrected = epoch >= correction_epoch
         assert config.curriculum.at(epoch) == Stage(
@@ -31,7 +33,7 @@ def test_the_papers_schedule(name: str, correction_epoch: int) -> None:
 
 def test_the_papers_schedule_at_its_corners() -> None:
     """The same on NYC, written out where something changes."""
-    at = paper("nyc").curriculum.at
+    at = paper().curriculum.at
     assert [at(epoch).graph_weight for epoch in (1, 59, 60, 61, 78, 79, 130)] == [0, 0, 0.05, 0.1, 0.95, 1, 1]
     assert [at(epoch).prior for epoch in (79, 80)] == [False, True]
     assert [at(epoch).correction for epoch in (119, 120)] == [False, True]
@@ -41,12 +43,12 @@ def test_the_papers_schedule_at_its_corners() -> None:
 
 def test_the_papers_sizes() -> None:
     """App. B.3: widths, dropouts, window, candidates, optimiser."""
-    config = paper("nyc")
+    config = paper()
     model = config.model
     assert (model.hidden_dim, model.num_layers, model.num_heads, model.feedforward_dim) == (256, 2, 4, 512)
-    assert (model.dropout, model.embedding_dropout, model.output_dropout, model.graph_dropout) == (0.1, 0.3, 0.2, 0.1)
+    assert (model.dropout, model.embedding_dropout, model.output_dropout) == (0.1, 0.3, 0.2)
     assert (model.poi_dim, model.category_dim, model.graph_dim, model.calibration_dim) == (128, 32, 256, 128)
-    assert (model.suffix_length, model.num_hops, model.max_candidates, model.recent_window) == (10, 2, 256, 10)
+    assert (model.suffix_length, model.num_hops, MAX_CANDIDATES, model.recent_window) == (10, 2, 256, 10)
     optimiser = config.optimiser
     assert (optimiser.learning_rate, optimiser.weight_decay, config.batch_size) == (3e-5, 5e-6, 512)
 
@@ -66,7 +68,7 @@ def test_without_shortcut_there_is_never_a_warm_weight() -> None:
 
 def test_what_is_inactive_is_named() -> None:
     """Before epoch 60 nothing but the core acts; at 60 the graph token does; at 120 everything."""
-    config = paper("nyc")
+    config = paper()
     inactive = {epoch: config.curriculum.at(epoch).inactive_parts(config.model) for epoch in (59, 60, 80, 120)}
     assert inactive == {
         59: ["graph_token", "prior", "correction"],
@@ -78,34 +80,34 @@ def test_what_is_inactive_is_named() -> None:
 
 def test_scaling_keeps_each_stages_share() -> None:
     """130 epochs to 13: 60, 80, 120 become 6, 8, 12, the ramps of 20 and 10 epochs 2 and 1."""
-    curriculum = paper("nyc").curriculum.scaled(130, 13)
+    curriculum = paper().curriculum.scaled(130, 13)
     assert curriculum == Curriculum(
         graph_epoch=6, graph_ramp_epochs=2, prior_epoch=8, correction_epoch=12, warm_epoch=12, warm_ramp_epochs=1
     )
 
 
 def test_what_acts_from_the_start_does_so_at_any_length() -> None:
-    """`recap_weighed` has no score but its evidence: three times as long it still begins with it."""
-    longer = train_preset("recap_weighed").with_epochs(12)
+    """`feature_curves` has no score but its curves: three times as long it still begins with them."""
+    longer = train_preset("feature_curves").with_epochs(24)
     assert longer.curriculum.at(1).prior
     with pytest.raises(ConfigError, match=r"nowhere needs curriculum\.prior_epoch=1, got 2"):
         longer.override(["curriculum.prior_epoch=2", "curriculum.correction_epoch=2"])
 
 
-@given(st.sampled_from(["nyc", "tky"]), st.integers(1, 400))
+@given(st.sampled_from(["paper", "recap"]), st.integers(1, 400))
 def test_a_training_of_any_length_still_uses_every_part(name: str, epochs: int) -> None:
     """``--epochs`` never makes a stage vanish, and keeps their order."""
     config = train_preset(name).with_epochs(epochs)
     assert config.epochs == epochs
     last = config.curriculum.at(epochs)
-    assert last.inactive_parts(config.model) == [] and last.warm_weight > 0
+    assert last.inactive_parts(config.model) == Stage().inactive_parts(config.model) and last.warm_weight > 0
     weights = [config.curriculum.at(epoch).graph_weight for epoch in range(1, epochs + 1)]
     assert weights == sorted(weights)
 
 
 def test_the_same_length_changes_nothing() -> None:
     """Asking for the length it has is no change."""
-    for config in (tiny(), paper("tky")):
+    for config in (tiny(), paper()):
         assert config.with_epochs(config.epochs) == config
 
 
@@ -121,9 +123,10 @@ def test_the_same_length_changes_nothing() -> None:
         ({"curriculum": {"warm_weight": -0.1}}, ["curriculum.warm_weight", "got -0.1"]),
         ({"curriculum": {"grap_epoch": 3}}, ["unknown field 'curriculum.grap_epoch'"]),
         ({"model": {"num_hops": 0}}, ["model.num_hops"]),
-        ({"model": {"prior": {"max_prior": 0}}}, ["model.prior.max_prior"]),
+        ({"model": {"prior": {"recency_steps": 0}}}, ["model.prior.recency_steps"]),
+        ({"model": {"prior": {"kind": "network"}}}, ["model.prior.kind", "network"]),
         ({"model": {"dropout": 1.0}}, ["model.dropout"]),
-        ({"model": {"state": "graph", "use_graph": False}}, ["use_graph"]),
+        ({"model": {"core_scope": "nowhere", "use_history": False}}, ["core_scope=nowhere and use_history=false"]),
         ({"optimiser": {"learning_rate": float("nan")}}, ["optimiser.learning_rate"]),
         ({"precision": "fp8"}, ["precision", "fp8"]),
         ({"batch_size": "many"}, ["batch_size", "many"]),

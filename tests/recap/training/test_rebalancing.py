@@ -18,7 +18,7 @@ from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapEr
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.model.recap import RecapScorer
+from recap.model.scorer import RecapScorer
 from recap.rivals.configs import rival_config
 from recap.scores import CaseBatch
 from recap.storage.tensors import load_tensors, load_weights
@@ -170,8 +170,8 @@ def test_what_cannot_be_rebalanced(pair: tuple[Checkpoint, Checkpoint], tmp_path
     assert not out.exists() and [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
 
 
-def test_evidence_is_refused(tmp_path: Path, city_folder: Path) -> None:
-    """Its weights are training's; the command says so in one line."""
+def test_curves_are_refused(tmp_path: Path, city_folder: Path) -> None:
+    """They are fitted with the core; the command says so in one line."""
     assert recap_here("train", city_folder, "--out", tmp_path / "weighed").returncode == 0
     result = recap_here("rebalance", tmp_path / "weighed", "--data", city_folder, "--out", tmp_path / "new")
     assert result.returncode == 2 and "has evidence" in result.stderr and not (tmp_path / "new").exists()

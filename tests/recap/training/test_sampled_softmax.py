@@ -2,13 +2,13 @@
 
 from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from recap.baselines.building import build_baseline
 
-from recap.baselines import COUNTING_BASELINES, EVIDENCE
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import CARD
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
@@ -16,31 +16,45 @@ from recap.evaluation import scoring
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
-from recap.model.recap import RecapScorer
 from recap.model.sampled import SampledScores, sampled_scores
+from recap.model.scorer import RecapScorer
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training import run
+from recap.training.baselines import build_baseline
 from recap.training.losses import sampled_losses, training_losses
 from recap.training.negatives import NegativeSampler
 from recap.training.run import train
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import SampledSoftmax, TrainConfig
-from tests.worlds import batch_of, small_city, small_recap, small_training
+from tests.worlds import CURVES, batch_of, small_city, small_recap, small_training
 
 STAGES = [Stage(warm_weight=0.5), Stage(warm_weight=0.0, correction=False), Stage(graph_weight=0.0, prior=False)]
 
 
+KINDS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "prior alone": {"core_scope": "nowhere"},
+    "curves": CURVES,
+    "core on new places": CURVES | {"core_scope": "unvisited"},
+    "curves alone": CURVES | {"core_scope": "nowhere", "use_correction": False},
+    "no history": CURVES | {"core_scope": "unvisited", "use_history": False},
+}
+
+
 @pytest.mark.parametrize("stage", STAGES, ids=["all", "no correction", "core alone"])
-def test_with_every_place_drawn_it_is_the_whole_softmax(stage: Stage) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_every_place_drawn_it_is_the_whole_softmax(kind: str, stage: Stage) -> None:
     """Losses and every gradient are those of Eqs. 16-19; places that a case has scored already count once."""
+    if KINDS[kind].get("core_scope") == "nowhere" and not stage.prior:
+        pytest.skip("nothing scores")
     dataset = small_city()
     batch = batch_of(dataset, torch.arange(5, 60))
     warm_B = torch.arange(len(batch)) % 3 == 0
     found = []
     for sampled in (False, True):
-        model = small_recap(dataset).eval()
+        model = small_recap(dataset, **KINDS[kind])
         if sampled:
             scores = sampled_scores(model, batch, stage, torch.arange(dataset.num_pois))
             losses = sampled_losses(scores, torch.zeros(dataset.num_pois), warm_B, stage.warm_weight)
@@ -70,7 +84,8 @@ def test_the_loss_by_hand() -> None:
         target_B=torch.tensor([0]),
         core_I=torch.tensor([2.0, 0.0]),
         rest_I=torch.tensor([0.0, 1.0]),
-        core_BU=torch.tensor([[0.0, 0.5]]),
+        core_BU=torch.tensor([[0.0, 0.4]]),
+        rest_BU=torch.tensor([[0.0, 0.1]]),
         is_scored_BU=torch.tensor([[True, False]]),
     )
     losses = sampled_losses(scores, torch.tensor([7.0, log(3.0)]), torch.tensor([False]), 0.5)
@@ -96,9 +111,9 @@ def test_places_stand_for_all_places() -> None:
 SAMPLED = TrainConfig.parse(small_training().model_dump() | {"sampled_softmax": {"popular": 4, "uniform": 4}})
 
 
-def trained(folder: Path, stop_after: int | None = None) -> dict[str, bytes]:
+def trained(folder: Path, config: TrainConfig, stop_after: int | None = None) -> dict[str, bytes]:
     folder.mkdir(exist_ok=True)
-    trainer = Trainer(small_city(), SAMPLED, folder, torch.device("cpu"))
+    trainer = Trainer(small_city(), config, folder, torch.device("cpu"))
     if (folder / STATE_FILE).is_file():
         trainer.resume()
     steps = [0]
@@ -112,7 +127,7 @@ def trained(folder: Path, stop_after: int | None = None) -> dict[str, bytes]:
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
 
 
-def test_the_evidence_ranker_stands_beside_a_training_but_not_among_too_many_places(tmp_path: Path) -> None:
+def test_the_curves_stand_beside_a_training_but_not_among_too_many_places(tmp_path: Path) -> None:
     """With the whole softmax its test metrics are those of `recap evaluate`; a sampled one fits none."""
     dataset, cpu = small_city(), torch.device("cpu")
     graph = TransitionGraph.from_dataset(dataset)
@@ -120,8 +135,8 @@ def test_the_evidence_ranker_stands_beside_a_training_but_not_among_too_many_pla
         checkpoint = train(dataset, config, tmp_path / name, device=cpu)
         assert checkpoint is not None
         beside = checkpoint.read_summary()["baselines"]
-        assert beside.keys() == ({EVIDENCE} if name == "whole" else set()) | set(COUNTING_BASELINES)
-        assert ("| evidence | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
+        assert beside.keys() == ({FEATURE_CURVES} if name == "whole" else set()) | set(COUNTING_BASELINES)
+        assert ("| feature_curves | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
         for baseline in beside:
             assert beside[baseline] == evaluate(build_baseline(baseline, dataset, graph), dataset, graph).metrics
 
@@ -132,25 +147,31 @@ def test_a_baseline_that_fails_costs_no_checkpoint(
     """Nor do too many places for a fit: the others stand beside the model, and the log says which does not."""
 
     def failing(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
-        if name == EVIDENCE:
+        if name == FEATURE_CURVES:
             raise DataError("the training split has no case to fit on")
         return build_baseline(name, dataset, graph)
 
     monkeypatch.setattr(run, "build_baseline", failing)
     checkpoint = train(small_city(), small_training(epochs=3), tmp_path / "out", device=torch.device("cpu"))
     assert checkpoint is not None and checkpoint.read_summary()["baselines"].keys() == set(COUNTING_BASELINES)
-    assert "evidence cannot stand beside the model: the training split has no case" in caplog.text
-    assert EVIDENCE in run.baselines_beside(small_training(), small_city())
+    assert "feature_curves cannot stand beside the model: the training split has no case" in caplog.text
+    assert FEATURE_CURVES in run.baselines_beside(small_training(), small_city())
     monkeypatch.setattr(run, "MOST_PLACES", small_city().num_pois - 1)
     assert run.baselines_beside(small_training(), small_city()) == COUNTING_BASELINES
 
 
-def test_it_learns_and_a_cut_changes_nothing(tmp_path: Path) -> None:
-    """Stopped in the middle of an epoch and continued: weights and both optimisers' states to the bit."""
-    whole = trained(tmp_path / "whole")
+@pytest.mark.parametrize("kind", ["paper", "core on new places", "curves alone"])
+@pytest.mark.parametrize("sampled", [False, True])
+def test_it_learns_and_a_cut_changes_nothing(kind: str, sampled: bool, tmp_path: Path) -> None:
+    """Stopped in the middle of an epoch and continued: weights, knots and optimisers' states to the bit."""
+    changes = {"staged": False} if kind == "curves alone" else {}
+    config = small_training(model=KINDS[kind], curriculum=changes)
+    if sampled:
+        config = TrainConfig.parse(config.model_dump() | {"sampled_softmax": {"popular": 4, "uniform": 4}})
+    whole = trained(tmp_path / "whole", config)
     assert any(name.startswith("optimiser.") for name in whole)
-    trained(tmp_path / "cut", stop_after=4)
-    assert trained(tmp_path / "cut") == whole
+    trained(tmp_path / "cut", config, stop_after=4)
+    assert trained(tmp_path / "cut", config) == whole
 
 
 def test_rows_that_no_case_touched_stand_still(tmp_path: Path) -> None:
@@ -179,10 +200,11 @@ def test_a_part_that_is_left_out_begins_from_its_defaults() -> None:
 
 
 def test_what_it_does_not_go_with() -> None:
-    """Smoothing and evidence need every place: refused with both names."""
+    """Smoothing needs every place, and without curves nothing says which places are new: refused with both names."""
     values = SAMPLED.model_dump()
-    with pytest.raises(ConfigError, match=r"sampled_softmax does not go with label_smoothing, model\.evidence"):
-        TrainConfig.parse(values | {"label_smoothing": 0.1, "model": values["model"] | {"evidence": {}}})
+    with pytest.raises(ConfigError, match=r"does not go with label_smoothing, model\.core_scope unvisited without"):
+        TrainConfig.parse(values | {"label_smoothing": 0.1, "model": values["model"] | {"core_scope": "unvisited"}})
+    TrainConfig.parse(values | {"model": values["model"] | CURVES | {"core_scope": "unvisited"}})
 
 
 def test_ranks_in_small_pieces_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:

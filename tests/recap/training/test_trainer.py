@@ -67,8 +67,6 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "4 hops": {"model": {"num_hops": 4}},
     "k = 1": {"model": {"suffix_length": 1}},
     "k = 20": {"model": {"suffix_length": 20}},
-    "within the trajectory": {"model": {"within_trajectory": True}},
-    "detached context": {"model": {"detach_context": True}},
     "label smoothing": {"label_smoothing": 0.1},
     "simultaneous": {"curriculum": {"staged": False}},
     "bf16": {"precision": "bf16"},
@@ -176,7 +174,6 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
     """
     config = small_training(
         epochs=9,
-        model={"prior": {"scale": 0.0}},
         optimiser={"learning_rate": 1e-2, "prior_learning_rate": 1e-9},
         curriculum={
             "graph_epoch": 1,

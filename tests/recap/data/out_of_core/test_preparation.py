@@ -100,7 +100,7 @@ def test_it_is_the_dataset_made_in_memory(
 @pytest.mark.thorough
 def test_new_york_is_the_dataset_made_in_memory(tmp_path: Path) -> None:
     """From the published text, compressed as it is, byte for byte."""
-    config = data_preset("nyc")
+    config = data_preset("default")
     found = on_disk(NYC_FILE, config, "foursquare", block_rows=20_000, workplace=tmp_path)
     assert files_of(found, tmp_path / "found") == files_of(in_memory(NYC_FILE, config, "foursquare"), tmp_path / "one")
 
