@@ -322,6 +322,8 @@ class Checkpoint:
 
     def _check_sizes(self, size: ModelConfig, tensors: dict[str, torch.Tensor]) -> None:
         """Refuse a configuration far larger than its weights before memory is taken for it."""
+        if not size.has_encoder:
+            return
         layer = size.hidden_dim * (4 * size.hidden_dim + 2 * size.feedforward_dim)
         held = sum(tensor.numel() for tensor in tensors.values())
         if size.num_layers * layer > held:
