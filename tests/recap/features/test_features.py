@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -114,7 +115,8 @@ def test_what_the_user_does_later_says_nothing_about_others() -> None:
         graph = TransitionGraph.from_dataset(edited)
         found = Features.from_dataset(edited, graph)
         visited_UP = found.similar.visited_UP
-        similar = SimilarUsers(visited_UP, similar_users._profiles(visited_UP, rarity_P), rarity_P)
+        profile_PU = sparse.csr_array(similar_users._profiles(visited_UP, rarity_P).T)
+        similar = SimilarUsers(visited_UP, profile_PU, rarity_P)
         batch = CaseBatch(checkins, torch.tensor([row]))
         one, other = (laid_out(those.of(batch)) for those in (features(), replace(found, similar=similar)))
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)

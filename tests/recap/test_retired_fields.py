@@ -1,0 +1,137 @@
+"""Configurations of earlier versions: opened where they say what is now the only way, else refused in one line."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from recap.checkpoint import Checkpoint
+from recap.config import Config
+from recap.errors import CheckpointError, ConfigError, RecapError
+from recap.training_config import TrainConfig
+from tests.spoiled import write_sums_anew
+from tests.tiny import tiny
+
+MOST_FIELDS = 55
+
+
+def leaves(kind: type[BaseModel]) -> Iterator[str]:
+    """Names of all fields that hold a value, however deep."""
+    for name, field in kind.model_fields.items():
+        parts = [part for part in (field.annotation, *getattr(field.annotation, "__args__", ())) if is_config(part)]
+        yield from (f"{name}.{leaf}" for part in parts for leaf in leaves(part)) if parts else [name]
+
+
+def is_config(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Config)
+
+
+def put(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """A copy with one field set, by its dotted path."""
+    name, _, rest = path.partition(".")
+    return values | {name: put(values[name], rest, value) if rest else value}
+
+
+NEUTRAL: dict[str, Any] = {
+    "fit_evidence": True,
+    "order": "random",
+    "model.evidence": None,
+    "model.state": "last_checkin",
+    "model.within_trajectory": False,
+    "model.detach_context": False,
+    "model.graph_dropout": 0.1,
+    "model.max_candidates": 256,
+    "model.prior.scale": 1.0,
+    "model.prior.recency_weight": 0.5,
+    "model.prior.window_weight": 2.0,
+    "model.prior.max_prior": 10.0,
+    "optimiser.evidence_learning_rate": None,
+    "optimiser.weighing_learning_rate": None,
+    "optimiser.weighing_penalty": None,
+    "optimiser.weighing_decay": None,
+}
+REFUSED: dict[str, Any] = {
+    "order": "by_user",
+    "model.evidence": {"sessions": True},
+    "model.state": "graph",
+    "model.within_trajectory": True,
+    "model.detach_context": True,
+    "model.max_candidates": 64,
+    "model.prior.max_prior": 2.0,
+    "optimiser.evidence_learning_rate": 0.01,
+    "optimiser.weighing_learning_rate": 0.01,
+    "optimiser.weighing_penalty": 0.5,
+    "optimiser.weighing_decay": 0.5,
+}
+
+
+def test_recap_has_few_fields() -> None:
+    """All that decides a training of it."""
+    assert len(list(leaves(TrainConfig))) <= MOST_FIELDS
+
+
+def test_every_retired_field_is_listed_here() -> None:
+    """None is forgotten by the tests below, and none that is retired is a field."""
+
+    def retired(kind: type[Config], prefix: str = "") -> Iterator[str]:
+        assert not kind.retired.keys() & kind.model_fields.keys()
+        yield from (prefix + name for name in kind.retired)
+        for name, field in kind.model_fields.items():
+            for part in (field.annotation, *getattr(field.annotation, "__args__", ())):
+                if is_config(part):
+                    yield from retired(part, f"{prefix}{name}.")
+
+    assert set(retired(TrainConfig)) == {*NEUTRAL, "sampled_softmax.power"}
+
+
+@pytest.mark.parametrize("path", NEUTRAL)
+def test_a_retired_field_that_changed_nothing_is_read(path: str) -> None:
+    """The configuration is the same as without it, and does not write it again."""
+    values = tiny().model_dump(mode="json")
+    assert TrainConfig.parse(put(values, path, NEUTRAL[path])) == tiny()
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_a_retired_field_that_meant_something_is_refused_by_name(path: str) -> None:
+    """One line: the field, what it was, what to do."""
+    with pytest.raises(ConfigError, match="train again") as refusal:
+        TrainConfig.parse(put(tiny().model_dump(mode="json"), path, REFUSED[path]))
+    message = str(refusal.value)
+    assert "\n" not in message and f"{path.rpartition('.')[2]} was " in message and len(message) < 400
+
+
+def test_a_retired_field_cannot_be_set() -> None:
+    """To `--set` it is as unknown as any other."""
+    with pytest.raises(ConfigError, match=r"unknown field 'model\.within_trajectory'"):
+        tiny().override(["model.within_trajectory=false"])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "opens"),
+    [
+        ("model.evidence", {"sessions": True, "weighing": {"network": 32}}, False),
+        ("model.evidence", None, True),
+        ("model.state", "user", False),
+        ("model.graph_dropout", 0.1, True),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_an_earlier_version(
+    path: str, value: Any, opens: bool, city_checkpoint: Path, tmp_path: Path
+) -> None:
+    """Opened where its configuration still says all there is to say; else one line that names the field."""
+    folder = tmp_path / "old"
+    shutil.copytree(city_checkpoint, folder)
+    manifest = json.loads((folder / "checkpoint.json").read_text("utf-8"))
+    (folder / "checkpoint.json").write_text(json.dumps(put(manifest, f"train.{path}", value)), encoding="utf-8")
+    write_sums_anew(folder)
+    if opens:
+        assert Checkpoint.load(folder).manifest == Checkpoint.load(city_checkpoint).manifest
+        return
+    with pytest.raises(RecapError, match=f"{path.rpartition('.')[2]} was ") as refusal:
+        Checkpoint.load(folder)
+    assert isinstance(refusal.value, CheckpointError | ConfigError) and "\n" not in str(refusal.value)
