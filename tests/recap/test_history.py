@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from recap.baselines.building import build_baseline
 
 from recap import columns as c
 from recap.evaluation.cases import describe_cases

@@ -6,7 +6,6 @@ from functools import cache
 import pandas as pd
 import pytest
 import torch
-from recap.baselines.building import build_baseline
 
 from recap import columns as c
 from recap.baselines import BASELINES, COUNTING_BASELINES

@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recap.evidence.config import EvidenceConfig
 from torch import Tensor
 
 from recap.graph import TransitionGraph

@@ -174,7 +174,7 @@ def test_curves_are_refused(tmp_path: Path, city_folder: Path) -> None:
     """They are fitted with the core; the command says so in one line."""
     assert recap_here("train", city_folder, "--out", tmp_path / "weighed").returncode == 0
     result = recap_here("rebalance", tmp_path / "weighed", "--data", city_folder, "--out", tmp_path / "new")
-    assert result.returncode == 2 and "has evidence" in result.stderr and not (tmp_path / "new").exists()
+    assert result.returncode == 2 and "has no active revisit prior" in result.stderr and not (tmp_path / "new").exists()
 
 
 def test_the_command(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

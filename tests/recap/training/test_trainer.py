@@ -174,6 +174,7 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
     """
     config = small_training(
         epochs=9,
+        model={"prior": {"count_weight": 0.0, "use_recency": False, "use_window": False}},
         optimiser={"learning_rate": 1e-2, "prior_learning_rate": 1e-9},
         curriculum={
             "graph_epoch": 1,
