@@ -122,7 +122,7 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     ("change", "message"),
     [
         ({"colour": "red"}, "unknown field 'colour'"),
-        ({"preset": "huge"}, "arm 'plain'.*unknown training preset"),
+        ({"preset": "huge"}, "arm 'plain'.*unknown preset"),
         ({"arms": [{"name": "a", "label": "A", "changes": ["model.wings=2"]}], "compare": []}, "arm 'a'.*model.wings"),
         ({"arms": [SPEC["arms"][0]] * 2, "compare": []}, "different names"),
         ({"compare": [["plain", "moon"]]}, "moon"),
