@@ -7,7 +7,6 @@ import pandas as pd
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import causes_of
 from analysis.records.score_rows import SOURCE_LABELS
-from analysis.registers import Words
 
 _WEIGHED: Final = (
     "own_revisits",
@@ -48,7 +47,7 @@ def find_carriers(removals: pd.DataFrame, k: int = 20) -> Carriers:
     return Carriers(k, int(is_hit(removals, k).sum()), dict(sorted(lost.items(), key=lambda entry: -entry[1])))
 
 
-def describe_carriers(carriers: Carriers, words: Words | None = None) -> str:
+def describe_carriers(carriers: Carriers) -> str:
     """What carries the model; two hops and the core are always told, also where they carry nothing.
 
     >>> describe_carriers(Carriers(20, 9, {"own_revisits": 4, "core": 1, "two_hops": 0, "distance": 0}))
@@ -59,7 +58,6 @@ without two hops (token and points)."
         return ""
     first = next(iter(carriers.lost))
     told = [source for source in carriers.lost if source == first or source in _ALWAYS_TOLD]
-    words = words or Words()
-    clauses = [f"{carriers.lost[source]:,} without {words.source(source, SOURCE_LABELS[source])}" for source in told]
+    clauses = [f"{carriers.lost[source]:,} without {SOURCE_LABELS[source]}" for source in told]
     clauses[0] = clauses[0].replace(" without", " are lost without", 1)
     return f"Of the {carriers.found:,} cases found at {carriers.k}, {', '.join(clauses)}."

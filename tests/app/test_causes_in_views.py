@@ -12,7 +12,6 @@ from analysis.records.causes import recovered_by, removal_table, removals_key
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from analysis.registers import Words
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
 from recap.predictor import Predictor
@@ -126,7 +125,7 @@ def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Pred
     keep(predictor, removals)
     app = open_view("overview")
     check_calm(app)
-    assert describe_carriers(find_carriers(removals), Words("stakeholder")) in texts(app).replace("\\", "")
+    assert describe_carriers(find_carriers(removals)) in texts(app).replace("\\", "")
 
 
 def test_overview_compares_with_evidence_where_it_was_measured(predictor: Predictor) -> None:

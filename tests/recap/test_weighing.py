@@ -237,7 +237,7 @@ def test_processes_that_share_a_batch_draw_as_one(words: bool) -> None:
     def said(rank: int, size: int) -> torch.Tensor:
         torch.manual_seed(0)
         share = batch_of(small_city(), rows[rank::size])
-        with torch.no_grad(), SharedMaskDropout(len(rows), rank, size, words=words):
+        with torch.no_grad(), SharedMaskDropout(len(rows), rank, size):
             return model(share, Stage()).dense["evidence"]
 
     together = said(0, 1)

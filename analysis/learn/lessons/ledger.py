@@ -64,7 +64,7 @@ def build(world: World, say: Say) -> Lesson:
     order = sorted(gaps, key=lambda row: -abs(gaps[row]))
     if len(order) < 2:
         raise LessonUnavailableError("In this case a single row makes the whole score; choose another model.")
-    labels = {row: say.words.row(row, ROW_LABELS[row]) for row in order}
+    labels = {row: ROW_LABELS[row] for row in order}
     names = [markdown_text(world.opened.labels[poi]) for poi in (edited.target, rival)]
     asked = order[:_ASKED]
     best = max(asked, key=lambda row: gaps[row])
