@@ -21,8 +21,8 @@ _PHRASES: Final[dict[str, str]] = {
     "paths_note": "Line width is the part of the two-hop probability, {share} in all. {badge} "
     "Click a middle place, or tick its row, to cut it.",
     "in_token": "The graph token holds them.",
-    "only_addends": "They act through their contributions alone: the graph token does not hold them.",
-    "path_addend": "Contribution",
+    "only_addends": "They act through their contributions alone.",
+    "path_addend": "Adds to the score",
     "not_in_token": "The graph token does not hold them at this checkpoint.",
     "rank_frozen": "Rank without it",
     "rank_recounted": "Without its first hop",

@@ -32,7 +32,7 @@ def removals_of(predictor: Predictor) -> pd.DataFrame:
     return removal_table(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
-@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two-step trips"), ("history", "Found by own visits")])
+@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two hops"), ("history", "Found by own visits")])
 def test_walk_finds_by_removal(predictor: Predictor, name: str, label: str) -> None:
     """With a checkpoint a filter counts the cases that the removal loses, whether chosen by hand or by a link."""
     removals = removals_of(predictor)
@@ -65,7 +65,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     check_calm(app)
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
-    assert "Found, within two steps" in options and "Found by two-step trips" not in options
+    assert "Found, within two hops" in options and "Found by two hops" not in options
 
 
 def test_walk_waits_for_removals_only_where_a_filter_needs_them(
@@ -101,8 +101,8 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
     app = open_view("overview")
     check_calm(app)
     assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
-    assert "Found by two-step trips" not in texts(app)
-    assert "No test case is found at 20 with two steps and lost without." in texts(app)
+    assert "Found by two hops" not in texts(app)
+    assert "No test case is found at 20 with two hops and lost without." in texts(app)
     app.button(key="open-history").click().run()
     assert app.query_params["case"] == str(number)
 
