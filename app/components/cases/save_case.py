@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from analysis.cases.library import Stored
-from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Register, SavedCase
+from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
