@@ -8,11 +8,10 @@ from typing import Final
 
 PAGE_HEAD: Final = """# Glossary
 
-Generated from `analysis/glossary.py`; a test holds it to that file. "Plain" is the word on screen for students and
-stakeholders, "Researcher" the one for researchers, in tables and in exports.
+Generated from `analysis/glossary.py`; a test holds it to that file.
 
-| Key | Plain | Researcher | In the paper | In plain words | Exactly |
-|---|---|---|---|---|---|
+| Key | Word | In the paper | In plain words | Exactly |
+|---|---|---|---|---|
 """
 
 
@@ -22,11 +21,10 @@ class Term:
 
     Attributes:
         key: name in code, records and JSON.
-        word: on screen for researchers, and in tables and exports.
+        word: on screen, in tables and exports.
         paper: the paper's word; empty where the term is ours.
         plain: one sentence for students and stakeholders.
         exact: one sentence for researchers.
-        everyday: on screen in the plain registers, where the researcher's word says nothing to others.
     """
 
     key: str
@@ -34,12 +32,6 @@ class Term:
     paper: str
     plain: str
     exact: str
-    everyday: str = ""
-
-    @property
-    def plain_word(self) -> str:
-        """On screen for students and stakeholders."""
-        return self.everyday or self.word
 
 
 _TERMS: Final = (
@@ -146,7 +138,6 @@ _TERMS: Final = (
         "core score",
         "What the network alone says of a place.",
         "w_d · h_t + b_d (Eq. 5).",
-        everyday="General pattern",
     ),
     Term(
         "prior",
@@ -154,7 +145,6 @@ _TERMS: Final = (
         "revisit prior",
         "Points for places the walker visited before.",
         "R_t(d), the weighted visit count, recency and recent window, clipped to [0, b_max] (Eq. 9).",
-        everyday="Habit",
     ),
     Term(
         "count",
@@ -162,7 +152,6 @@ _TERMS: Final = (
         "visit count",
         "Points for how often.",
         "λ_prior w_cnt log(1 + n_t(d)) (Eq. 9).",
-        everyday="Habit: how often",
     ),
     Term(
         "recency",
@@ -170,7 +159,6 @@ _TERMS: Final = (
         "recency",
         "Points for how lately.",
         "λ_prior w_rec exp(−r_t(d) / τ_rec) (Eq. 9).",
-        everyday="Habit: how lately",
     ),
     Term(
         "window",
@@ -178,7 +166,6 @@ _TERMS: Final = (
         "recent window",
         "Points for being among the last check-ins.",
         "λ_prior w_win where r_t(d) is at most L_win (Eq. 9).",
-        everyday="Habit: the latest",
     ),
     Term(
         "clip_loss",
@@ -186,7 +173,6 @@ _TERMS: Final = (
         "clip",
         "What the limit of habit takes away.",
         "count + recency + window − R_t(d); not 0 only where the clip to [0, b_max] binds.",
-        everyday="Limit of habit",
     ),
     Term(
         "correction",
@@ -194,7 +180,6 @@ _TERMS: Final = (
         "context correction",
         "Habit turned up or down by hour, weekday and context.",
         "Δ_t(d) = λ_corr γ_t(d) R_t(d) (Eq. 13).",
-        everyday="Habit, by the time",
     ),
     Term(
         "gate",
@@ -202,7 +187,6 @@ _TERMS: Final = (
         "gate",
         "How far habit is turned up or down.",
         "γ_t(d) in [−1, 1] (Eq. 12).",
-        everyday="Time fits",
     ),
     Term(
         "evidence",
@@ -210,7 +194,6 @@ _TERMS: Final = (
         "",
         "Points for what training and the walker's own past count.",
         "E_t(d), a sum of weighted features in models with additive evidence.",
-        everyday="Other clues",
     ),
     Term(
         "graph_token",
@@ -218,7 +201,6 @@ _TERMS: Final = (
         "graph token",
         "What the network is told about where people go from here.",
         "g_t, made from exactly N propagation steps from the source (Eqs. 7, 8).",
-        everyday="Where people go",
     ),
     Term(
         "revisit", "Revisit", "revisit", "This walker was there before.", "A visit before the source: d in C_t, q < t."
@@ -229,7 +211,6 @@ _TERMS: Final = (
         "two-hop",
         "Exactly two training steps away; models with a graph token read these places.",
         "(A²)_sd > 0.",
-        everyday="2 steps",
     ),
     Term(
         "within_two_hops",
@@ -237,7 +218,6 @@ _TERMS: Final = (
         "two-hop candidate set",
         "One training step away, and not two.",
         "d in C_2(s) with (A²)_sd = 0.",
-        everyday="1 step",
     ),
     Term(
         "model_share",
@@ -266,7 +246,6 @@ _TERMS: Final = (
         "",
         "Without the general pattern it would be found.",
         "Without it the target ranks within K; scored again.",
-        everyday="Outvoted by the general pattern",
     ),
     Term(
         "outvoted_by_correction",
@@ -274,7 +253,6 @@ _TERMS: Final = (
         "",
         "Without the change of habit by the time it would be found.",
         "Without it the target ranks within K; scored again.",
-        everyday="Outvoted by the change by the time",
     ),
     Term(
         "outvoted_by_two_hops",
@@ -282,7 +260,6 @@ _TERMS: Final = (
         "",
         "Without two-step paths it would be found.",
         "Without it the target ranks within K; scored again.",
-        everyday="Outvoted by two-step paths",
     ),
     Term(
         "outvoted_by_past_visits",
@@ -388,7 +365,7 @@ def tooltip_of_order(*keys: str) -> str:
 
 def glossary_page() -> str:
     """docs/glossary.md."""
-    rows = (f"| `{t.key}` | {t.plain_word} | {t.word} | {t.paper or '–'} | {t.plain} | {t.exact} |\n" for t in _TERMS)
+    rows = (f"| `{t.key}` | {t.word} | {t.paper or '–'} | {t.plain} | {t.exact} |\n" for t in _TERMS)
     return PAGE_HEAD + "".join(rows)
 
 

@@ -1,7 +1,6 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -9,7 +8,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
-from analysis.registers import Register, Words
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
 from recap.printable import markdown_text
@@ -226,16 +224,6 @@ def choose_place(case: int, place: int) -> None:
     """Choose a place of a case and show it in the address."""
     st.session_state["place"] = (case, place)
     write_param("place", str(place))
-
-
-REGISTER_LABELS: Final[dict[Register, str]] = {"stakeholder": "Plain words", "researcher": "Paper's words"}
-"""What the control offers; students read the stakeholders' words."""
-
-
-def words() -> Words:
-    """The words of this page: as the control says, else as the link says, else plain ones."""
-    asked = st.session_state.get("register") or st.query_params.get("register")
-    return Words(next((name for name, label in REGISTER_LABELS.items() if asked in (name, label)), "stakeholder"))
 
 
 def theme_palette() -> Palette:

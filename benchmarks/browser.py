@@ -142,7 +142,7 @@ def one_round(visit: Visit, cases: list[int]) -> Iterator[tuple[str, dict[str, f
     yield "filter", visit.act(UNSEEN, COUNT)
     yield "filter_off", visit.act(UNSEEN, COUNT)
     yield "walk_other_case", visit.act(NEXT_CASE, HEADING)
-    yield "cold_explain", visit.open(f"/explain?case={second}&register=Paper%27s+words")
+    yield "cold_explain", visit.open(f"/explain?case={second}")
     yield "toggle", visit.act(TOKEN, EDITS)
     yield "toggle_back", visit.act(TOKEN, EDITS)
     yield "other_case", visit.act(CASE, HEADING, third)

@@ -264,7 +264,9 @@ def main() -> None:
             if not raw.exists():
                 write_checkins(raw, count, arguments.source_format)
             for step in arguments.steps:
-                result = run_step(step, raw, dataset, arguments.source_format, arguments.keep_all, engine, arguments.preset)
+                result = run_step(
+                    step, raw, dataset, arguments.source_format, arguments.keep_all, engine, arguments.preset
+                )
                 line = {"benchmark": "scale", "step": step, "count": count, "format": arguments.source_format}
                 line["keep_all"] = arguments.keep_all
                 load = {

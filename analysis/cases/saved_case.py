@@ -16,7 +16,6 @@ MAX_TAG: Final = 40
 _EARLY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _SHORT: Final = 12
 
-Register = Literal["researcher", "stakeholder"]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TAG)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 
@@ -32,7 +31,7 @@ class SavedCase(Config):
     note: str = Field("", max_length=MAX_NOTE)
     tags: tuple[Tag, ...] = Field((), max_length=MAX_TAGS)
     audience: str = Field("", max_length=100, description="Whom it is kept for.")
-    words: Register = Field("stakeholder", description="Whose register the view spoke.")
+    words: Literal["researcher", "stakeholder"] = Field("stakeholder", description="Of earlier versions; not used.")
     saved: datetime
     changed: datetime = Field(_EARLY, description="When note, tags or audience were last written.")
 

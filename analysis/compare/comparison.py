@@ -4,7 +4,7 @@ Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
@@ -156,11 +156,6 @@ class Comparison:
         """What sentences and figures call A and B: without numbers of seeds, where that tells them apart."""
         a, b = self.plain_names
         return (self.a, self.b) if a == b else (a, b)
-
-    def in_words(self, sentence: Callable[[str], str]) -> "Comparison":
-        """The same with A and B called in the words of a register (`analysis.registers.Words.sentence`)."""
-        a, b = self.plain_names
-        return replace(self, a=sentence(self.a), b=sentence(self.b), plain_names=(sentence(a), sentence(b)))
 
     @property
     def n(self) -> int:

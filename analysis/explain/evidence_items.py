@@ -10,8 +10,8 @@ from analysis.explain.clues import clues
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import cut_paths
 from analysis.explain.score_parts import decompose_scores
-from analysis.glossary import PART_NAMES
-from analysis.registers import Words
+from analysis.glossary import PART_NAMES, TERMS
+from analysis.phrases import phrase
 from recap.config import Config
 from recap.counterfactuals import Counterfactual
 from recap.model.interventions import REVISIT_TERMS
@@ -93,18 +93,18 @@ def evidence_items(
     return items
 
 
-def item_label(item: EvidenceItem, words: Words) -> str:
-    """What an item is called in a register.
+def item_label(item: EvidenceItem) -> str:
+    """What an item is called.
 
-    >>> item_label(EvidenceItem(kind="count", key=-1, label="Visit count"), Words("stakeholder"))
-    'Habit: how often'
+    >>> item_label(EvidenceItem(kind="count", key=-1, label="Visit count"))
+    'Visit count'
     """
     if item.kind in PART_NAMES and item.kind != "evidence":
-        return words.term(item.kind)
+        return TERMS[item.kind].word
     own = {"user": "own_token", "graph_token": "two_hop_token"}
     if item.kind in own:
-        return words.say(own[item.kind])
-    return words.clue(item.label) if item.kind == "evidence" else item.label
+        return phrase(own[item.kind])
+    return item.label
 
 
 def window_positions(edited_case: EditedCase) -> list[int]:

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from analysis.explain.net_rows import net_rows
 from analysis.explain.types import ScoreDecomposition
 from analysis.figures.case_layout import Compared, part_is_active, shown_parts
+from analysis.glossary import TERMS
 from analysis.records.score_rows import ROW_LABELS
-from analysis.registers import Words
 
 Kind = Literal["parts", "clues"]
 Side = Literal["a", "b"]
@@ -26,9 +26,9 @@ class LedgerRow(NamedTuple):
     difference: float
     is_active: bool
 
-    def name(self, words: Words) -> str:
+    def name(self) -> str:
         """What the row is called."""
-        return words.term(self.key) if self.kind == "parts" else words.row(self.key, ROW_LABELS[self.key])
+        return TERMS[self.key].word if self.kind == "parts" else ROW_LABELS[self.key]
 
 
 class Step(NamedTuple):

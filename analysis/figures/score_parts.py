@@ -13,7 +13,7 @@ from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.ledger import LedgerRow, Step, ledger, steps
 from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
-from analysis.registers import Words
+from analysis.phrases import phrase
 from recap.printable import shortened
 
 ROW_PX: Final = 34
@@ -21,13 +21,11 @@ _BAR: Final = 0.34
 _LONGEST_NAME: Final = 26
 
 
-def score_panels(
-    explanation: FullExplanation, palette: Palette, words: Words | None = None
-) -> tuple[go.Figure, go.Figure, go.Figure]:
+def score_panels(explanation: FullExplanation, palette: Palette) -> tuple[go.Figure, go.Figure, go.Figure]:
     """Target, rival, and their difference, with the same rows from top to bottom and the total below."""
-    words, contrast = words or Words(), explanation.contrast
+    contrast = explanation.contrast
     rows = ledger(explanation)
-    labels = [*(row.name(words) + ("" if row.is_active else f" {words.say('inactive_row')}") for row in rows), "Total"]
+    labels = [*(row.name() + ("" if row.is_active else f" {phrase('inactive_row')}") for row in rows), "Total"]
     first, second = (palette.of_role(role) for role in explanation.roles)
     ranges = _ranges(explanation, rows)
     first_panel, second_panel = (
@@ -50,11 +48,11 @@ def score_panels(
     return first_panel, second_panel, difference
 
 
-def describe_score_parts(explanation: FullExplanation, words: Words | None = None) -> tuple[str, str, str]:
+def describe_score_parts(explanation: FullExplanation) -> tuple[str, str, str]:
     """The three panels in words, for those who cannot see them."""
-    words, contrast = words or Words(), explanation.contrast
+    contrast = explanation.contrast
     rows = ledger(explanation)
-    names = [row.name(words) for row in rows]
+    names = [row.name() for row in rows]
     told = []
     for entry, values in ((contrast.a, [row.a for row in rows]), (contrast.b, [row.b for row in rows])):
         told.append(f"{entry.name}: {_listed(names, values)}; total {points(entry.total)}")

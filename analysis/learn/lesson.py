@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from analysis.learn.charts import Chart
-from analysis.registers import Register
 from recap.errors import RecapError
 
 MOST_CHOICES: Final = 6
+Audience = Literal["student", "stakeholder", "researcher"]
 
 
 class LessonUnavailableError(RecapError):
@@ -172,7 +172,7 @@ class Lesson:
     handles: tuple[Handle, ...]
     scene: Callable[[tuple[int, ...]], Scene]
     lesson_learned: str
-    aside: Mapping[Register, str]
+    aside: Mapping[Audience, str]
     check: Question
     deeper: Deeper
     cards: tuple[Card, ...] = ()

@@ -5,10 +5,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from analysis.phrases import phrase
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import found_by
 from analysis.records.loaded_dataset import LoadedDataset
-from analysis.registers import REGISTERS, Words
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.metrics import group_masks
@@ -24,7 +24,12 @@ FILTER_LABELS: Final = {
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
 """What ``history`` and ``hops`` are called where no ablation says what found the case."""
-_EARLIER_LABELS: Final = {"Recovered by history": "history", "Recovered by two hops": "hops"}
+_EARLIER_LABELS: Final = {
+    "Found by two-step trips": "hops",
+    "Found, within two steps": "hops",
+    "Recovered by history": "history",
+    "Recovered by two hops": "hops",
+}
 RANKED: Final = {"missed", "history", "hops"}
 """Filters that ask for the truth's rank."""
 CAUSES: Final = {"history": "history", "hops": "two_hops"}
@@ -32,14 +37,13 @@ CAUSES: Final = {"history": "history", "hops": "two_hops"}
 MISSED_ABOVE: Final = 20
 
 
-def filter_labels(*, causes: bool, words: Words | None = None) -> dict[str, str]:
+def filter_labels(*, causes: bool) -> dict[str, str]:
     """What each filter is called; with causes "found by" is what ablations show, else what merely coincides is named.
 
     >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
     ('Found by two hops', 'Found, within two hops')
     """
-    words = words or Words()
-    hops = words.say("found_by_hops" if causes else "found_within_hops")
+    hops = phrase("found_by_hops" if causes else "found_within_hops")
     return FILTER_LABELS | ({} if causes else COINCIDENCE_LABELS) | {"hops": hops}
 
 
@@ -50,12 +54,7 @@ def resolve_filter(text: str) -> str | None:
     ('hops', 'tail', None)
     """
     named = {name: name for name in FILTERS}
-    labels = {
-        label: name
-        for register in REGISTERS
-        for causes in (True, False)
-        for name, label in filter_labels(causes=causes, words=Words(register)).items()
-    }
+    labels = {label: name for causes in (True, False) for name, label in filter_labels(causes=causes).items()}
     return (named | labels | _EARLIER_LABELS).get(text)
 
 

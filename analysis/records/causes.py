@@ -15,7 +15,6 @@ from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, TWO_HOPS, des
 from analysis.records.accuracy import is_hit
 from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
-from analysis.registers import Words
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -163,19 +162,18 @@ def find_carriers(table: pd.DataFrame, k: int = 20) -> Carriers:
     return Carriers(k, int(is_hit(table, k).sum()), dict(sorted(lost.items(), key=lambda entry: -entry[1])))
 
 
-def describe_carriers(carriers: Carriers, words: Words | None = None) -> str:
+def describe_carriers(carriers: Carriers) -> str:
     """What carries the model; two hops and the core are always named, also where they carry nothing.
 
     >>> describe_carriers(Carriers(20, 9, {"history": 4, "core": 1, "two_hops": 0, "correction": 0}))
-    'Of the 9 cases found at 20, 4 are lost without visit history, 1 without the sequence model, 0 without two hops \
+    'Of the 9 cases found at 20, 4 are lost without visit history, 1 without the core, 0 without two hops \
 (paths and graph token).'
     """
     if not carriers.found or not carriers.lost:
         return ""
     first = next(iter(carriers.lost))
     named = [name for name in carriers.lost if name in (first, TWO_HOPS, "core")]
-    words = words or Words()
-    clauses = [f"{carriers.lost[name]:,} without {words.ablation(name, ABLATION_LABELS[name])}" for name in named]
+    clauses = [f"{carriers.lost[name]:,} without {ABLATION_LABELS[name]}" for name in named]
     clauses[0] = clauses[0].replace(" without", " are lost without", 1)
     return f"Of the {carriers.found:,} cases found at {carriers.k}, {', '.join(clauses)}."
 

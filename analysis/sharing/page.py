@@ -15,7 +15,6 @@ from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import part_is_active, place_paths
 from analysis.figures.ledger import ledger, steps
 from analysis.figures.palette import DARK, LIGHT
-from analysis.registers import Words
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import share_case
 from analysis.sharing.places import ToldPlaces
@@ -76,7 +75,7 @@ def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> 
 def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
     """What the template needs beside the case: positions, rows, roles."""
     a, b = case.contrast.a, case.contrast.b
-    rows, words = ledger(case), Words("researcher")
+    rows = ledger(case)
     bars = {a.poi: steps(rows, "a", a.total), b.poi: steps(rows, "b", b.total)}
     ends = [0.0, *(end for side in bars.values() for bar in side for end in bar.ends)]
     low, span = min(ends), max(max(ends) - min(ends), 1e-9)
@@ -90,7 +89,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
         "wide": lambda value: round(100 * abs(value) / span, 2),
         "rows": [
             {
-                "label": row.name(words),
+                "label": row.name(),
                 "a": row.a,
                 "b": row.b,
                 "difference": row.difference,

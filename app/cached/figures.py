@@ -14,7 +14,6 @@ import pyarrow as pa
 import streamlit as st
 
 from analysis.figures.palette import Theme, palette_of
-from analysis.registers import Words
 from app import state
 from app.cached.keys import HashFuncs
 from app.cached.per_object import PerObject
@@ -48,7 +47,6 @@ BY_CONTENT: Final[HashFuncs] = {
     FunctionType: lambda plot: f"{plot.__module__}.{plot.__qualname__}",
     pd.DataFrame: PerObject(_content_of_table),
     "analysis.explain.explanation.FullExplanation": PerObject(lambda shown: shown.model_dump_json()),
-    Words: lambda words: words.register,
 }
 """Two explanations that say the same look the same, and so do two tables.
 

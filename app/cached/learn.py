@@ -9,7 +9,6 @@ from analysis.learn.lesson import Lesson, Scene
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
 from analysis.records.kept_seeds import seed_tables
-from analysis.registers import Register, Words
 from app.cached import datasets, tables
 from app.cached.ablations import read_ablations
 from app.cached.keys import BY_MODEL
@@ -53,8 +52,8 @@ def open_world(source: Source) -> World:
     )
 
 
-def lesson(source: Source, number: int, register: Register) -> Lesson:
-    """A lesson of the course, made once for each reader.
+def lesson(source: Source, number: int) -> Lesson:
+    """A lesson of the course, made once.
 
     Raises:
         LessonUnavailableError: the city cannot show it.
@@ -62,15 +61,15 @@ def lesson(source: Source, number: int, register: Register) -> Lesson:
     world = open_world(source)
     if world.find_case_ablations is not None:
         world.find_case_ablations()  # here: the cache below must not play back what is drawn while a table is made
-    return _lesson(source, number, register)
+    return _lesson(source, number)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Making the lesson", hash_funcs=BY_MODEL)
-def _lesson(source: Source, number: int, register: Register) -> Lesson:
-    return COURSE[number].build(open_world(source), Say(Words(register)))
+def _lesson(source: Source, number: int) -> Lesson:
+    return COURSE[number].build(open_world(source), Say())
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def scene(source: Source, number: int, register: Register, at: tuple[int, ...]) -> Scene:
+def scene(source: Source, number: int, at: tuple[int, ...]) -> Scene:
     """What positions of a lesson's handles show."""
-    return _lesson(source, number, register).scene(at)
+    return _lesson(source, number).scene(at)

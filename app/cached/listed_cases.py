@@ -12,9 +12,9 @@ import streamlit as st
 from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, REASON
 from analysis.formatting import user_name
+from analysis.glossary import TERMS
 from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
-from analysis.registers import Words
 from app.cached.figures import as_sent
 from app.cached.keys import HashFuncs
 from app.cached.per_object import PerObject
@@ -23,7 +23,6 @@ from recap import columns as c
 _numbers = count()
 BY_OBJECT: Final[HashFuncs] = {
     pd.DataFrame: PerObject(lambda table: next(_numbers)),
-    Words: lambda words: words.register,
 }
 """A table of 25,000 cases takes longer to hash than to filter, so two tables of the same content count as two."""
 
@@ -45,7 +44,7 @@ class ListedCases:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
-def list_cases(table: pd.DataFrame, chosen: str, words: Words, columns: tuple[str, ...]) -> ListedCases:
+def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...]) -> ListedCases:
     """Filter a table of `analysis.cases.case_table` and put it into words.
 
     Args:
@@ -53,17 +52,17 @@ def list_cases(table: pd.DataFrame, chosen: str, words: Words, columns: tuple[st
         columns: which are shown after the case, as far as they are there and hold something.
     """
     shown = table[CaseFilter.from_text(chosen).mask(table)]
-    return ListedCases(shown[c.CASE].to_numpy(), as_sent(_readable(shown, columns, words)))
+    return ListedCases(shown[c.CASE].to_numpy(), as_sent(_readable(shown, columns)))
 
 
-def _readable(shown: pd.DataFrame, columns: tuple[str, ...], words: Words) -> pd.DataFrame:
+def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """The table in words; words as categories, which are a tenth of the text to send."""
     known = [name for name in dict.fromkeys([c.CASE, *columns]) if name in shown]
     readable = shown[[name for name in known if name not in (REASON, CAUSES) or shown[name].map(bool).any()]].copy()
     if REASON in readable:
-        readable[REASON] = shown[REASON].map({name: words.term(name) for name in MISS_LABELS}).fillna("")
+        readable[REASON] = shown[REASON].map({name: TERMS[name].word for name in MISS_LABELS}).fillna("")
     if CAUSES in readable:
-        names = {name: words.ablation(name, label) for name, label in ABLATION_LABELS.items()}
+        names = ABLATION_LABELS
         readable[CAUSES] = [", ".join(names[source] for source in found) for found in shown[CAUSES]]
     if c.USER in readable:
         readable[c.USER] = shown[c.USER].map(user_name)

@@ -15,6 +15,7 @@ import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter
 from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
+from analysis.glossary import TERMS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.listed_cases import ListedCases, known_before, list_cases, options_of
@@ -91,7 +92,7 @@ def _draw(
     change = partial(change_filter, key, in_link=in_link)
     if not show_truth:
         table, chosen = known_before(table), chosen.without_truth()
-    listed = list_cases(table, chosen.text, state.words(), (*more, *_columns()))
+    listed = list_cases(table, chosen.text, (*more, *_columns()))
     with st.container(horizontal=True, vertical_alignment="center"):
         _controls(table, key, chosen, change, show_truth=show_truth)
         _chips(key, chosen, change)
@@ -122,7 +123,7 @@ def _controls(
         offered = options_of(table)
         words: dict[str, tuple[str, Callable[[str], str]]] = {
             "categories": ("Category of the true place", visible),
-            "reasons": ("Kind of miss", state.words().term),
+            "reasons": ("Kind of miss", lambda name: TERMS[name].word),
             "causes": ("Found with, lost without", _source),
         }
         for name, (label, words_of) in words.items():
@@ -159,7 +160,7 @@ def _chips(key: str, chosen: CaseFilter, change: Callable[..., None]) -> None:
         words["hours"] = f"{chosen.hours[0]} to {chosen.hours[1]} h"
     lists = {
         "categories": chosen.categories,
-        "reasons": tuple(state.words().term(name) for name in chosen.reasons),
+        "reasons": tuple(TERMS[name].word for name in chosen.reasons),
         "causes": tuple(f"without {_source(name)} lost" for name in chosen.causes),
     }
     words |= {name: ", ".join(values) for name, values in lists.items() if values}
@@ -200,7 +201,7 @@ def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:
 
 
 def _source(name: str) -> str:
-    return state.words().ablation(name, ABLATION_LABELS[name])
+    return ABLATION_LABELS[name]
 
 
 def _columns() -> dict[str, Any]:

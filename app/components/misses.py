@@ -35,7 +35,6 @@ def show_misses(source: Source) -> None:
     """Counts by reason and by how often the step was seen, for a chosen K; they sum to the misses."""
     if not source.has_parts:
         return
-    words = state.words()
     section("Kinds of misses", help=WHY_HELP)
     if waits_for_causes(source):
         quiet("Not measured yet: for so many test cases, run `recap long-tail --full`.")
@@ -45,7 +44,7 @@ def show_misses(source: Source) -> None:
     counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
     table = pd.DataFrame(
         {
-            "Kind": [words.term(label) for label in counts["label"]],
+            "Kind": [TERMS[label].word for label in counts["label"]],
             "Cases": [f"{n:,}" for n in counts["n"]],
             "Share": [share(value) for value in counts["share"]],
             **{name: [f"{n:,}" for n in by_step[name]] for name in by_step},

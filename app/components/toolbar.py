@@ -62,21 +62,6 @@ def metric_control() -> str:
     return chosen or "hr20"
 
 
-def register_control() -> None:
-    """Whose words the page speaks; `state.words` reads it, also where it is drawn further down."""
-    st.segmented_control(
-        "Words",
-        list(state.REGISTER_LABELS),
-        default="stakeholder",
-        required=True,
-        format_func=state.REGISTER_LABELS.__getitem__,
-        key="register",
-        bind="query-params",
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-
-
 def legend(*items: str) -> None:
     """Small words under a figure that say what its marks mean; Markdown without data in it."""
     with st.container(horizontal=True, gap="small"):

@@ -14,7 +14,7 @@ from app.components.cases.share_cases import share_shown
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
-from app.components.toolbar import register_control, source_picker
+from app.components.toolbar import source_picker
 from app.pages import PRESENT
 from app.sources import Source
 from recap.printable import markdown_text
@@ -57,17 +57,15 @@ def view() -> None:
         saved_names = [entry.saved.name for entry in entries if entry.saved]
         exchange_control(shelf, saved_names, collection if chosen_recipe is None else None)
         kept = collection.value.title if collection else "Saved cases"
-        words = state.words()
-        share_shown(source, entries, kept if chosen_recipe is None else words.sentence(found[chosen_recipe].label))
+        share_shown(source, entries, kept if chosen_recipe is None else found[chosen_recipe].label)
         with st.popover("More", icon=":material/tune:", type="tertiary", key="cases-more"):
             source_picker(source)
-            register_control()
     title = st.container()
     _recipe_pills(found)
     with title:
         st.title(_finding(found, chosen_recipe, collection, entries, search or ""), anchor=False)
     if chosen_recipe is not None:
-        quiet(markdown_text(words.sentence(found[chosen_recipe].absent or found[chosen_recipe].meaning)))
+        quiet(markdown_text(found[chosen_recipe].absent or found[chosen_recipe].meaning))
     _say_damaged(shelf)
     if not entries:
         if chosen_recipe is None:
@@ -137,7 +135,7 @@ def _collection_picker(shelf: Shelf, number: int) -> None:
 
 
 def _recipe_pills(found: dict[RecipeName, FoundCases]) -> None:
-    total, words = next(iter(found.values())).of, state.words()
+    total = next(iter(found.values())).of
 
     def pick() -> None:
         st.session_state["recipe"] = st.session_state["recipe_pills"]
@@ -148,7 +146,7 @@ def _recipe_pills(found: dict[RecipeName, FoundCases]) -> None:
         f"Find more in all {total:,} cases",
         RECIPES,
         key="recipe_pills",
-        format_func=lambda name: words.sentence(f"{found[name].label} {found[name].count:,}"),
+        format_func=lambda name: f"{found[name].label} {found[name].count:,}",
         on_change=state.unless_late(pick, "recipe", "collection"),
     )
 
@@ -180,7 +178,7 @@ def _finding(
     if recipe is not None:
         count = found[recipe].count
         cases = "No case" if not count else "1 case" if count == 1 else f"{count:,} cases"
-        return f"{markdown_text(state.words().sentence(found[recipe].label))}: {cases} of {found[recipe].of:,}"
+        return f"{markdown_text(found[recipe].label)}: {cases} of {found[recipe].of:,}"
     saved = "No saved case" if not entries else "1 saved case" if len(entries) == 1 else f"{len(entries):,} saved cases"
     held = f" with “{markdown_text(search[:40])}”" if search.strip() else ""
     where = f"{markdown_text(collection.value.title)}: " if collection else ""

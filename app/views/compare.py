@@ -14,7 +14,7 @@ from app.components.compare.side_by_side import current_open, show_side_by_side
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
-from app.components.toolbar import downloads, register_control, source_picker
+from app.components.toolbar import downloads, source_picker
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -34,15 +34,12 @@ def view() -> None:
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
             source_picker(source)
-            register_control()
             quiet("Predictions from elsewhere: `recap import-predictions FILE --data DATA`.")
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
     found = comparisons.compared(source, a, b, metric, found_within(metric))
-    words = state.words()
-    found = found.in_words(words.sentence)
     st.title(markdown_text(headline.comparison_finding(found)), anchor=False)
     both = f"Both on the same {found.n:,} cases of {found.users:,} walkers."
-    st.markdown(markdown_text(words.sentence(" ".join([both, *headline.sentences(found)]))))
+    st.markdown(markdown_text(" ".join([both, *headline.sentences(found)])))
     cell = current_cell()
     grid = st.grid(3, min_column_width=330, gap="medium")
     with grid.cell(column_span=2):
@@ -50,7 +47,7 @@ def view() -> None:
     with grid.cell():
         show_seeds(found)
     show_numbers(found)
-    quiet(words.sentence(headline.strictness_sentence(found)))
+    quiet(headline.strictness_sentence(found))
     show_case_list(source, a, b, found, cell)
     case = current_open(len(opened.cases))
     if case is not None:
@@ -97,7 +94,7 @@ def _pick(name: str, label: str, options: dict[str, Option]) -> None:
         label,
         list(options),
         key=key,
-        format_func=lambda token: state.words().sentence(options[token].label) if token in options else token,
+        format_func=lambda token: options[token].label if token in options else token,
         label_visibility="collapsed",
         width=205,
         on_change=state.unless_late(lambda: st.session_state.update({f"side_{name}": st.session_state[key]}), *_NAMES),

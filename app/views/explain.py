@@ -13,7 +13,8 @@ from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role
-from analysis.registers import Words
+from analysis.glossary import TERMS
+from analysis.phrases import phrase
 from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.present_button import present_button
@@ -29,7 +30,7 @@ from app.components.explain.stability import show_stability
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
 from app.components.text import coloured, quiet
-from app.components.toolbar import downloads, register_control, source_picker, truth_toggle
+from app.components.toolbar import downloads, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -78,16 +79,15 @@ def view() -> None:
             shown = explanations.explain(
                 source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
             )
-        _answer(shown, state.words())
+        _answer(shown)
     with pickers:
         pair_pickers(source, before, (about, against))
     with more:
         source_picker(source, lists=True)
-        register_control()
     with exports:
         if not hide_truth:  # Present tells the truth
             present_button(case, edits=edits)
-        save_control(source, shown, about, against, state.words().sentences)
+        save_control(source, shown, about, against)
         _export(source, shown)
     top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
     with top.cell(column_span=2):
@@ -124,23 +124,20 @@ def _export(source: Source, shown: FullExplanation) -> None:
     downloads(tables, source=source, key="explain", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
-def _answer(shown: FullExplanation, words: Words) -> None:
+def _answer(shown: FullExplanation) -> None:
     first, second = (_COLOURS[role] for role in shown.roles)
-    st.title(_coloured(headline(shown), first, second, words), anchor=False)
-    st.markdown(" ".join(_coloured(sentence, first, second, words) for sentence in shown.sentences))
+    st.title(_coloured(headline(shown), first, second), anchor=False)
+    st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences))
     if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
         quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
     if shown.inactive_terms:
-        names = "; ".join(words.term(name).lower() for name in shown.inactive_terms)
-        quiet(words.say("inactive", names=markdown_text(names)))
+        names = "; ".join(TERMS[name].word.lower() for name in shown.inactive_terms)
+        quiet(phrase("inactive", names=markdown_text(names)))
 
 
-def _coloured(sentence: Sentence, target: str, rival: str, words: Words) -> str:
+def _coloured(sentence: Sentence, target: str, rival: str) -> str:
     colours = {"target": target, "rival": rival}
-    return coloured(
-        (words.sentence(piece.text) if piece.kind == "plain" else piece.text, colours.get(piece.kind))
-        for piece in sentence.pieces
-    )
+    return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)
 
 
 view()

@@ -14,6 +14,7 @@ from analysis.figures.long_tail import (
 )
 from analysis.figures.overview import plot_ablations
 from analysis.long_tail import headlines
+from analysis.phrases import phrase
 from analysis.records.case_selection import CaseSelection
 from analysis.records.loaded_dataset import MODEL_LABELS
 from app import state
@@ -26,7 +27,7 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.misses import CASES, MISS_K, show_miss_map, show_misses
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, legend, metric_control, register_control, source_picker
+from app.components.toolbar import downloads, legend, metric_control, source_picker
 from app.components.walk.open_cases import open_cases
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -69,7 +70,6 @@ def view() -> None:
         )
         with st.popover("More", icon=":material/tune:", type="tertiary", key="long-tail-more"):
             source_picker(source)
-            register_control()
         st.space("stretch")
         data = st.container(width="content")
     if opened.cases.empty:
@@ -144,7 +144,6 @@ def view() -> None:
 def show_cohorts(source: Source, model: str | None, beside: str, metric: str, eta: int) -> None:
     """Cohorts beside the hop sweep, ablations beside reasons of misses, and the map of misses."""
     cohorts = tables.by_cohort(source, model, "visit_count", metric, eta)
-    words = state.words()
     halves = st.grid(2, min_column_width=NARROW, gap="medium")
     with halves.cell():
         section("Where a tail step leads")
@@ -153,15 +152,15 @@ def show_cohorts(source: Source, model: str | None, beside: str, metric: str, et
                 plot_cohorts,
                 cohorts,
                 reference=MODEL_LABELS["visit_count"],
-                within=words.say("inside_two_hops"),
-                beyond=words.say("beyond_two_hops"),
+                within=phrase("inside_two_hops"),
+                beyond=phrase("beyond_two_hops"),
             ),
             theme=None,
             config=PLOT_CONFIG,
             key="cohorts",
             on_select="rerun",
             selection_mode="points",
-            alt=words.say("cohorts_alt"),
+            alt=phrase("cohorts_alt"),
         )
         open_selected(source, event, eta)
         quiet(
@@ -177,21 +176,21 @@ def show_cohorts(source: Source, model: str | None, beside: str, metric: str, et
 
         chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
     with halves.cell():
-        section(words.say("hops_title"))
+        section(phrase("hops_title"))
         hops = tables.hops(source)
         st.plotly_chart(
-            drawn(plot_hops, hops, axis=words.say("hops_axis")),
+            drawn(plot_hops, hops, axis=phrase("hops_axis")),
             theme=None,
             config=PLOT_CONFIG,
             key="hops",
-            alt=words.say("hops_alt"),
+            alt=phrase("hops_alt"),
         )
-        quiet(words.sentence(headlines.hop_finding(hops)))
-        quiet(words.sentence(headlines.lift_finding(tables.lift(source))))
+        quiet(headlines.hop_finding(hops))
+        quiet(headlines.lift_finding(tables.lift(source)))
         chart_table({"Hops": hops}, "hops")
     ablations = tables.ablations(source, metric)
     if ablations is not None:
-        ablations = ablations.assign(name=[words.variant(str(name)) for name in ablations["name"]])
+        ablations = ablations.assign(name=[str(name) for name in ablations["name"]])
         with halves.cell():
             section(headlines.ablation_finding(ablations))
             st.plotly_chart(
@@ -210,7 +209,7 @@ def show_cohorts(source: Source, model: str | None, beside: str, metric: str, et
         with halves.cell():
             section("What each feature group is worth")
             shown = worth.rename(columns={"mrr": "drop", "mrr_low": "lower", "mrr_high": "upper"})
-            shown["name"] = [words.ablation(*row) for row in worth[["ablation", "label"]].itertuples(index=False)]
+            shown["name"] = worth["label"]
             st.plotly_chart(
                 drawn(plot_ablations, shown, metric_label="MRR"),
                 theme=None,

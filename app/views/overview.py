@@ -8,6 +8,7 @@ from analysis.figures.overview import PANELS, plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
+from analysis.phrases import phrase
 from analysis.records.case_filters import filter_labels
 from analysis.records.causes import describe_carriers
 from analysis.records.notable_cases import NotableCase, describe_absent
@@ -21,7 +22,7 @@ from app.components.chart_table import chart_table
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control, register_control, source_picker
+from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -41,7 +42,6 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source)
         metric = metric_control()
-        register_control()
         st.space("stretch")
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
     opened = datasets.open_dataset(source)
@@ -103,7 +103,7 @@ def show_model(source: Source) -> None:
         st.markdown(markdown_text(f"Shown is {source.variant}: one score for each place, without parts."))
         return
     carriers = tables.carriers(source)
-    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers, state.words())
+    carried = "What carries it is not measured yet." if carriers is None else describe_carriers(carriers)
     told = f"Shown is {source.variant}. {carried} {tables.curves_finding(source)}"
     st.markdown(markdown_text(told.strip()))
 
@@ -136,7 +136,7 @@ def show_notable(source: Source) -> None:
                 show_card(source, notable)
     absent = describe_absent(cases, causes=causes)
     if absent:
-        quiet(state.words().sentence(absent))
+        quiet(absent)
     if source.has_parts and not causes:
         quiet("Why these cases are found is not measured yet: the filters of Walk do it.")
 
@@ -145,9 +145,8 @@ def show_card(source: Source, notable: NotableCase) -> None:
     """One notable case: what kind, which places, two ranks and the reason."""
     opened = datasets.open_dataset(source)
     case = opened.case(notable.case)
-    words = state.words()
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = filter_labels(causes=notable.rank_without is not None, words=words) | {"missed": "Still missed"}
+        label = filter_labels(causes=notable.rank_without is not None) | {"missed": "Still missed"}
         st.markdown(f":{BADGE_COLOURS[notable.kind]}-badge[{label[notable.kind]}]", width="content")
         st.space("stretch")
         if source.has_parts:
@@ -163,12 +162,12 @@ def show_card(source: Source, notable: NotableCase) -> None:
             st.metric("Markov", _large(notable.markov_rank), width="content")
         else:
             st.metric(
-                REMOVED.get(notable.kind) or words.say("without_two_hops"),
+                REMOVED.get(notable.kind) or phrase("without_two_hops"),
                 _large(notable.rank_without),
                 width="content",
             )
         st.metric(datasets.model_label(source), _large(notable.rank), width="content")
-    quiet(markdown_text(words.sentence(notable.reason)))
+    quiet(markdown_text(notable.reason))
 
 
 def _large(rank: float) -> str:

@@ -15,7 +15,6 @@ from app.components.runs.actions import show_actions
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
-from app.components.toolbar import register_control
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.store.description import describe_run
@@ -42,7 +41,6 @@ def view() -> None:
     chosen = _chosen(store, rows)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(_title(store, chosen), anchor=False, width="stretch")
-        register_control()
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
         st.warning(markdown_text(refusal))
@@ -130,8 +128,7 @@ def _title(store: RunStore, chosen: str | None) -> str:
     run = store.get(chosen)
     described = describe_run(run)
     try:
-        words = state.words()
-        spans = [replace(span, name=words.stage(span.name)) for span in stage_spans(run.read_spec().train_config())]
+        spans = [replace(span, name=span.name) for span in stage_spans(run.read_spec().train_config())]
     except RecapError:
         spans = []
     return run_headline(described, spans)

@@ -32,7 +32,7 @@ from app.cached.selections import Selection
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
-from app.components.toolbar import register_control, source_picker
+from app.components.toolbar import source_picker
 from app.components.walk.walk_player import show_walk_player
 from app.sources import Source
 from recap import columns as c
@@ -194,7 +194,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 def filter_controls(source: Source) -> None:
     """Pills, and further choices behind a button."""
-    labels = filter_labels(causes=source.has_parts and not waits_for_causes(source), words=state.words())
+    labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
     asked = st.query_params.get_all("show")
     meant = [name for name in map(resolve_filter, asked) if name is not None]
     if any(
@@ -234,7 +234,6 @@ def filter_controls(source: Source) -> None:
             key="typed_case",
             on_change=state.unless_late(lambda: state.set_case(int(st.session_state["typed_case"])), "case"),
         )
-        register_control()
         st.toggle(
             "Online map tiles",
             key="tiles",

@@ -11,7 +11,6 @@ from analysis.records.causes import ablations_key, case_ablations, describe_carr
 from analysis.records.evaluation_records import evaluation_records
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
-from analysis.registers import Words
 from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
@@ -33,7 +32,7 @@ def ablations_of(predictor: Predictor) -> pd.DataFrame:
     return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
-@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two-step trips"), ("history", "Found by own visits")])
+@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two hops"), ("history", "Found by own visits")])
 def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> None:
     """With a checkpoint a filter counts the cases that the ablation loses, whether chosen by hand or by a link."""
     ablations = ablations_of(predictor)
@@ -66,7 +65,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     check_calm(app)
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
-    assert "Found, within two steps" in options and "Found by two-step trips" not in options
+    assert "Found, within two hops" in options and "Found by two hops" not in options
 
 
 def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
@@ -102,8 +101,8 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
     app = open_view("overview")
     check_calm(app)
     assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
-    assert "Found by two-step trips" not in texts(app)
-    assert "No test case is found at 20 with two steps and lost without." in texts(app)
+    assert "Found by two hops" not in texts(app)
+    assert "No test case is found at 20 with two hops and lost without." in texts(app)
     app.button(key="open-history").click().run()
     assert app.query_params["case"] == str(number)
 

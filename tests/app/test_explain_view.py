@@ -19,7 +19,6 @@ from analysis.formatting import ordinal, points, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
-from analysis.registers import Words
 from app.components.explain.candidate_pair import find_place
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
@@ -73,9 +72,7 @@ def test_shows_what_the_library_explains(predictor: Predictor) -> None:
     assert f"<b>{points(explanation.contrast.a.total)}</b>" in shown
     assert f"<b>{points(explanation.contrast.b.total)}</b>" in shown
     without = next(table.value for table in app.dataframe if "Without" in table.value.columns)
-    assert without["Without"].tolist() == [
-        item_label(entry.item, Words("stakeholder")) for entry in explanation.leave_one_out or []
-    ]
+    assert without["Without"].tolist() == [item_label(entry.item) for entry in explanation.leave_one_out or []]
 
 
 def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
@@ -141,7 +138,7 @@ def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> N
     app = open_view("explain", case="3", edits="off:prior")
     check_calm(app)
     assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
-    assert "Not at work in this model, or switched off: habit" in texts(app)
+    assert "Inactive at this epoch or switched off: prior" in texts(app)
     before = ordinal(expected(predictor, 3).target_rank)
     buttons = {button.label: button for button in app.button}
     app = buttons["Undo"].click().run()
@@ -208,10 +205,8 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
     app = open_view("explain", case="3")
     check_calm(app)
     shown = next(frame.value for frame in app.dataframe if "Permutation test" in frame.value.columns)
-    words = Words("stakeholder")
-    named = [check.model_copy(update={"label": words.row(check.row, check.label)}) for check in told.checks]
-    assert shown.to_numpy().tolist() == [[words.sentence(cell) for cell in check.cells.values()] for check in named]
-    assert words.sentence(describe_checks(named)) in texts(app)
+    assert shown.to_numpy().tolist() == [list(check.cells.values()) for check in told.checks]
+    assert describe_checks(told.checks) in texts(app)
 
 
 @pytest.mark.parametrize(
@@ -268,20 +263,20 @@ def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.Monk
     visited = int(predictor.cases.index[known][0])  # whose truth has terms of own visits, and paths
     app = open_view("explain", case=str(visited))
     check_calm(app)
-    shown = next(table.value for table in app.dataframe if "Clue" in table.value.columns)
+    shown = next(table.value for table in app.dataframe if "Feature" in table.value.columns)
     entry = expected(predictor, visited).contrast.a
-    values = dict(zip(shown["Clue"], shown["A"], strict=True))
+    values = dict(zip(shown["Feature"], shown["A"], strict=True))
     assert values["Recent visits"] == signed_points(entry.evidence_terms["recent_visits"])
     assert len(shown) >= len(entry.evidence_terms) > 3
     paths = next(table.value for table in app.dataframe if "Through" in table.value.columns)
     addends = [path.addend for path in expected(predictor, visited).paths]
     assert paths["Adds to the score"].tolist() == [signed_points(addend or 0.0) for addend in addends] and any(addends)
-    assert "habit + its change by the time + other clues" in texts(app)
+    assert "core + prior + correction + features" in texts(app)
     without = open_view("explain", case=str(visited), edits="off:evidence")
-    assert not any("Clue" in table.value.columns for table in without.dataframe)
+    assert not any("Feature" in table.value.columns for table in without.dataframe)
     assert not any("Adds to the score" in table.value.columns for table in without.dataframe)
     no_token = texts(open_view("explain", case=str(visited), edits="off:graph_token"))
-    assert "They act through their points alone." in no_token and "does not read them" not in no_token
+    assert "They act through their contributions alone" in no_token and "does not hold them at" not in no_token
     off = expected(predictor, visited, "off:evidence")
     assert f"<b>{points(off.contrast.a.total)}</b>" in ledger_texts(without)
 

@@ -8,14 +8,13 @@ from streamlit.testing.v1 import AppTest
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson
 from analysis.learn.vocabulary import Say
-from analysis.registers import Words
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.learn_answers import Answers
 from tests.learn_worlds import world_of
 
 KEYS = [entry.outline.key for entry in COURSE]
-ROW_LABELS = {"own_visits": "Own visits", "core": "The general pattern"}
+ROW_LABELS = {"own_visits": "Own visits", "core": "Opaque network"}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def city(two_cities: list[tuple[Path, Path]]) -> dict[str, tuple[Lesson, int, in
     answers, world = Answers(predictor.dataset, predictor), world_of(data, checkpoint)
     found = {}
     for entry in COURSE:
-        lesson, key = entry.build(world, Say(Words("student"))), entry.outline.key
+        lesson, key = entry.build(world, Say()), entry.outline.key
         case = int(lesson.deeper.params.get("case", 0))
         if key == "sum":
             lead, check = answers.ledger(case)

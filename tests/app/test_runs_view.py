@@ -82,7 +82,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
-    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Habit, by the time + Steps held back is on."
+    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Correction + Warm holdout is on."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Head", "Tail"}
     assert len(chart["layout"]["shapes"]) == 3, "tiny switches on at epochs 1, 2 and 3"

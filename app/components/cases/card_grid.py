@@ -11,7 +11,6 @@ from analysis.cases.library import Stored
 from analysis.cases.picture import blank_thumbnail
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables
 from analysis.cases.saved_case import SavedCase
-from analysis.registers import Words
 from app import state
 from app.cached import cases as cached
 from app.cached import datasets
@@ -100,7 +99,7 @@ def _card(
     source: Source, tables: RecipeTables, entry: Entry, kinds: Sequence[FoundCases], place: str, is_chosen: bool
 ) -> Callable[[], None]:
     """The words of a card; returns what draws its picture above them, whose place is kept."""
-    opened, words = datasets.open_dataset(source), state.words()
+    opened = datasets.open_dataset(source)
     card = describe_card(opened, tables, entry.case, model=datasets.model_label(source), found=entry.found)
     recipe = None if entry.found is None else entry.found.recipe
     paths = recipe in ("two_hops", "both")
@@ -108,8 +107,8 @@ def _card(
     if not cached.is_drawn(source, entry.case, palette.theme, paths=paths):
         slot.image(blank_thumbnail(palette), width="stretch")
     with st.container(horizontal=True, vertical_alignment="center"):
-        for found in _fitting(kinds, words):
-            label = markdown_text(words.sentence(found.label))
+        for found in _fitting(kinds):
+            label = markdown_text(found.label)
             st.markdown(f":{COLOURS[found.recipe]}-badge[{label}]", width="content")
         for tag in entry.saved.value.tags[:3] if entry.saved else ():
             st.markdown(f":gray-badge[{markdown_text(tag)}]", width="content")
@@ -125,13 +124,13 @@ def _card(
         )
     st.markdown(f"**{markdown_text(card.source)} → {markdown_text(card.target)}**")
     note = "" if entry.saved is None else entry.saved.value.note.splitlines()[0] if entry.saved.value.note else ""
-    told = words.sentence(card.sentence) or note or (entry.saved.value.title if entry.saved else "")
+    told = card.sentence or note or (entry.saved.value.title if entry.saved else "")
     st.markdown(markdown_text(shortened(told, 110)))
     ranks = " · ".join(f"{markdown_text(name)} {rank}" for name, rank in card.ranks[:-1])
     name, rank = card.ranks[-1]
     with st.container(gap=None):
         quiet(f"{ranks} · {markdown_text(name)} **{rank}**")
-        quiet(words.sentence(card.seen))
+        quiet(card.seen)
 
     def draw() -> None:
         picture = cached.thumbnail(source, entry.case, palette.theme, paths=paths)
@@ -140,6 +139,6 @@ def _card(
     return draw
 
 
-def _fitting(kinds: Sequence[FoundCases], words: Words) -> Sequence[FoundCases]:
+def _fitting(kinds: Sequence[FoundCases]) -> Sequence[FoundCases]:
     """The first kind, and a second one where both fit into the row."""
-    return kinds[: 1 + (sum(len(words.sentence(found.label)) for found in kinds[:2]) <= _ROW_LETTERS)]
+    return kinds[: 1 + (sum(len(found.label) for found in kinds[:2]) <= _ROW_LETTERS)]

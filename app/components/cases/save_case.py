@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from analysis.cases.library import Stored
-from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Register, SavedCase
+from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import FullExplanation
 from analysis.explain.headline import headline
 from analysis.explain.links import CaseLink
@@ -19,9 +19,7 @@ from recap.errors import RecapError
 from recap.printable import markdown_text
 
 
-def save_control(
-    source: Source, shown: FullExplanation, about: int | None, against: int | None, words: Register = "stakeholder"
-) -> None:
+def save_control(source: Source, shown: FullExplanation, about: int | None, against: int | None) -> None:
     """A button that opens the note, and the way to the cases saved before; a read-only app saves none."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
@@ -30,7 +28,7 @@ def save_control(
         if read_only:
             quiet("This app only shows: nothing can be saved here.")
         else:
-            _note(source, shown, about, against, words, cases)
+            _note(source, shown, about, against, cases)
         refused = st.session_state.pop("save_refused", None)
         if refused:
             st.warning(markdown_text(refused))
@@ -43,14 +41,13 @@ def _note(
     shown: FullExplanation,
     about: int | None,
     against: int | None,
-    words: Register,
     cases: list[Stored[SavedCase]],
 ) -> None:
     """A note for this view; one that is saved already is written over."""
     link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
     full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
     link = link.model_copy(update=full)
-    view = SavedCase(link=link, title=headline(shown).text[:MAX_TITLE], words=words, saved=datetime.now(UTC))
+    view = SavedCase(link=link, title=headline(shown).text[:MAX_TITLE], saved=datetime.now(UTC))
     there = next((stored for stored in cases if stored.value.name == view.name), None)
     st.text_input(
         "Note",

@@ -9,6 +9,7 @@ from analysis.cases.case_table import FROM, TO
 from analysis.compare.cells import CELLS, HitSelection, cell_label
 from analysis.compare.comparison import Comparison
 from analysis.glossary import tooltip
+from analysis.phrases import phrase
 from app import state
 from app.cached import comparisons
 from app.cached.case_tables import cases_of_any_model
@@ -81,9 +82,8 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
 
 def listed_table(source: Source, listed: pd.DataFrame) -> pd.DataFrame:
     """The rows of a list as the component of all lists takes them, with both ranks and where the place lies."""
-    words = state.words()
     reach = [
-        ", ".join(word for word, there in zip(("Revisit", words.say("chip_two")), pair, strict=True) if there)
+        ", ".join(word for word, there in zip(("Revisit", phrase("chip_two")), pair, strict=True) if there)
         for pair in zip(listed[c.IN_HISTORY], listed[c.WITHIN_TWO_HOPS], strict=True)
     ]
     table = cases_of_any_model(source).iloc[listed[c.CASE].to_numpy()].copy()

@@ -10,9 +10,9 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.compare import plot_differences, plot_seeds
 from analysis.formatting import share, signed
 from analysis.glossary import tooltip
+from analysis.phrases import phrase
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.case_selection import CaseSelection
-from app import state
 from app.cached.figures import drawn
 from app.components.chart_table import chart_table
 from app.components.text import quiet, section
@@ -49,20 +49,19 @@ def show_differences(source: Source, found: Comparison) -> None:
 
 def show_seeds(found: Comparison) -> None:
     """The difference beside that of two seeds of one model."""
-    words = state.words()
-    section(words.say("seeds_title"))
+    section(phrase("seeds_title"))
     if found.seeds is None:
-        quiet(words.say("seeds_unmeasured" if found.unmeasured_seeds else "seeds_none"))
+        quiet(phrase("seeds_unmeasured" if found.unmeasured_seeds else "seeds_none"))
         return
     st.plotly_chart(
-        drawn(plot_seeds, found.seeds, metric=found.metric, each=words.say("each_seed")),
+        drawn(plot_seeds, found.seeds, metric=found.metric, each=phrase("each_seed")),
         theme=None,
         config=PLOT_CONFIG,
         key="seeds",
-        alt=words.sentence(headline.seeds_sentence(found)),
+        alt=headline.seeds_sentence(found),
     )
-    quiet(words.say("seeds_note"))
-    chart_table({words.say("form_seeds"): found.seeds.drop(columns="each")}, "seeds")
+    quiet(phrase("seeds_note"))
+    chart_table({phrase("form_seeds"): found.seeds.drop(columns="each")}, "seeds")
 
 
 def show_numbers(found: Comparison) -> None:

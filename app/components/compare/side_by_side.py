@@ -10,6 +10,7 @@ from analysis.figures.map_image import draw_marks
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_marks import walk_marks
 from analysis.formatting import ordinal, times
+from analysis.phrases import phrase
 from analysis.trajectories.cameras import fit_predictions
 from analysis.trajectories.predictions import CasePrediction, recorded_prediction
 from analysis.trajectories.trajectory import Trajectory, read_trajectory
@@ -54,9 +55,9 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
         with halves.cell():
             rank = comparisons.read_side(source, option).ranks()[case]
             several = len(option.checkpoints) > 1 or option.kept_seeds
-            of = state.words().sentence(" (the median over seeds; below, its first seed)") if several else ""
+            of = " (the median over seeds; below, its first seed)" if several else ""
             colour = "blue" if name == "b" else "gray"
-            label = markdown_text(state.words().sentence(option.label))
+            label = markdown_text(option.label)
             told = "does not list it" if math.isnan(rank) else f"ranks it {ordinal(rank)}"
             st.markdown(f"**:{colour}[{label}]** {told}{of}.")
             _walk(source, a, b, option, name, case)
@@ -70,7 +71,7 @@ def _close() -> None:
 def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case: int) -> None:
     image, prediction = _pictures(source, a, b, case, state.theme_palette().theme)[option.token]
     st.image(image, width="stretch")
-    table, chips = prediction.candidates, ("Revisit", state.words().say("chip_two"))
+    table, chips = prediction.candidates, ("Revisit", phrase("chip_two"))
     listed = table.head(_LISTED)
     if not listed["truth"].any():
         listed = pd.concat([listed, table[table["truth"]]])

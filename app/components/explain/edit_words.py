@@ -17,10 +17,10 @@ from analysis.explain.edits import (
 )
 from analysis.explain.explanation import FullExplanation
 from analysis.formatting import day
-from analysis.registers import Words
+from analysis.glossary import TERMS
 
 
-def describe_edit(edit: Edit, labels: Sequence[str], before: FullExplanation, words: Words) -> str:
+def describe_edit(edit: Edit, labels: Sequence[str], before: FullExplanation) -> str:
     """What an edit changes, as a reader would say it.
 
     Args:
@@ -44,7 +44,7 @@ def describe_edit(edit: Edit, labels: Sequence[str], before: FullExplanation, wo
             step = f"{labels[edit.source]} → {labels[edit.destination]}"
             return f"no step {step} in training" if edit.count == 0 else f"step {step} in training: {edit.count:,} ×"
         case SwitchOff():
-            return f"{words.term(edit.component).lower()} off"
+            return f"{TERMS[edit.component].word.lower()} off"
 
 
 def _visit(number: int, before: FullExplanation) -> str:

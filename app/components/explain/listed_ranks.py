@@ -8,13 +8,14 @@ import streamlit as st
 
 from analysis.formatting import ordinal, points
 from analysis.glossary import tooltip
+from analysis.phrases import phrase
 from app import state
 from app.cached import datasets
 from app.cached.models import predict
 from app.components.explain.case_input import case_input
 from app.components.imported import imported_sentence
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, register_control, source_picker, truth_toggle
+from app.components.toolbar import downloads, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -31,7 +32,6 @@ def show_listed_ranks(source: Source) -> None:
         show_truth = truth_toggle()
         with st.popover("More", icon=":material/tune:", type="tertiary"):
             source_picker(source, lists=True)
-            register_control()
         st.space("stretch")
         exports = st.container(horizontal=True, width="content", vertical_alignment="center")
     prediction = predict(source, case, _LISTED)
@@ -53,8 +53,7 @@ def show_listed_ranks(source: Source) -> None:
     st.markdown(f"From {here}.{first}")
     quiet(imported_sentence(source, case))
     section("Best places")
-    words = state.words()
-    chips = ("Revisit", words.say("chip_two"))
+    chips = ("Revisit", phrase("chip_two"))
     st.dataframe(
         pd.DataFrame(
             {

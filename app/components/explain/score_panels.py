@@ -5,7 +5,6 @@ import streamlit as st
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.score_parts import describe_score_parts, score_panels
-from app import state
 from app.cached.figures import drawn
 
 _NARROWEST = 150
@@ -13,8 +12,7 @@ _NARROWEST = 150
 
 def show_score_panels(shown: FullExplanation, key: str) -> None:
     """Three panels on one scale."""
-    words = state.words()
-    figures, told = drawn(score_panels, shown, words=words), describe_score_parts(shown, words)
+    figures, told = drawn(score_panels, shown), describe_score_parts(shown)
     with st.container(key=key):
         grid = st.grid(3, min_column_width=_NARROWEST)
         for name, figure, alt in zip(("target", "rival", "difference"), figures, told, strict=True):

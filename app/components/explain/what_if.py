@@ -22,7 +22,7 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import FullExplanation
 from analysis.figures.case_layout import part_is_active, shown_parts
 from analysis.formatting import ordinal, signed_points
-from analysis.glossary import COMPONENT_NAMES
+from analysis.glossary import COMPONENT_NAMES, TERMS
 from app import state
 from app.cached import datasets, explanations
 from app.cached.explanations import open_ranker
@@ -102,7 +102,6 @@ def show_what_if(
 ) -> None:
     """Controls, and what they did."""
     add = partial(add_edit, source, case)
-    words = state.words()
     section("What if")
     _result(source, case, before, shown, sequence)
     now = shown.revisits[0]
@@ -132,7 +131,7 @@ def show_what_if(
         on,
         selection_mode="multi",
         key="edit_parts",
-        format_func=words.term,
+        format_func=lambda part: TERMS[part].word,
         on_change=state.unless_late(lambda: _switch(source, case, on), *EDITED),
     )
     with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
@@ -152,7 +151,7 @@ def _smallest_edit(source: Source, shown: FullExplanation, add: Callable[[Edit],
     if flip is None:
         quiet(f"None of {tried} single edits reverses the order.")
         return
-    told = describe_edit(flip.edit, datasets.open_dataset(source).labels, shown, state.words())
+    told = describe_edit(flip.edit, datasets.open_dataset(source).labels, shown)
     quiet(f"Smallest of {tried} edits: {markdown_text(told)}. Then the lead is {signed_points(flip.margin)}.")
     st.button("Apply it", key="apply_smallest", on_click=add, args=(flip.edit,))
 
@@ -166,7 +165,7 @@ def _result(source: Source, case: int, before: FullExplanation, shown: FullExpla
         quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
     if sequence.done:
         labels = datasets.open_dataset(source).labels
-        told = "; ".join(describe_edit(edit, labels, before, state.words()) for edit in sequence.done)
+        told = "; ".join(describe_edit(edit, labels, before) for edit in sequence.done)
         quiet(f"Edits: {markdown_text(told)}.")
     show_refused()
 

@@ -8,9 +8,8 @@ import streamlit as st
 
 from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
-from analysis.learn.lesson import Lesson, LessonUnavailableError, Question, Scene, Training
+from analysis.learn.lesson import Audience, Lesson, LessonUnavailableError, Question, Scene, Training
 from analysis.learn.progress import Progress
-from analysis.registers import Register
 from app import state
 from app.cached import learn as cached
 from app.cached import threads  # noqa: F401 # one thread
@@ -27,12 +26,12 @@ LAST_WORDS: Final = (
 )
 
 
-def show_lesson(source: Source, number: int, progress: Progress, register: Register) -> None:
+def show_lesson(source: Source, number: int, progress: Progress, audience: Audience) -> None:
     """The lesson as far as its reader has come."""
     outline = COURSE[number].outline
     st.title(outline.title, anchor=False)
     try:
-        lesson = cached.lesson(source, number, register)
+        lesson = cached.lesson(source, number)
     except LessonUnavailableError as error:
         st.info(markdown_text(str(error)))
         _go_on(number)
@@ -41,17 +40,17 @@ def show_lesson(source: Source, number: int, progress: Progress, register: Regis
     with st.popover("Words", icon=":material/menu_book:", type="tertiary", key="learn_words"):
         for key in outline.terms:
             term = TERMS[key]
-            said = term.plain if register != "researcher" else term.exact
-            st.markdown(f"**{term.plain_word if register != 'researcher' else term.word}**: {markdown_text(said)}")
+            said = term.plain if audience != "researcher" else term.exact
+            st.markdown(f"**{term.word}**: {markdown_text(said)}")
     _cards(lesson)
     guess = progress.guesses[number]
     guess = guess if guess is not None and guess < len(lesson.prediction.choices) else None
     _ask_prediction(lesson.prediction, f"learn_{outline.key}_guess", guess, partial(_commit, number))
     if guess is None:
         return
-    at = _reveal(source, lesson, number, register, guess)
+    at = _reveal(source, lesson, number, audience, guess)
     _check(lesson, number, progress)
-    _further(source, lesson, number, register, at)
+    _further(source, lesson, number, at)
     if number + 1 == len(COURSE) and progress.is_done(number):
         st.markdown(LAST_WORDS)
 
@@ -65,19 +64,19 @@ def _cards(lesson: Lesson) -> None:
                 st.markdown(card.words)
 
 
-def _reveal(source: Source, lesson: Lesson, number: int, register: Register, guess: int) -> tuple[int, ...]:
+def _reveal(source: Source, lesson: Lesson, number: int, audience: Audience, guess: int) -> tuple[int, ...]:
     """The answer, the scene with its handles, the idea, and a training where there is one; where the handles stand."""
     is_right = guess == lesson.prediction.right
     st.info(
         lesson.prediction.choices[guess].reply, icon=":material/check_circle:" if is_right else ":material/lightbulb:"
     )
     at = move_handles(lesson)
-    show_scene(cached.scene(source, number, register, at), f"learn_{lesson.outline.key}", lesson)
+    show_scene(cached.scene(source, number, at), f"learn_{lesson.outline.key}", lesson)
     st.markdown(lesson.lesson_learned)
-    quiet(f"For you as a {place.READERS[register].lower()}: {lesson.aside[register]}")
+    quiet(f"For you as a {place.READERS[audience].lower()}: {lesson.aside[audience]}")
     if lesson.training is not None:
         with st.container(border=True):
-            _show_training(lesson, lesson.training, register)
+            _show_training(lesson, lesson.training, audience)
     if lesson.contrast is not None:
         show_scene(lesson.contrast, f"learn_{lesson.outline.key}_contrast")
     return at
@@ -90,14 +89,13 @@ def _check(lesson: Lesson, number: int, progress: Progress) -> None:
     _ask_check(lesson.check, f"learn_{lesson.outline.key}_check", given, partial(_answer, number))
 
 
-def _further(source: Source, lesson: Lesson, number: int, register: Register, at: tuple[int, ...]) -> None:
+def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -> None:
     """On to the next lesson, into the matching view, or once more."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _go_on(number)
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
             page = next(page for page in PAGES if page.name == lesson.deeper.view)
-            words = state.REGISTER_LABELS["researcher" if register == "researcher" else "stakeholder"]
-            params = {**lesson.deeper.params, **lesson.deeper.moved(at), "register": words}
+            params = {**lesson.deeper.params, **lesson.deeper.moved(at)}
             st.switch_page(page.path, query_params=state.link_to(source, **params))
         st.space("stretch")
         st.button(
@@ -157,7 +155,7 @@ def _ask_check(question: Question, key: str, given: int | None, answer: Callable
         st.info(question.choices[given].reply, icon=":material/check_circle:" if is_right else ":material/replay:")
 
 
-def _show_training(lesson: Lesson, training: Training, register: Register) -> None:
+def _show_training(lesson: Lesson, training: Training, audience: Audience) -> None:
     """Set up, train while the bar moves, and show the result until something else is trained."""
     key = f"learn_{lesson.outline.key}_training"
     st.markdown(training.words)
@@ -170,7 +168,7 @@ def _show_training(lesson: Lesson, training: Training, register: Register) -> No
             at.append(one_handle(handle, name))
     clicked = st.button(training.label, key=f"{key}_run", icon=":material/play_arrow:")
     shown = st.container()
-    made: dict[tuple[int, ...], Scene] = st.session_state.setdefault(f"{key}_{register}_made", {})
+    made: dict[tuple[int, ...], Scene] = st.session_state.setdefault(f"{key}_{audience}_made", {})
     if clicked and tuple(at) not in made:
         with shown:
             bar = st.progress(0.0, "Starting")

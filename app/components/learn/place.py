@@ -5,12 +5,11 @@ from typing import Final
 import streamlit as st
 
 from analysis.learn.course import COURSE
-from analysis.learn.lesson import Handle, Lesson
+from analysis.learn.lesson import Audience, Handle, Lesson
 from analysis.learn.progress import Progress
-from analysis.registers import Register
 from app import state
 
-READERS: Final[dict[Register, str]] = {
+READERS: Final[dict[Audience, str]] = {
     "student": "Student",
     "stakeholder": "Stakeholder",
     "researcher": "Researcher",
@@ -51,7 +50,7 @@ def keep(progress: Progress) -> None:
     state.write_param("answers", progress.text or None)
 
 
-def reader_control() -> Register:
+def reader_control() -> Audience:
     """Who reads; the words and details of a lesson follow, its numbers do not."""
     chosen = st.segmented_control(
         "Reader",

@@ -6,7 +6,7 @@ from typing import TypedDict
 import streamlit as st
 
 from analysis.formatting import byte_size, duration
-from app import state
+from analysis.phrases import phrase
 from app.cached import run_store
 from app.components.text import quiet, section
 from app.sources import Source
@@ -58,9 +58,9 @@ def show_form(store: RunStore) -> None:
     epochs = st.slider("Epochs", 1, max(MAX_EPOCHS, config.epochs), config.epochs, key=f"run_epochs_{preset}")
     own_hops = hops = hops_of(config)
     if own_hops is not None:
-        hops = st.slider(state.words().say("form_hops"), 1, 5, own_hops, key=f"run_hops_{preset}")
+        hops = st.slider(phrase("form_hops"), 1, 5, own_hops, key=f"run_hops_{preset}")
     numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
-    seeds = st.pills(state.words().say("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
+    seeds = st.pills(phrase("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
         example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else RIVAL_EXAMPLE

@@ -120,8 +120,7 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
         return
     table = curve_table(described["metrics"], curve or "hr20")
     reference = reference_value(described["reference"], curve or "hr20")
-    words = state.words()
-    spans = [replace(span, name=words.stage(span.name)) for span in stage_spans(config)]
+    spans = [replace(span, name=span.name) for span in stage_spans(config)]
     figure = plot_training(table, spans, config.epochs, state.theme_palette(), reference=reference)
     last = f"epoch {described['epoch']} of {config.epochs}"
     beside = "" if reference is None else f"; count and Markov reach {share(reference)}"

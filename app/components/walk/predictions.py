@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.formatting import day, ordinal, points, rank_number, signed, times
 from analysis.glossary import TERMS, tooltip
-from analysis.registers import Words
+from analysis.phrases import phrase
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
@@ -27,7 +27,7 @@ def show_predictions(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> None:
     """Facts about the truth, the list, and the score parts of the place that was picked on the map or in the list."""
-    words, case = state.words(), prediction.case
+    case = prediction.case
     stop = trajectory.stop_of(int(case[c.CASE]))
     when = trajectory.stops["local_time"].iloc[stop - 1]
     quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
@@ -42,16 +42,16 @@ def show_predictions(
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
     st.dataframe(
-        _shown(listed, words),
+        _shown(listed),
         hide_index=True,
-        column_config=_columns(listed, words),
+        column_config=_columns(listed),
         selection_mode="single-row",  # a cell would be chosen by Tab already
         on_select=partial(_choose, int(case[c.CASE]), pois),  # before the map is drawn, which marks it
         key="list",
         height="content",
         alt="The best predictions with rank, the model's share, reach and distance",
     )
-    quiet(_parts_sentence(prediction, picked, words))
+    quiet(_parts_sentence(prediction, picked))
     if source.imported is not None:
         quiet(imported_sentence(source, int(case[c.CASE])))
 
@@ -63,7 +63,7 @@ def _choose(case: int, pois: list[int]) -> None:
         state.choose_place(case, pois[int(rows[0])])
 
 
-def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
+def _shown(listed: pd.DataFrame) -> pd.DataFrame:
     marks = ["◎ " if truth else "" for truth in listed["truth"]]
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
@@ -73,7 +73,7 @@ def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
             "value": 100 * listed["probability"] if has_probability else _scores(listed),
             "km": listed["distance_km"],
             "reach": [
-                _chips(revisit, near, exact, words)
+                _chips(revisit, near, exact)
                 for revisit, near, exact in zip(
                     listed["revisit"], listed[c.WITHIN_TWO_HOPS], listed["in_token"], strict=True
                 )
@@ -82,12 +82,12 @@ def _shown(listed: pd.DataFrame, words: Words) -> pd.DataFrame:
     )
 
 
-def _chips(revisit: bool, within_two_hops: bool, in_token: bool, words: Words) -> list[str]:
-    path = [words.say("chip_two")] if in_token else [words.say("chip_one")] if within_two_hops else []
+def _chips(revisit: bool, within_two_hops: bool, in_token: bool) -> list[str]:
+    path = [phrase("chip_two")] if in_token else [phrase("chip_one")] if within_two_hops else []
     return (["Revisit"] if revisit else []) + path
 
 
-def _columns(listed: pd.DataFrame, words: Words) -> dict:
+def _columns(listed: pd.DataFrame) -> dict:
     has_probability = listed["probability"].notna().all()
     top = float(100 * listed["probability"].max()) if has_probability else 1.0
     value = (
@@ -112,14 +112,14 @@ def _columns(listed: pd.DataFrame, words: Words) -> dict:
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
         "reach": st.column_config.MultiselectColumn(
             "Reach",
-            options=["Revisit", words.say("chip_two"), words.say("chip_one")],
+            options=["Revisit", phrase("chip_two"), phrase("chip_one")],
             color=list(CHIP_COLOURS),
             help=REACH_HELP,
         ),
     }
 
 
-def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words) -> str:
+def _parts_sentence(prediction: CasePrediction, picked: int | None) -> str:
     """One place's score as a sum: the picked one, else the truth, else the best."""
     table = prediction.candidates
     rows = table[table[c.POI] == picked] if picked is not None else table[table["truth"]]
@@ -133,7 +133,7 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None, words: Words
         return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}. Its parts are not known."
     if len(parts) == 1:
         return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}, one number without parts."
-    terms = " ".join(f"{signed(value, 2)} {_part(name, words)}" for name, value in parts.items())
+    terms = " ".join(f"{signed(value, 2)} {_part(name)}" for name, value in parts.items())
     return (
         markdown_text(str(row["name"]))
         + ": "
@@ -148,6 +148,6 @@ def _scores(listed: pd.DataFrame) -> pd.Series:
     return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
 
 
-def _part(name: str, words: Words) -> str:
+def _part(name: str) -> str:
     """A part of a score inside the sum; parts of counters are no terms."""
-    return words.term(name).lower() if name in TERMS and words.is_plain else name.replace("_", " ")
+    return TERMS[name].word.lower() if name in TERMS else name.replace("_", " ")

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from analysis.phrases import phrase
 from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
@@ -58,7 +59,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             f":blue[●] :gray[Prediction, {size}]",
             *([":orange[◯] :gray[True next place]"] if show_truth else []),
             ":violet[●] :gray[Revisit]",
-            f":green[━] :gray[{state.words().say('two_hop_path')}]",
+            f":green[━] :gray[{phrase('two_hop_path')}]",
             *([f":gray[{markdown_text(credit)}]"] if credit else []),
         )
     if not show_truth:  # the only place where they meet: nothing below knows the truth

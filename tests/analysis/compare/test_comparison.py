@@ -9,7 +9,6 @@ from analysis.compare import headline
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import METRICS, PairedCases, compare
 from analysis.compare.paired import compare_records
-from analysis.registers import Words
 from recap import columns as c
 from recap.errors import ConfigError, RecapError
 from tests.analysis.compare.tables import records, short_lists, side
@@ -149,8 +148,6 @@ def test_numbers_of_seeds_are_said_once() -> None:
     imported = side("Theirs (5 seeds)", one)  # one table, whatever it calls itself
     assert compare(paired, imported, b, "hr1").names == ("Theirs (5 seeds)", "New")
     assert headline.means_sentence(compare(paired, imported, side("New", other), "hr1")) == ""
-    plain = compare(paired, a, b, "hr1").in_words(Words("stakeholder").sentence)
-    assert (plain.a, plain.names) == ("Old (2 trainings)", ("Old", "New"))
     same = compare(paired, side("New", one), b, "hr1")
     assert same.names == ("New", "New (2 seeds)")
 

@@ -14,7 +14,6 @@ from analysis.figures.ledger import ledger
 from analysis.figures.palette import LIGHT
 from analysis.figures.score_parts import describe_score_parts, score_panels
 from analysis.formatting import points
-from analysis.registers import Words
 from analysis.sharing.page import render_notebook
 from tests.analysis.planted import small_predictor
 
@@ -33,20 +32,13 @@ def test_a_point_is_equally_long_in_every_panel(number: int) -> None:
 
 
 def test_rows_stand_in_the_same_order_and_numbers_are_the_parts() -> None:
-    """A panel reads alone: its names, its numbers, the total last; a register changes the names only."""
+    """A panel reads alone: its names, its numbers, the total last."""
     told = explain_fully(small_predictor(), 3, counterfactuals=False)
-    for words, first in ((Words("researcher"), "Core"), (Words("student"), "General pattern")):
-        panels = score_panels(told, LIGHT, words)
-        texts = [[note.text for note in panel.layout.annotations] for panel in panels]
-        names = [[text for text in column[1:] if text[0].isalpha()] for column in texts]
-        assert names[0] == names[1] == names[2] and names[0][0] == first and names[0][-1] == "Total"
-        assert f"<b>{points(told.contrast.a.total)}</b>" in texts[0]
-        assert f"<b>{points(told.contrast.b.total)}</b>" in texts[1]
-    numbers = [[text for text in column if not text[0].isalpha()] for column in texts]
-    assert numbers == [
-        [note.text for note in panel.layout.annotations if not note.text[0].isalpha()]
-        for panel in score_panels(told, LIGHT, Words("researcher"))
-    ]
+    texts = [[note.text for note in panel.layout.annotations] for panel in score_panels(told, LIGHT)]
+    names = [[text for text in column[1:] if text[0].isalpha()] for column in texts]
+    assert names[0] == names[1] == names[2] and names[0][0] == "Core" and names[0][-1] == "Total"
+    assert f"<b>{points(told.contrast.a.total)}</b>" in texts[0]
+    assert f"<b>{points(told.contrast.b.total)}</b>" in texts[1]
     assert len(describe_score_parts(told)) == 3
 
 
@@ -64,9 +56,8 @@ def test_where_the_network_scores_neither_place_the_rows_are_the_clues() -> None
     (bars,) = first.data
     assert bars.base[-1] == 0.0 and bars.x[-1] == contrast.a.total
     assert bars.base[1:-1] == pytest.approx([base + x for base, x in zip(bars.base, bars.x, strict=True)][:-2])
-    for words, name in ((Words("researcher"), "Two-hop paths"), (Words("student"), "Two-step trips")):
-        assert name in [note.text for note in score_panels(told, LIGHT, words)[0].layout.annotations]
-        assert f"{name} " in describe_score_parts(told, words)[0]
+    assert "Two-hop paths" in [note.text for note in score_panels(told, LIGHT)[0].layout.annotations]
+    assert "Two-hop paths " in describe_score_parts(told)[0]
     page = render_notebook(told)
     assert "Two-hop paths</td>" in page and "sum of the rows" in page and 'class="bar two_hop_addends"' in page
 

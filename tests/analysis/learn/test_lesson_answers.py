@@ -9,7 +9,6 @@ from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson
 from analysis.learn.toy_town import build_toy_town
 from analysis.learn.vocabulary import Say
-from analysis.registers import Words
 from recap.predictor import Predictor
 from tests.learn_answers import Answers, planted_rank
 from tests.learn_worlds import world_of
@@ -17,7 +16,7 @@ from tests.learn_worlds import world_of
 
 def _lessons(data: Path, checkpoint: Path) -> dict[str, Lesson]:
     world = world_of(data, checkpoint)
-    return {entry.outline.key: entry.build(world, Say(Words("student"))) for entry in COURSE}
+    return {entry.outline.key: entry.build(world, Say()) for entry in COURSE}
 
 
 @pytest.mark.parametrize("city", [0, 1])
@@ -41,7 +40,7 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
         in lessons["context"].prediction.choices[0].reply
     )
     lead, holding = answers.ledger(int(lessons["sum"].deeper.params["case"]))
-    shown = {"own_visits": "Own visits", "core": "The general pattern"}
+    shown = {"own_visits": "Own visits", "core": "Opaque network"}
     assert lessons["sum"].prediction.choices[right["sum"][0]].label == shown[lead]
     assert right["sum"][1] == holding
 
