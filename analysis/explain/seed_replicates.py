@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from analysis.records.kept_seeds import seed_key, seed_tables
 from analysis.records.ablations import describe_ablations
+from analysis.records.kept_seeds import seed_key, seed_tables
 from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
 from recap.checkpoint import Checkpoint

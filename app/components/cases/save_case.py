@@ -6,8 +6,7 @@ import streamlit as st
 
 from analysis.cases.library import Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Register, SavedCase
-from analysis.explain.explanation import FullExplanation
-from analysis.explain.headline import headline
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from app.cached.explanations import open_predictor
 from app.cached.library import open_library
@@ -20,7 +19,7 @@ from recap.printable import markdown_text
 
 
 def save_control(
-    source: Source, shown: FullExplanation, about: int | None, against: int | None, words: Register = "stakeholder"
+    source: Source, shown: CaseExplanation, about: int | None, against: int | None, words: Register = "stakeholder"
 ) -> None:
     """A button that opens the note, and the way to the cases saved before; a read-only app saves none."""
     assert source.checkpoint_hash is not None
@@ -40,7 +39,7 @@ def save_control(
 
 def _note(
     source: Source,
-    shown: FullExplanation,
+    shown: CaseExplanation,
     about: int | None,
     against: int | None,
     words: Register,
@@ -50,7 +49,7 @@ def _note(
     link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
     full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
     link = link.model_copy(update=full)
-    view = SavedCase(link=link, title=headline(shown).text[:MAX_TITLE], words=words, saved=datetime.now(UTC))
+    view = SavedCase(link=link, title=shown.headline.text[:MAX_TITLE], words=words, saved=datetime.now(UTC))
     there = next((stored for stored in cases if stored.value.name == view.name), None)
     st.text_input(
         "Note",
