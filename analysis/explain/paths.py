@@ -1,8 +1,8 @@
 """Two-hop paths: what each adds, and the rank without it.
 
-A curve of two-hop paths reads x, the sum of the products A_sm A_md over other users' transitions. A path of product p is
-shown f(x) p / x; cut, the model scores f(x - p), so what cuts do need not add up. A graph token reads all transitions
-and gives a path no points: there the cut alone says what it does.
+A curve of two-hop paths reads x, the sum of the products A_sm A_md over other users' transitions. A path of product p
+is shown f(x) p / x; cut, the model scores f(x - p), so what cuts do need not add up. A graph token reads all
+transitions and gives a path no points: there the cut alone says what it does.
 """
 
 from dataclasses import dataclass, replace

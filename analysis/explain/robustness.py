@@ -133,7 +133,7 @@ def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None
 
 
 def ablations_of_case(edited_case: EditedCase) -> pd.Series | None:
-    """What `analysis.records.ablations` says of the case; None of an edited case and of another place than the truth."""
+    """The case in the table of ablations; None of an edited case and of another place than the truth."""
     if edited_case.edits or edited_case.target != edited_case.truth:
         return None
     cases = edited_case.predictor.cases_of(edited_case.split).iloc[[edited_case.case.number]]

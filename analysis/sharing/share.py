@@ -24,8 +24,8 @@ from recap.errors import CaseError
 from recap.privacy import EXACT_NOTE, Generalisation
 
 PRIVATE_NOTE: Final = (
-    "Made to be shared: who, where and when are told coarsely; scores, ranks and contributions are exact. It holds no case "
-    "number, hash or link; who made it can open the cases again."
+    "Made to be shared: who, where and when are told coarsely; scores, ranks and contributions are exact. It holds no "
+    "case number, hash or link; who made it can open the cases again."
 )
 
 WIDEST: Final = 6

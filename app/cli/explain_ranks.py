@@ -44,8 +44,8 @@ def explain_by_ranks(
 
 def _print(case: "RanksOnly") -> None:
     console.print(
-        f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, from "
-        f"{case.source}. It gives one score for each place, no contributions.",
+        f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
+        f"from {case.source}. It gives one score for each place, no contributions.",
         markup=False,
     )
     if case.what_if is not None:
