@@ -1,14 +1,17 @@
 """A checkpoint with its dataset, opened for Python: explanations and comparisons show themselves in a notebook."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.scorers import OpenedScorer, of_checkpoint, open_scorer
-from analysis.explain.check_tables import CheckTables
-from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.records.kept_seeds import seed_tables
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing import comparison as comparison  # renders what a cell returns
 from analysis.sharing import page as page  # renders what a cell returns
@@ -22,21 +25,21 @@ class OpenedCheckpoint:
     """A trained model on its own dataset.
 
     Attributes:
-        tables: what was measured over all test cases before: shipped beside the dataset, or in the user's cache.
+        seeds: tables of seed replicates, shipped with the dataset or in the user's cache.
         bundle: the folder beside the dataset, which may have come with records.
     """
 
     predictor: Predictor
-    tables: CheckTables = field(default_factory=CheckTables)
+    seeds: Mapping[int, pd.DataFrame] = field(default_factory=dict)
     bundle: Path | None = None
 
-    def explain(self, case: int, **options: Any) -> FullExplanation:
-        """Explain one test case; options as in `explain_fully`, such as ``checks=True`` for robustness checks.
+    def explain(self, case: int, **options: Any) -> CaseExplanation:
+        """Explain one test case; options as in `explain_case`, such as ``checks=True`` for robustness checks.
 
         Raises:
             CaseError: no such case or POI, or an edit that does not fit.
         """
-        return explain_fully(self.predictor, case, **{"tables": self.tables, **options})
+        return explain_case(self.predictor, case, **{"seeds": self.seeds, **options})
 
     def compare(
         self, other: "OpenedCheckpoint | str | Path", metric: str = "hr20", k: int | None = None, *, seeds: bool = False
@@ -84,4 +87,4 @@ def open_checkpoint(checkpoint: Path | str, data: Path | str) -> OpenedCheckpoin
     predictor = Predictor(Checkpoint.load(Path(checkpoint)), Dataset.load(Path(data)))
     digests, rows = (predictor.dataset.hash, predictor.checkpoint.hash), len(predictor.cases)
     bundle = Path(data).parent
-    return OpenedCheckpoint(predictor, CheckTables.kept(*digests, rows=rows, bundle=bundle), bundle)
+    return OpenedCheckpoint(predictor, seed_tables(*digests, rows=rows, bundle=bundle), bundle)

@@ -118,8 +118,9 @@ def _rows(variants: Sequence[Counterfactual], propagation: EditedPropagation) ->
     known: dict[tuple[object, ...], np.ndarray] = {}
     rows = []
     for variant in variants:
-        key = (variant.history.source, tuple(variant.edges.items()), variant.cuts)
+        cuts = variant.cuts if propagation.num_hops == 2 else ()  # a two-hop path is a part of the token only then
+        key = (variant.history.source, tuple(variant.edges.items()), cuts)
         if key not in known:
-            known[key] = propagation.row(variant.history.source, variant.edges, variant.cuts)
+            known[key] = propagation.row(variant.history.source, variant.edges, cuts)
         rows.append(known[key])
     return np.stack(rows)

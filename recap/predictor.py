@@ -26,7 +26,7 @@ from recap.history import CheckinTensors
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
-from recap.model.recap import Recap, RevisitParts
+from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.rivals.rival import RivalScorer
 from recap.scores import CaseBatch, Scorer, Scores
@@ -183,7 +183,8 @@ class Predictor(CaseRanker):
 
         Curves and a core on new places alone differ from copy to copy at every place: those copies are scored in full.
         """
-        if self.model.curves is not None or self.model.core is None or self.model.config.core_scope != "everywhere":
+        only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
+        if not only_states or any(CORE in variant.off for variant in variants):
             return super().standings(variants, poi)
         states: list[Tensor] = []
         scorings, pois, values = ([column] for column in vars(Addends.none()).values())
@@ -223,7 +224,8 @@ class Predictor(CaseRanker):
     ) -> RevisitParts | None:
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
         with torch.inference_mode():
-            return self.model.revisit(batch, self.stage, state_BD, changes)
+            values = None if self.model.curves is None else self.model.features_of(batch, changes)
+            return self.model.revisit(batch, self.stage, state_BD, changes, values)
 
     def curve_values(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
         """The features of a batch for a prior made of curves."""

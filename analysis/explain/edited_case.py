@@ -3,17 +3,18 @@
 Shape suffixes: P POIs, H check-ins of the history.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 import torch
-from recap.model.evidence_terms import EvidenceTerms, EvidenceValues
 from torch import Tensor
 
 from analysis.explain.edits import (
     AddVisit,
+    CutPath,
     Edit,
     EditError,
     MoveVisit,
@@ -25,14 +26,22 @@ from analysis.explain.edits import (
     SwitchOff,
     check_edge,
 )
+from analysis.records.ablations import slug
 from recap import columns as c
-from recap.counterfactuals import Counterfactual, History
+from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History
 from recap.errors import CaseError
+from recap.features.catalogue import GROUPS
 from recap.history import SECONDS_PER_DAY, local_weekday
-from recap.model.config import ModelConfig
+from recap.model.interventions import Interventions
+from recap.model.recap import CORRECTION
 from recap.predictor import CaseRanker, Predictor
+from recap.scores import CaseBatch, Explainable
 
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
+_NEEDS: Final = {"hour": "times", "weekday": "times", "source": "source", "edge": "transitions", "cut": "paths"}
+"""The kind of edit, see `recap.scores.EDITS`, that an edit belongs to; others change visits."""
+_PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
+"""Edits of the check-ins alone, which every model reads."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +105,24 @@ class EditedCase:
 
     @property
     def predictor(self) -> Predictor:
-        """The model whose scores are taken apart.
+        """The model whose scores are sums of terms.
 
         Raises:
-            CaseError: a rival's scores have no parts.
+            CaseError: a published model gives one score for each place.
         """
         if not isinstance(self.ranker, Predictor):
-            raise CaseError(f"{self.ranker.checkpoint.label} gives one score for each place, without parts")
+            raise CaseError(f"{self.ranker.checkpoint.label} gives one score for each place and no terms")
         return self.ranker
+
+    @property
+    def scorer(self) -> Explainable:
+        """The same, as all explanations know it."""
+        return self.predictor.scorer
+
+    @property
+    def supported_edits(self) -> frozenset[str]:
+        """Kinds of edits that can change the scores, see `recap.scores.EDITS`."""
+        return self.scorer.supported_edits if isinstance(self.ranker, Predictor) else _PLAIN_EDITS
 
     @property
     def row(self) -> int:
@@ -137,104 +156,90 @@ class EditedCase:
         best = int(self.total_P.argmax())
         return replace(self, about=best if self.about is None else self.about, hides_truth=True)
 
-    @property
-    def config(self) -> ModelConfig:
-        return self.predictor.model.config
-
     @cached_property
     def total_P(self) -> Tensor:
-        """Totals of the whole catalogue; without edits, what the batched evaluation ranks by."""
+        """Scores of all places; without edits, what the batched evaluation ranks by."""
         if not self.edits:
             return self.ranker.score(self.ranker.batch([self.row])).total[0]
         return self.ranker.score_counterfactuals([self.variant])[0]
 
     @cached_property
-    def log_sum(self) -> Tensor:
-        """Log of the sum of all exponentiated totals: a total less this is the log of the place's probability."""
-        return torch.logsumexp(self.total_P, dim=0)
+    def groups(self) -> dict[str, list[int]]:
+        """Positions of the terms of each group, in the order they are shown."""
+        found: dict[str, list[int]] = {}
+        for at, term in enumerate(self.scorer.terms):
+            found.setdefault(term.group, []).append(at)
+        order = [*GROUPS, CORRECTION, *found]
+        return {group: found[group] for group in sorted(found, key=order.index)}
 
     @cached_property
-    def _state_and_gates(self) -> tuple[Tensor, dict[int, float]]:
-        """h_t (1, D) and the gate of each candidate that the correction acts on, computed apart from totals."""
-        batch, changes = self.predictor.pack([self.variant])
-        state_BD = self.predictor.state(batch, changes)
-        revisit = self.predictor.revisit_parts(batch, state_BD, changes)
-        if revisit is None or revisit.gate_C is None or not self.is_active("correction"):
-            return state_BD, {}
-        return state_BD, dict(zip(revisit.candidates.poi_C.tolist(), revisit.gate_C.tolist(), strict=True))
+    def parts_off(self) -> dict[str, str]:
+        """What may be left out by the name it has in an edit: groups, terms and the graph token."""
+        names = [*self.groups, *(term.name for term in self.scorer.terms)]
+        return {slug(name): name for name in [*names, *([GRAPH_TOKEN] if self.has_token else [])]}
 
     @property
+    def leavable(self) -> list[str]:
+        """What can be left out as a whole here: groups of terms, and the graph token."""
+        token = [GRAPH_TOKEN] if self.has_token else []
+        return [name for name in [*self.groups, *token] if name not in self.variant.off]
+
+    @property
+    def inactive(self) -> list[str]:
+        """Parts of the model that play no role at this checkpoint's epoch."""
+        absent = set() if CORRECTION in self.groups else {CORRECTION}
+        absent |= set() if self.predictor.model.graph_token is not None else {GRAPH_TOKEN}
+        return [part for part in self.ranker.checkpoint.inactive_parts if part not in absent]
+
+    @property
+    def has_token(self) -> bool:
+        """Whether a graph token acts here."""
+        stage, token = self.predictor.stage, self.predictor.model.graph_token
+        return token is not None and stage.graph_weight > 0 and GRAPH_TOKEN not in self.variant.off
+
+    def contributions(self, pois: Sequence[int]) -> Tensor:
+        """What each term adds to the score of each place, (N, T); rows sum to `total_P` there."""
+        batch, changes = self._repeated(len(pois))
+        return self.scorer.contributions(batch, torch.tensor(pois, dtype=torch.int64), changes)
+
+    @cached_property
     def gates(self) -> dict[int, float]:
-        """The gate of each candidate that the correction acts on."""
-        return self._state_and_gates[1]
-
-    @cached_property
-    def core_factors(self) -> Tensor | None:
-        """What each place's core score counts (P,): 0 where ``core_scope`` leaves it out; None: once everywhere."""
-        if self.config.core_scope == "everywhere":
-            return None
-        factor_P = torch.zeros_like(self.predictor.model.core.output.bias)
-        if self.config.core_scope == "unvisited":
-            factor_P += 1.0
-            factor_P[torch.from_numpy(self.variant.history.poi_H[:-1])] = 0.0
-        return factor_P
-
-    def core_of(self, poi: int) -> float:
-        """The core score of one place (Eq. 5), computed apart from totals and for this place alone."""
-        output, factor_P = self.predictor.model.core.output, self.core_factors
-        core = float(output.weight[poi] @ self._state_and_gates[0][0] + output.bias[poi])
-        return core if factor_P is None else core * float(factor_P[poi])
-
-    @cached_property
-    def _evidence(self) -> tuple[EvidenceTerms, EvidenceValues] | None:
-        terms = self.predictor.model.evidence
-        if terms is None or not self.is_active("evidence"):
-            return None
-        batch, changes = self.predictor.pack([self.variant])
-        return terms, self.predictor.evidence_values(batch, changes)
-
-    def evidence_terms(self, poi: int) -> dict[str, float]:
-        """Evidence of one candidate by feature, terms of 0 left out; empty in a model without evidence."""
-        if self._evidence is None:
+        """The gate of each place that the correction acts on (Eq. 12)."""
+        if CORRECTION not in self.groups:
             return {}
-        terms, values = self._evidence
-        value_F = terms.terms_at(values, torch.tensor([poi]))[0].tolist()
-        return {name: value for name, value in zip(terms.names, value_F, strict=True) if value != 0.0}
+        batch, changes = self._repeated(1)
+        parts = self.predictor.revisit_parts(batch, self.predictor.state(batch, changes), changes)
+        if parts is None or parts.gate_C is None:
+            return {}
+        return dict(zip(parts.candidates.poi_C.tolist(), parts.gate_C.tolist(), strict=True))
 
-    def walk_addends(self, destination: int) -> dict[int, float] | None:
-        """What each walk source -> middle -> destination adds to the score, by middle; None without evidence."""
-        if self._evidence is None:
-            return None
-        terms, values = self._evidence
-        here_W = values.walks.destination_W == destination
-        return dict(zip(values.walks.middle_W[here_W].tolist(), terms.walk_terms(values)[here_W].tolist(), strict=True))
+    def standings(self, variants: Sequence[Counterfactual]) -> list[tuple[float, float]]:
+        """Rank and score of the explained place in each counterfactual copy, all places scored again."""
+        distinct = {variant.content: variant for variant in variants}  # equal ones once
+        if not distinct:
+            return []
+        found = self.ranker.standings(list(distinct.values()), self.target)
+        pairs = zip(found.rank_M.tolist(), found.logit_M.tolist(), strict=True)
+        of_content = dict(zip(distinct, pairs, strict=True))
+        return [of_content[variant.content] for variant in variants]
+
+    def ranks(self, variants: Sequence[Counterfactual]) -> list[float]:
+        """The ranks alone."""
+        return [rank for rank, _ in self.standings(variants)]
+
+    def without(self, name: str) -> Counterfactual:
+        """A copy without a term, a group of terms or the graph token."""
+        return replace(self.variant, off=self.variant.off | {name})
+
+    def _repeated(self, size: int) -> tuple[CaseBatch, Interventions | None]:
+        if not self.edits:
+            return self.ranker.batch([self.row] * size), None
+        return self.predictor.pack([self.variant] * size)
 
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""
-        known = self.predictor.graph.count(np.array([source]), np.array([destination]))
+        known = self.ranker.graph.count(np.array([source]), np.array([destination]))
         return self.variant.edges.get((source, destination), int(known[0]))
-
-    @cached_property
-    def inactive(self) -> list[str]:
-        """Parts that play no role: switched off by the checkpoint's epoch, its configuration, or an edit."""
-        off = set(self.predictor.checkpoint.inactive_parts) | self.variant.off
-        if "prior" in off:
-            off.add("correction")
-        prior = self.config.prior
-        terms = {"count": prior.use_count, "recency": prior.use_recency, "window": prior.use_window}
-        off |= {name for name, used in terms.items() if not used or "prior" in off}
-        known = ("graph_token", "prior", "correction", "evidence")
-        if self.config.evidence is None:
-            off.discard("evidence")
-        return [name for name in (*known, *terms) if name in off and (name in known or "prior" not in off)]
-
-    def is_active(self, part: str) -> bool:
-        """Whether a part (``graph_token, prior, correction, evidence, count, recency, window``) acts on this case."""
-        if part == "evidence" and self.config.evidence is None:
-            return False
-        return part not in self.inactive and (
-            part not in ("count", "recency", "window") or "prior" not in self.inactive
-        )
 
     def check_poi(self, poi: int) -> None:
         """Refuse a POI outside the vocabulary.
@@ -287,8 +292,8 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
     """
     edits = (*edited_case.edits, edit)
     variant, visit_H = edited_case.variant, edited_case.visit_H
-    if isinstance(edit, SetEdge | SwitchOff) and not isinstance(edited_case.ranker, Predictor):
-        raise EditError(f"edit {edit.text!r}: {edited_case.ranker.checkpoint.label} takes edits of the history only")
+    if not isinstance(edit, SwitchOff) and _NEEDS.get(edit.kind, "visits") not in edited_case.supported_edits:
+        raise EditError(f"edit {edit.text!r}: {edited_case.ranker.checkpoint.label} does not read what it changes")
     match edit:
         case RemoveVisit():
             history, visit_H = _without(edited_case, edit.visit, edit)
@@ -321,10 +326,16 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
             check_poi(edited_case.ranker, edit.source)
             check_poi(edited_case.ranker, edit.destination)
             variant = replace(variant, edges=variant.edges | {(edit.source, edit.destination): edit.count})
+        case CutPath():
+            check_poi(edited_case.ranker, edit.middle)
+            check_poi(edited_case.ranker, edit.destination)
+            variant = replace(variant, cuts=(*variant.cuts, (edit.middle, edit.destination)))
         case SwitchOff():
-            if not edited_case.is_active(edit.component):
-                raise EditError(f"edit {edit.text!r}: {edit.component} is already inactive here")
-            variant = replace(variant, off=variant.off | {edit.component})
+            name = edited_case.parts_off.get(slug(edit.name))
+            if name is None or name in variant.off:
+                known = ", ".join(part for part, name in edited_case.parts_off.items() if name not in variant.off)
+                raise EditError(f"edit {edit.text!r}: there is no such part to leave out; there are {known}")
+            variant = edited_case.without(name)
     return replace(edited_case, edits=edits, variant=variant, visit_H=visit_H)
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from analysis.records.ablations import slug
 from recap.config import Config, describe_validation
-from recap.counterfactuals import Component
 from recap.errors import CaseError
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -104,19 +104,31 @@ class SetEdge(Config):
         return f"edge:{self.source}-{self.destination}:{self.count}"
 
 
-class SwitchOff(Config):
-    """Switch a component off for every candidate."""
+class CutPath(Config):
+    """Take the two-hop paths from the source over one place to another out of what the model reads."""
 
-    kind: Literal["off"] = "off"
-    component: Component
+    kind: Literal["cut"] = "cut"
+    middle: int = Field(ge=0)
+    destination: int = Field(ge=0)
 
     @property
     def text(self) -> str:
-        return f"off:{self.component}"
+        return f"cut:{self.middle}-{self.destination}"
+
+
+class SwitchOff(Config):
+    """Leave a term of the score, a group of terms or the graph token out, for every candidate."""
+
+    kind: Literal["off"] = "off"
+    name: str = Field(min_length=1, description="As the model names it, or its `slug`.")
+
+    @property
+    def text(self) -> str:
+        return f"off:{slug(self.name)}"
 
 
 Edit = Annotated[
-    RemoveVisit | AddVisit | MoveVisit | SetHour | SetWeekday | SetSource | SetEdge | SwitchOff,
+    RemoveVisit | AddVisit | MoveVisit | SetHour | SetWeekday | SetSource | SetEdge | CutPath | SwitchOff,
     Field(discriminator="kind"),
 ]
 _ADAPTER: Final[TypeAdapter[Edit]] = TypeAdapter(Edit)
@@ -128,7 +140,8 @@ _FORMS: Final = {
     "weekday": (rf"(?P<weekday>{'|'.join(WEEKDAYS)})", "weekday:mon to weekday:sun"),
     "source": (r"(?P<poi>\d+)", "source:PLACE"),
     "edge": (r"(?P<source>\d+)-(?P<destination>\d+):(?P<count>-?\d+)", "edge:FROM-TO:COUNT"),
-    "off": (r"(?P<component>\w+)", "off:COMPONENT"),
+    "cut": (r"(?P<middle>\d+)-(?P<destination>\d+)", "cut:MIDDLE-TO"),
+    "off": (r"(?P<name>[\w -]+)", "off:GROUP"),
 }
 
 
@@ -197,6 +210,10 @@ class EditSequence(Config):
     def add(self, edit: Edit) -> "EditSequence":
         """One more edit; what was undone is forgotten."""
         return EditSequence(done=(*self.done, edit))
+
+    def with_parts_off(self, parts: tuple[SwitchOff, ...]) -> "EditSequence":
+        """These parts left out and no others, after all other edits."""
+        return EditSequence(done=(*(edit for edit in self.done if not isinstance(edit, SwitchOff)), *parts))
 
     def undo(self) -> "EditSequence":
         """Take the last edit back; nothing happens where there is none."""

@@ -1,79 +1,109 @@
-"""The whole explanation of one case, as one typed object behind every rendering."""
+"""The explanation of one case, as one typed object behind every rendering."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
 
+import pandas as pd
+import torch
 from pydantic import Field
 
-from analysis.explain.check_tables import CheckTables
-from analysis.explain.contrast import Contrast, choose_rival, contrast
-from analysis.explain.edited_case import EditedCase, build_edited_case
+from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
 from analysis.explain.edits import Edit, write_edits
-from analysis.explain.effects import Effect, effects, rank_without_two_hops, two_hops_off
-from analysis.explain.leave_one_out import LeftOut, Removals
-from analysis.explain.paths import PathCuts, PathEvidence, path_evidence, training_rows
-from analysis.explain.revisits import RevisitEvidence, revisit_evidence
+from analysis.explain.past_visits import local_iso, past_visits
+from analysis.explain.paths import cut, most_cuts, trips_between, two_hop_paths
 from analysis.explain.robustness import RowCheck, check_rows
-from analysis.explain.score_parts import explain_edited_case
-from analysis.explain.sentences import Sentence, SentenceInput, render_sentences
-from analysis.explain.trips import Trips, count_trips
-from analysis.explain.types import CaseExplanation, Role
-from analysis.explain.what_if import WhatIf, what_if
+from analysis.explain.sentences import Sentence, SentenceInput, headline, render_sentences
+from analysis.explain.types import Candidate, MaskedCheckin, PastVisits, PathTerms, Role, Visit, Without
+from analysis.explain.what_if import Flip, WhatIf, smallest_flip, what_if
 from recap import columns as c
+from recap.config import Config
+from recap.counterfactuals import Counterfactual
 from recap.device import one_thread
-from recap.predictor import Predictor
+from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
+from recap.predictor import CaseRanker
+
+_VISITS_REMOVED: Final = 12
+"""Of each place so many latest visits are removed, one at a time."""
+_TOKENS_MASKED: Final = 10
+_FEWEST_CHECKINS: Final = 3
+"""One visit, the current check-in and the target: the last visit before the source stays."""
 
 
-class FullExplanation(CaseExplanation):
-    """`CaseExplanation` with everything that can be asked of a case; parts that were not asked for are None."""
+class CaseExplanation(Config):
+    """Why one test case was predicted as it was. Contributions sum to scores; every rank without something is a
+    rank among all places, scored again."""
 
+    model: str
     split: str
-    truth: int | None = Field(
-        description="The true next place, None where it is hidden; `target` is the place that is explained, the truth "
-        "if not asked, the best place where it is hidden."
-    )
+    case: int
+    user: int
+    local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
+    source: int
+    source_name: str
+    target: int = Field(description="The place explained: the truth, or the best place where the truth is hidden.")
+    target_name: str
+    target_rank: float
+    truth: int | None = Field(description="The true next place; None where it is hidden.")
     truth_name: str
+    rival: int = Field(description="The place the target is compared with: the best other one.")
     num_places: int
-    num_hops: int | None = Field(description="N of the graph token; None without a graph branch.")
-    max_prior: float = Field(description="b_max, where the clip binds.")
-    inactive_terms: list[str] = Field(description="`inactive`, and terms of an active prior that are switched off.")
-    weighs_evidence_alone: bool = Field(
-        False, description="Whether the network says how much each clue counts, and scores no place by itself."
-    )
+    transition_count: int = Field(description="Training transitions from the source to the target.")
+    in_history: bool
+    within_two_hops: bool
     edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
-    rival: int = Field(description="Whom the target is held against; together any two places.")
-    revisits: list[RevisitEvidence] = Field(description="Of the target and of the rival.")
-    path_evidence: list[PathEvidence] = Field(description="`paths` with training rows and cuts.")
-    contrast: Contrast = Field(description="A is the target, B the rival.")
-    trips: Trips = Field(description="Whose training transitions lead straight from the source to the target.")
-    rank_without_two_hops: float | None = Field(
-        description="Token and two-hop addends taken away for all places; None where the model has neither."
-    )
+    supported_edits: list[str] = Field(description="Kinds of edits that can change the scores.")
+    inactive: list[str] = Field(description="Parts of the model that play no role at this checkpoint's epoch.")
+    groups: dict[str, list[str]] = Field(description="Names of the terms of each group, in order.")
+    candidates: list[Candidate] = Field(description="The best places, the target and the rival, by rank.")
+    without: list[Without] = Field(description="Each group of terms, and the graph token, left out for all places.")
+    paths: list[PathTerms] = Field(description="Two-hop paths to the target.")
+    visits: list[PastVisits] = Field(description="To the target and to the rival.")
+    first_days_ago: float = Field(description="The user's first check-in: where a timeline starts.")
+    masked: list[MaskedCheckin] = Field(description="Recent check-ins whose token is masked, one at a time.")
+    headline: Sentence
     sentences: list[Sentence]
-    leave_one_out: list[LeftOut] | None = None
-    what_if: WhatIf | None = Field(None, description="Before beside after; None without edits.")
+    what_if: WhatIf | None = Field(None, description="Before and after; None without edits.")
+    flip: Flip | None = Field(None, description="The smallest single edit that turns target and rival round.")
+    tried: int | None = Field(None, description="How many single edits were tried; None if the search was not run.")
     checks: list[RowCheck] | None = Field(None, description="Robustness checks of each contribution.")
+    dataset_hash: str
+    checkpoint_hash: str
+
+    html_body: ClassVar[Callable[["CaseExplanation"], str] | None] = None
+    """How a notebook shows an explanation; `analysis.sharing.page` sets it, since an explanation knows no renderer."""
+
+    @property
+    def a(self) -> Candidate:
+        """The target."""
+        return next(entry for entry in self.candidates if entry.poi == self.target)
+
+    @property
+    def b(self) -> Candidate:
+        """The rival."""
+        return next(entry for entry in self.candidates if entry.poi == self.rival)
+
+    @property
+    def lead(self) -> float:
+        """Score of the target minus score of the rival."""
+        return self.a.score - self.b.score
 
     @property
     def roles(self) -> tuple[Role, Role]:
-        """What A and B are, for their colours: the truth, a prediction, or one more prediction beside it."""
+        """What target and rival are, for their colours: the truth, a prediction, or one more prediction."""
         first: Role = "truth" if self.target == self.truth else "model"
         if self.rival == self.truth:
             return first, "truth"
         return first, "model" if first == "truth" else "other"
-
-    html_body: ClassVar[Callable[["FullExplanation"], str] | None] = None
-    """How a notebook shows an explanation; `analysis.sharing.page` sets it, since an explanation knows no renderer."""
 
     def _repr_html_(self) -> str | None:
         render = type(self).html_body
         return None if render is None else render(self)
 
 
-@one_thread()
-def explain_fully(
-    predictor: Predictor,
+def explain_case(
+    ranker: CaseRanker,
     number: int,
     *,
     top: int = 10,
@@ -84,43 +114,43 @@ def explain_fully(
     counterfactuals: bool = True,
     search: bool = False,
     checks: bool = False,
-    tables: CheckTables | None = None,
+    seeds: Mapping[int, pd.DataFrame] | None = None,
     hide_truth: bool = False,
-) -> FullExplanation:
-    """Explain one case in full.
+) -> CaseExplanation:
+    """Explain one case.
 
     Args:
-        top: how many of the best candidates to list.
+        top: how many of the best places to list.
         about: the place to explain; the true next place by default.
         against: the rival; the first place by default, or the second where the target is first.
         edits: what-if edits, applied in order.
-        counterfactuals: also leave every evidence item out and cut every path.
-        search: also look for the smallest edit that reverses target and rival.
+        counterfactuals: also rank without each group, path and visit.
+        search: also look for the smallest edit that turns target and rival round.
         checks: also run the robustness checks.
-        tables: what the checks read, see `CheckTables.kept`.
+        seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
         hide_truth: nothing depends on which place is the true one; the best place is explained by default.
 
     Raises:
-        CaseError: no such case or POI, or an edit that does not fit.
+        CaseError: no such case or POI, an edit that does not fit, or a model without terms.
     """
-    edited_case = build_edited_case(predictor, number, edits, split)
+    edited_case = build_edited_case(ranker, number, edits, split)
     if about is not None:
         edited_case = edited_case.explaining(about)
     if hide_truth:
         edited_case = edited_case.hiding_truth()
-    return explain_edited_case_fully(
+    return explain_edited_case(
         edited_case,
         top=top,
         against=against,
         counterfactuals=counterfactuals,
         search=search,
         checks=checks,
-        tables=tables,
+        seeds=seeds,
     )
 
 
 @one_thread()
-def explain_edited_case_fully(
+def explain_edited_case(
     edited_case: EditedCase,
     *,
     top: int = 10,
@@ -128,90 +158,159 @@ def explain_edited_case_fully(
     counterfactuals: bool = True,
     search: bool = False,
     checks: bool = False,
-    tables: CheckTables | None = None,
-) -> FullExplanation:
-    """What `explain_fully` returns, of an edited case at hand."""
-    target = edited_case.target
+    seeds: Mapping[int, pd.DataFrame] | None = None,
+) -> CaseExplanation:
+    """What `explain_case` returns, of an edited case at hand."""
+    target, source, total_P = edited_case.target, edited_case.source, edited_case.total_P
     rival = choose_rival(edited_case) if against is None else against
-    split_up = contrast(edited_case, target, rival, search=search)
-    base = explain_edited_case(edited_case, top=top, extra=(rival,))
-    asked = _Counterfactuals.of(edited_case, target) if counterfactuals else _Counterfactuals()
-    revisits = [
-        revisit_evidence(edited_case, entry.poi, entry.gate, entry.correction) for entry in (split_up.a, split_up.b)
-    ]
-    graph_token = edited_case.predictor.model.graph_token
-    told = _sentence_input(edited_case, base, split_up, revisits[0], asked.without_two_hops)
-    return FullExplanation(
-        **{name: getattr(base, name) for name in CaseExplanation.model_fields},
+    edited_case.check_poi(rival)
+    if rival == target and len(total_P) > 1:
+        raise CaseError(f"two different places are needed to compare, got {target} twice")
+    best = total_P.topk(min(top, len(total_P))).indices.tolist()
+    candidates = decompose_scores(edited_case, list(dict.fromkeys([*best, target, rival])))
+    by_poi = {entry.poi: entry for entry in candidates}
+    asked = _Asked.of(edited_case, rival, counterfactuals=counterfactuals)
+    labels, history = edited_case.ranker.dataset.poi_labels, edited_case.variant.history
+    transition_count = edited_case.transition_count(source, target)
+    told = SentenceInput(
+        model=edited_case.ranker.checkpoint.label,
+        target=by_poi[target],
+        rival=by_poi[rival],
+        truth_name=None if edited_case.truth is None else labels[edited_case.truth],
+        is_truth=target == edited_case.truth,
+        source_name=labels[source],
+        num_places=len(total_P),
+        trips=trips_between(edited_case, source, target),
+        visits=asked.visits[0],
+        without=asked.without,
+    )
+    flip, tried = smallest_flip(edited_case, target, rival) if search else (None, None)
+    return CaseExplanation(
+        model=told.model,
         split=c.SPLIT_NAMES[edited_case.split],
+        case=edited_case.case.number,
+        user=edited_case.case.user,
+        local_time=local_iso(int(history.local_seconds_H[-2])),
+        source=source,
+        source_name=labels[source],
+        target=target,
+        target_name=labels[target],
+        target_rank=by_poi[target].rank,
         truth=edited_case.truth,
-        truth_name="" if edited_case.truth is None else edited_case.predictor.dataset.poi_labels[edited_case.truth],
-        num_places=len(edited_case.total_P),
-        num_hops=None if graph_token is None else graph_token.num_hops,
-        max_prior=edited_case.config.prior.max_prior,
-        inactive_terms=edited_case.inactive,
-        weighs_evidence_alone=edited_case.config.weighs_evidence_alone,
-        edits=write_edits(edited_case.edits),
+        truth_name=told.truth_name or "",
         rival=rival,
-        revisits=revisits,
-        path_evidence=path_evidence(edited_case, target, asked.cut),
-        contrast=split_up,
-        trips=told.trips,
-        rank_without_two_hops=told.rank_without_two_hops,
+        num_places=len(total_P),
+        transition_count=transition_count,
+        in_history=bool((history.poi_H[:-2] == target).any()),
+        within_two_hops=transition_count > 0 or len(asked.paths) > 0,
+        edits=write_edits(edited_case.edits),
+        supported_edits=sorted(edited_case.supported_edits),
+        inactive=edited_case.inactive,
+        groups={
+            group: [edited_case.scorer.terms[at].name for at in rows] for group, rows in edited_case.groups.items()
+        },
+        candidates=sorted(candidates, key=lambda entry: entry.rank),
+        without=asked.without,
+        paths=asked.paths,
+        visits=asked.visits,
+        first_days_ago=float(history.seconds_H[-2] - history.seconds_H[0]) / 86_400,
+        masked=asked.masked,
+        headline=headline(told),
         sentences=render_sentences(told),
-        leave_one_out=asked.left_out,
-        what_if=what_if(edited_case, rival, top=top) if edited_case.edits else None,
-        checks=check_rows(edited_case, tables=tables) if checks else None,
+        what_if=what_if(edited_case, rival) if edited_case.edits else None,
+        flip=flip,
+        tried=tried,
+        checks=check_rows(edited_case, seeds) if checks else None,
+        dataset_hash=edited_case.ranker.dataset.hash,
+        checkpoint_hash=edited_case.ranker.checkpoint.hash,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Counterfactuals:
-    """What a full explanation asks of one place besides its score.
+def choose_rival(edited_case: EditedCase) -> int:
+    """The best place that is not the target."""
+    best = edited_case.total_P.topk(min(2, len(edited_case.total_P))).indices.tolist()
+    others = [poi for poi in best if poi != edited_case.target]
+    return others[0] if others else best[0]
 
-    Attributes:
-        left_out: every item left out; None where not asked.
-        cut: every path cut, see `PathCuts.told`.
-        without_two_hops: without the token, where that takes all two-hop evidence away; None where it does not.
-    """
 
-    left_out: list[LeftOut] | None = None
-    cut: dict[int, dict[str, Effect]] = field(default_factory=dict)
-    without_two_hops: Effect | None = None
+def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate]:
+    """Scores of chosen places as sums of contributions."""
+    total_P, dataset = edited_case.total_P, edited_case.ranker.dataset
+    log_sum = torch.logsumexp(total_P, dim=0)
+    names = [term.name for term in edited_case.scorer.terms]
+    entries = []
+    for poi, row_T in zip(pois, edited_case.contributions(pois).tolist(), strict=True):
+        entries.append(
+            Candidate(
+                poi=poi,
+                name=dataset.poi_labels[poi],
+                category=str(dataset.pois[c.CATEGORY].iloc[poi]),
+                rank=rank_of(total_P, poi),
+                probability=float(torch.exp(total_P[poi] - log_sum)),
+                score=float(total_P[poi]),
+                groups={group: sum(row_T[at] for at in rows) for group, rows in edited_case.groups.items()},
+                terms=dict(zip(names, row_T, strict=True)),
+                gate=edited_case.gates.get(poi),
+            )
+        )
+    return entries
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What counterfactual copies of the case say, all scored together."""
+
+    without: list[Without]
+    paths: list[PathTerms]
+    visits: list[PastVisits]
+    masked: list[MaskedCheckin]
 
     @classmethod
-    def of(cls, edited_case: EditedCase, target: int) -> "_Counterfactuals":
-        """All of them scored together, since all places' weights are read once for all."""
-        removals, cuts, off = (
-            Removals.of(edited_case, target),
-            PathCuts.of(edited_case, target),
-            two_hops_off(edited_case),
+    def of(cls, edited_case: EditedCase, rival: int, *, counterfactuals: bool) -> "_Asked":
+        """Everything about the target; ranks stay None where counterfactuals are not asked for."""
+        target, kinds = edited_case.target, edited_case.supported_edits
+        paths = two_hop_paths(edited_case, target)
+        visits = [past_visits(edited_case, poi) for poi in (target, rival)]
+        variants: dict[tuple[str, object], Counterfactual] = {}
+        positions: list[int] = []
+        if counterfactuals:
+            variants |= {("part", name): edited_case.without(name) for name in edited_case.leavable}
+            some = paths[: most_cuts(edited_case)]
+            variants |= {("path", path.middle): cut(edited_case, path.middle, target) for path in some}
+            if "visits" in kinds and len(edited_case.variant.history) > _FEWEST_CHECKINS:
+                latest = [visit.visit for place in visits for visit in place.visits[-_VISITS_REMOVED:]]
+                copies = without_visits(edited_case, latest)
+                variants |= {("visit", visit): copy for visit, copy in zip(latest, copies, strict=True)}
+            if "tokens" in kinds:
+                now, read = len(edited_case.variant.history) - 2, edited_case.predictor.model.config.suffix_length
+                positions = list(range(now, max(-1, now - min(read, _TOKENS_MASKED)), -1))
+                base = edited_case.variant
+                variants |= {("token", at): replace(base, masked=base.masked | {read - (now - at)}) for at in positions}
+        found = dict(zip(variants, edited_case.standings(list(variants.values())), strict=True))
+        rank = {key: place for key, (place, _) in found.items()}
+        score = float(edited_case.total_P[target])
+
+        def ranked(visit: Visit) -> Visit:
+            if ("visit", visit.visit) not in found:
+                return visit
+            without, left = found["visit", visit.visit]
+            return visit.model_copy(update={"rank_without": without, "points": score - left})
+
+        return cls(
+            without=[Without(name=str(name), rank=rank[kind, name]) for kind, name in rank if kind == "part"],
+            paths=[path.model_copy(update={"rank_without": rank.get(("path", path.middle))}) for path in paths],
+            visits=[place.model_copy(update={"visits": [ranked(visit) for visit in place.visits]}) for place in visits],
+            masked=[_masked(edited_case, at, rank["token", at]) for at in positions],
         )
-        variants = [*removals.variants, *cuts.variants, *([] if off is None else [off])]
-        results = effects(edited_case, variants, target)
-        first, last = len(removals.variants), len(removals.variants) + len(cuts.variants)
-        without = None if off is None else results[-1]
-        return cls(removals.told(results[:first]), cuts.told(results[first:last]), without)
 
 
-def _sentence_input(
-    edited_case: EditedCase,
-    explanation: CaseExplanation,
-    split_up: Contrast,
-    revisit: RevisitEvidence,
-    without_two_hops: Effect | None,
-) -> SentenceInput:
-    rows, user = training_rows(edited_case.predictor), explanation.user
-    source, target = explanation.source, explanation.target
-    return SentenceInput(
-        explanation=explanation,
-        rival=split_up.b,
-        target=split_up.a,
-        revisit=revisit,
-        inactive=edited_case.inactive,
-        trips=count_trips(rows.users(source, target), user),
-        edges_edited=bool(edited_case.variant.edges),
-        rank_without_two_hops=(
-            rank_without_two_hops(edited_case, target) if without_two_hops is None else without_two_hops.rank
-        ),
+def _masked(edited_case: EditedCase, at: int, rank: float) -> MaskedCheckin:
+    history = edited_case.variant.history
+    poi = int(history.poi_H[at])
+    return MaskedCheckin(
+        visit=int(edited_case.visit_H[at]),
+        poi=poi,
+        name=edited_case.ranker.dataset.poi_labels[poi],
+        checkins_ago=len(history) - 2 - at,
+        rank_without=rank,
     )

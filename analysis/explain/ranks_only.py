@@ -1,31 +1,29 @@
-"""What is true of any model's case: ranks, edits of the history with everything ranked again, and leave-one-out.
+"""What is true of any model's case: ranks, edits of the check-ins, and visits removed one at a time.
 
-A rival's score is one number for each place. It is no sum, so nothing here splits it up; what a visit means is what
-ranking again without that visit shows.
+A published model gives one score for each place. It is no sum, so nothing here splits it up.
 """
 
 from typing import Final
 
-import pandas as pd
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
 from analysis.explain.edits import Edit
-from analysis.explain.effects import Effect, effects
+from analysis.explain.past_visits import local_iso
 from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
 from recap.predictor import CaseRanker
 
-LEFT_OUT: Final = 30
-"""So many of the latest visits are left out, one at a time."""
+REMOVED: Final = 30
+"""So many of the latest visits are removed, one at a time."""
 _FEWEST_CHECKINS: Final = 4
 """Two visits, the current check-in and the target: one visit before the source must stay."""
 
 
 class RankedPlace(Config):
-    """A place and where the model puts it."""
+    """A place, its rank and its score."""
 
     poi: int
     name: str
@@ -33,27 +31,26 @@ class RankedPlace(Config):
     score: float
 
 
-class VisitLeftOut(Config):
-    """One visit, and what ranking again without it does to the place in question."""
+class RemovedVisit(Config):
+    """One visit, and the rank of the place in question without it."""
 
     visit: int = Field(description="Its number, see `analysis.explain.edits`.")
     name: str
-    when: str = Field(description="Local date and time.")
-    outcome: Effect
+    local_time: str
+    rank_without: float
 
 
 class RanksOnly(Config):
-    """One case of a model without parts."""
+    """One case of a model whose scores are no sums."""
 
     model: str
     case: int
-    num_places: int = Field(description="Places that are ranked: all.")
+    num_places: int
     source: str
     about: RankedPlace
     truth: str | None = Field(description="The true next place; None where it is hidden.")
     best: list[RankedPlace]
-    left_out: list[VisitLeftOut] = Field(description="The visit whose removal harms most comes first.")
-    earlier_visits: int = Field(description="Visits before those that were left out one at a time.")
+    removed: list[RemovedVisit] = Field(description="The visit without which the place ranks worst comes first.")
     what_if: WhatIf | None
 
 
@@ -74,7 +71,7 @@ def explain_ranks(
 
     Raises:
         CaseError: no such case or place.
-        EditError: an edit that does not fit, or that needs a model with parts.
+        EditError: an edit that does not fit, or that the model does not read.
     """
     edited_case = build_edited_case(ranker, number, edits, split)
     if about is not None:
@@ -88,7 +85,6 @@ def explain_ranks(
 
     best = total_P.topk(min(top, len(total_P))).indices.tolist()
     other = next((poi for poi in best if poi != edited_case.target), edited_case.target)
-    left_out = leave_visits_out(edited_case)
     return RanksOnly(
         model=ranker.checkpoint.label,
         case=number,
@@ -97,31 +93,25 @@ def explain_ranks(
         about=ranked(edited_case.target),
         truth=None if edited_case.truth is None else labels[edited_case.truth],
         best=[ranked(poi) for poi in best],
-        left_out=left_out,
-        earlier_visits=max(0, len(edited_case.variant.history) - 2 - LEFT_OUT),
-        what_if=what_if(edited_case, other, top=top) if edits else None,
+        removed=_removed_visits(edited_case),
+        what_if=what_if(edited_case, other) if edits else None,
     )
 
 
-def leave_visits_out(edited_case: EditedCase) -> list[VisitLeftOut]:
-    """Each of the latest visits before the current check-in taken away alone, all places ranked again.
-
-    A visit is removed as if it had not happened. The current check-in stays: a prediction starts there.
-    """
+def _removed_visits(edited_case: EditedCase) -> list[RemovedVisit]:
     history = edited_case.variant.history
     if len(history) < _FEWEST_CHECKINS:
         return []
-    positions = range(max(0, len(history) - 2 - LEFT_OUT), len(history) - 2)
+    positions = range(max(0, len(history) - 2 - REMOVED), len(history) - 2)
     visits = [int(edited_case.visit_H[at]) for at in positions]
-    outcomes = effects(edited_case, without_visits(edited_case, visits), edited_case.target)
-    labels = edited_case.ranker.dataset.poi_labels
+    ranks = edited_case.ranks(without_visits(edited_case, visits))
     found = [
-        VisitLeftOut(
+        RemovedVisit(
             visit=visit,
-            name=labels[int(history.poi_H[at])],
-            when=f"{pd.Timestamp(int(history.local_seconds_H[at]), unit='s'):%a %d %b %Y %H:%M}",
-            outcome=outcome,
+            name=edited_case.ranker.dataset.poi_labels[int(history.poi_H[at])],
+            local_time=local_iso(int(history.local_seconds_H[at])),
+            rank_without=rank,
         )
-        for at, visit, outcome in zip(positions, visits, outcomes, strict=True)
+        for at, visit, rank in zip(positions, visits, ranks, strict=True)
     ]
-    return sorted(found, key=lambda entry: entry.outcome.logit_change)
+    return sorted(found, key=lambda entry: -entry.rank_without)

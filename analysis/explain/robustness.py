@@ -5,6 +5,7 @@
 - Whose trips: does it rest on the training trips of one other user?
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -12,20 +13,16 @@ import pandas as pd
 import torch
 from pydantic import Field
 
-from analysis.explain.check_tables import CheckTables
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.net_rows import net_rows
 from analysis.explain.paths import training_rows, two_hop_paths
-from analysis.explain.score_parts import decompose_scores
-from analysis.explain.trips import Trips, count_trips
-from analysis.formatting import ordinal, signed_points, times
-from analysis.records.removals import describe_removals
-from analysis.records.score_rows import ROW_LABELS, ROW_WORDS, ROWS, row_of_term
+from analysis.explain.sentences import part_label
+from analysis.formatting import ordinal, signed_points
+from analysis.records.ablations import describe_ablations, slug
 from recap import columns as c
 from recap.config import Config
+from recap.counterfactuals import GRAPH_TOKEN
 from recap.device import one_thread
-from recap.evaluation.ranks import rank_of
-from recap.predictor import Predictor, variants_per_pass
+from recap.features.catalogue import PATHS, TRANSITIONS
 
 NUM_DRAWN: Final = 200
 """Other test cases of the permutation test."""
@@ -35,9 +32,10 @@ EXPLAINED: Final = {
     "Without it": "The rank without this contribution, for all places.",
     "Other seeds": "In how many models trained with another seed the rank moves the same way without it.",
     "Permutation test": f"p: how often {NUM_DRAWN} random other cases give this place at least as much.",
-    "Whose trips": "The users whose training trips it rests on; one other user alone is a weak basis.",
+    "Whose trips": "The other users whose training trips it rests on; one alone is a weak basis.",
 }
 """The columns of the table, one sentence each."""
+_CASES_PER_BATCH: Final = 64
 
 
 class SeedRank(Config):
@@ -64,12 +62,11 @@ class PermutationTest(Config):
 class RowCheck(Config):
     """What was checked of one contribution."""
 
-    row: str
-    label: str
+    row: str = Field(description="A group of terms, or the graph token.")
     points: float | None = Field(description="None for the graph token, which acts inside the core.")
-    seeds: list[SeedRank] = Field(description="This model first; empty for an edited case or another place.")
+    seeds: list[SeedRank] = Field(description="This model first; others only for the true place without edits.")
     permutation: PermutationTest | None
-    trips: Trips | None = Field(description="None for a contribution that rests on no training trips.")
+    users: int | None = Field(description="Other users whose training trips it rests on; None where it rests on none.")
 
     @property
     def seeds_agreeing(self) -> int:
@@ -84,24 +81,21 @@ class RowCheck(Config):
             found.append("seeds disagree")
         if self.permutation is not None and self.permutation.p_value > LEVEL:
             found.append("no more than in other cases")
-        if self.trips is not None and self.trips.people == 1 and not self.trips.own:
+        if self.users == 1:
             found.append("one user's trips")
         return found
 
     @property
     def cells(self) -> dict[str, str]:
         """The line of the table that every rendering shows."""
-        rank, trips, seeds = "–", "–", "–"
-        if self.seeds:
-            own = self.seeds[0]
-            rank = "same" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
+        own, seeds, trips = self.seeds[0], "–", "–"
+        rank = "same" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
         if len(self.seeds) > 1:
             seeds = f"same in {self.seeds_agreeing} of {len(self.seeds)}"
-        if self.trips is not None:
-            others = "1 other user" if self.trips.people == 1 else f"{self.trips.people:,} other users"
-            trips = f"{others}, {times(self.trips.others)}" if self.trips.others else "this user only"
+        if self.users is not None:
+            trips = "1 other user" if self.users == 1 else f"{self.users:,} other users"
         return {
-            "Contribution": self.label,
+            "Contribution": part_label(self.row),
             "Points": "–" if self.points is None else signed_points(self.points),
             "Without it": rank,
             "Other seeds": seeds,
@@ -111,35 +105,44 @@ class RowCheck(Config):
         }
 
 
-def check_rows(edited_case: EditedCase, *, tables: CheckTables | None = None) -> list[RowCheck]:
+@one_thread()
+def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None = None) -> list[RowCheck]:
     """Check every contribution to the place that is explained, and the graph token.
 
     Args:
-        tables: kept tables of ablations, with those of seed replicates.
+        seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
     """
-    known, target = tables or CheckTables(), edited_case.target
-    (entry,) = decompose_scores(edited_case, [target])
-    points = {row: value for row, value in net_rows(entry).items() if value != 0.0}
-    views = _seed_views(edited_case, known)
-    elsewhere = contributions_elsewhere(edited_case, target)
-    trips = row_trips(edited_case, target)
-    token = ["graph_token"] if edited_case.is_active("graph_token") else []
+    target, parts = edited_case.target, edited_case.leavable
+    point_T = edited_case.contributions([target])[0]
+    points = {name: float(point_T[rows].sum()) for name, rows in edited_case.groups.items()}
+    shown = [name for name in parts if points.get(name, 1.0) != 0.0]
+    ranks = edited_case.ranks([edited_case.variant, *(edited_case.without(name) for name in shown)])
+    elsewhere, users = contributions_elsewhere(edited_case), _users_of_trips(edited_case)
+    own_seed = edited_case.ranker.checkpoint.recap_training.seed
+    views = _seed_views(edited_case, seeds or {})
     return [
         RowCheck(
-            row=row,
-            label=ROW_LABELS[row],
-            points=points.get(row),
-            seeds=_seed_ranks(row, views),
-            permutation=_permutation_test(points[row], elsewhere[row]) if row in points else None,
-            trips=trips.get(row),
+            row=name,
+            points=points.get(name),
+            seeds=[SeedRank(seed=own_seed, rank=ranks[0], without=rank), *_seed_ranks(name, views)],
+            permutation=_permutation_test(points[name], elsewhere[name]) if name in points else None,
+            users=users.get(name) or None,
         )
-        for row in [*(row for row in ROWS if row in points), *token]
+        for name, rank in zip(shown, ranks[1:], strict=True)
     ]
+
+
+def ablations_of_case(edited_case: EditedCase) -> pd.Series | None:
+    """The case in the table of ablations; None of an edited case and of another place than the truth."""
+    if edited_case.edits or edited_case.target != edited_case.truth:
+        return None
+    cases = edited_case.predictor.cases_of(edited_case.split).iloc[[edited_case.case.number]]
+    return describe_ablations(edited_case.predictor, cases).iloc[0]
 
 
 def describe_checks(checks: list[RowCheck]) -> str:
     """The finding in one sentence."""
-    stable = [check.label.lower() for check in checks if not check.problems]
+    stable = [part_label(check.row).lower() for check in checks if not check.problems]
     if not stable:
         return "No contribution passes every check."
     seeds = max((len(check.seeds) for check in checks), default=0)
@@ -148,35 +151,14 @@ def describe_checks(checks: list[RowCheck]) -> str:
     return f"Stable in {seeds} seeds: {', '.join(stable)}."
 
 
-def removals_of_case(edited_case: EditedCase, table: pd.DataFrame | None = None) -> pd.Series | None:
-    """What `analysis.records.removals` says of the case; None of an edited case and of another place than the truth.
-
-    Args:
-        table: of all test cases; computed again where its rank is another one (processors may round differently).
-    """
-    if edited_case.edits or edited_case.target != edited_case.truth:
-        return None
-    number = edited_case.case.number
-    if table is not None and edited_case.split == c.TEST:
-        kept = table.iloc[number]
-        if kept[c.RANK] == rank_of(edited_case.total_P, edited_case.target):
-            return kept
-    cases = edited_case.predictor.cases_of(edited_case.split).iloc[[number]]
-    return describe_removals(edited_case.predictor, cases).iloc[0]
+def _seed_views(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame]) -> dict[int, pd.Series]:
+    """The case in the tables of other seeds: only of the true place, of a test case without edits."""
+    as_recorded = not edited_case.edits and edited_case.target == edited_case.truth and edited_case.split == c.TEST
+    return {seed: table.iloc[edited_case.case.number] for seed, table in seeds.items()} if as_recorded else {}
 
 
-def _seed_views(edited_case: EditedCase, tables: CheckTables) -> list[tuple[int, pd.Series]]:
-    own = removals_of_case(edited_case, tables.removals)
-    if own is None:
-        return []
-    number, seed = edited_case.case.number, edited_case.predictor.checkpoint.manifest.train.seed
-    others = tables.seeds if edited_case.split == c.TEST else {}
-    return [(seed, own), *((seed, table.iloc[number]) for seed, table in others.items())]
-
-
-def _seed_ranks(row: str, views: list[tuple[int, pd.Series]]) -> list[SeedRank]:
-    source = f"without_{ROW_WORDS[row].source}"
-    ranks = [(seed, float(view[c.RANK]), float(view[source])) for seed, view in views]
+def _seed_ranks(name: str, views: dict[int, pd.Series]) -> list[SeedRank]:
+    ranks = [(seed, float(view[c.RANK]), float(view[f"without_{slug(name)}"])) for seed, view in views.items()]
     return [SeedRank(seed=seed, rank=rank, without=without) for seed, rank, without in ranks if without == without]
 
 
@@ -186,50 +168,26 @@ def _permutation_test(points: float, elsewhere_N: np.ndarray) -> PermutationTest
     return PermutationTest(reached=reached, drawn=len(elsewhere_N), p_value=(reached + 1) / (len(elsewhere_N) + 1))
 
 
-@one_thread()
-def contributions_elsewhere(edited_case: EditedCase, poi: int) -> dict[str, np.ndarray]:
-    """What each contribution gives one place in random other test cases, the same ones for the same case."""
-    predictor, number = edited_case.predictor, edited_case.case.number
-    others = np.delete(predictor.cases[c.ROW].to_numpy(), number if edited_case.split == c.TEST else [])
+def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
+    """What each group gives the explained place in random other test cases, the same ones for the same case."""
+    ranker, number = edited_case.ranker, edited_case.case.number
+    others = np.delete(ranker.cases[c.ROW].to_numpy(), number if edited_case.split == c.TEST else [])
     drawn = np.random.default_rng(number).choice(others, min(NUM_DRAWN, len(others)), replace=False)
-    size = variants_per_pass(predictor.dataset.num_pois)
-    pieces = [_contributions(predictor, drawn[at : at + size], poi) for at in range(0, len(drawn), size)]
-    return {row: np.concatenate([piece[row] for piece in pieces]) for row in pieces[0]} if pieces else {}
+    pieces = [torch.zeros(0, len(edited_case.scorer.terms), dtype=torch.float64)]
+    for rows in np.split(drawn, range(_CASES_PER_BATCH, len(drawn), _CASES_PER_BATCH)):
+        poi_B = torch.full((len(rows),), edited_case.target)
+        pieces.append(edited_case.scorer.contributions(ranker.batch(rows.tolist()), poi_B))
+    values = torch.cat(pieces)
+    return {group: values[:, rows].sum(1).numpy() for group, rows in edited_case.groups.items()}
 
 
-def _contributions(predictor: Predictor, rows: np.ndarray, poi: int) -> dict[str, np.ndarray]:
-    """The rows of `net_rows` for one place in a batch of cases."""
-    batch = predictor.batch(rows.tolist())
-    state_BD, core_BP = predictor.core_scores(batch)
-    found = {row: np.zeros(len(rows)) for row in ROWS}
-    found["core"] += core_BP[:, poi].double().numpy()
-    revisit = predictor.revisit_parts(batch, state_BD)
-    if revisit is not None:
-        here_C = revisit.candidates.poi_C == poi
-        case_C, value_C = revisit.candidates.case_C[here_C].numpy(), revisit.value_C[here_C].double().numpy()
-        np.add.at(found["own_visits"], case_C, value_C)
-    terms = predictor.model.evidence
-    if terms is not None and "evidence" not in predictor.checkpoint.inactive_parts:
-        values = predictor.evidence_values(batch, None, state_BD)
-        value_BF = terms.terms_at(values, torch.full((len(rows),), poi)).numpy()
-        for at, name in enumerate(terms.names):
-            found[row_of_term(name)] += value_BF[:, at]
-    return found
-
-
-def row_trips(edited_case: EditedCase, poi: int) -> dict[str, Trips]:
-    """Whose training trips a contribution rests on; those without a trip are absent.
-
-    The user's own trips count in the graph token alone. A transition that two paths share counts once.
-    """
-    rows, source, user = training_rows(edited_case.predictor), edited_case.source, edited_case.case.user
-    middles = [path.middle for path in two_hop_paths(edited_case, poi)]
-    steps = {(source, middle) for middle in middles} | {(middle, poi) for middle in middles}
-    walked = np.concatenate([np.zeros(0, dtype=np.int64), *(rows.users(*step) for step in sorted(steps))])
-    direct = rows.users(source, poi)
-    users = {
-        "graph_token": walked,
-        "two_hop_addends": walked[walked != user],
-        "others_transitions": direct[direct != user],
-    }
-    return {row: count_trips(found, user) for row, found in users.items() if len(found)}
+def _users_of_trips(edited_case: EditedCase) -> dict[str, int]:
+    """How many other users' training trips groups rest on; a token that reads the user's own too does not."""
+    rows, source, target = training_rows(edited_case.ranker), edited_case.source, edited_case.target
+    walked: set[int] = set()
+    for path in two_hop_paths(edited_case, target):
+        walked |= {*rows.users(source, path.middle).tolist(), *rows.users(path.middle, target).tolist()}
+    own = {edited_case.case.user}
+    direct = set(rows.users(source, target).tolist())
+    users = {GRAPH_TOKEN: set() if own & walked else walked, PATHS: walked - own, TRANSITIONS: direct - own}
+    return {name: len(found) for name, found in users.items()}

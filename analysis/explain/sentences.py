@@ -1,20 +1,18 @@
-"""Sentences from the exact numbers: what favours each place, past visits, the transition, and two-hop paths.
+"""The headline of a case and at most four short sentences; every "without" is an ablation that was run."""
 
-A part that is inactive is never mentioned. Numbers follow `analysis.formatting`.
-"""
+from dataclasses import dataclass
+from typing import Final, Literal
 
-from typing import Literal
-
-from pydantic import Field
-
-from analysis.explain.net_rows import NET_ROWS, net_differences
-from analysis.explain.revisits import RevisitEvidence
-from analysis.explain.trips import Trips
-from analysis.explain.types import CaseExplanation, ScoreDecomposition
-from analysis.formatting import days, ordinal, times
+from analysis.explain.paths import Trips
+from analysis.explain.types import Candidate, PastVisits, Without
+from analysis.formatting import days, ordinal, signed_points, times
 from recap.config import Config
+from recap.counterfactuals import GRAPH_TOKEN
+from recap.features.catalogue import PATHS, TIME
 
+Register = Literal["researcher", "stakeholder"]
 PieceKind = Literal["plain", "target", "rival", "place"]
+_SMALL: Final = 0.005
 
 
 class Piece(Config):
@@ -27,7 +25,7 @@ class Piece(Config):
 class Sentence(Config):
     """One sentence and what it is about."""
 
-    about: Literal["answer", "visits", "step", "without", "rival"]
+    about: Literal["rank", "transition", "visits", "without", "rival"]
     pieces: list[Piece]
 
     @property
@@ -35,105 +33,150 @@ class Sentence(Config):
         return "".join(piece.text for piece in self.pieces)
 
 
-class SentenceInput(Config):
-    """What sentences are made from; everything is about the target."""
+@dataclass(frozen=True)
+class SentenceInput:
+    """What sentences are made from.
 
-    explanation: CaseExplanation
-    rival: ScoreDecomposition
-    target: ScoreDecomposition
-    revisit: RevisitEvidence
-    inactive: list[str]
-    trips: Trips = Field(description="Training transitions from the source straight to the target.")
-    edges_edited: bool = Field(description="Training counts were edited, so that trips no longer describe them.")
-    rank_without_two_hops: float | None = Field(
-        description="Without the graph token and two-hop contributions, for all places; None in a model with neither."
-    )
+    Attributes:
+        target, rival: the place explained and the one it is compared with.
+        truth_name: of the true next place; None where it is hidden.
+        trips: training transitions from the source to the target; None where they were edited.
+        visits: to the target.
+        without: ranks of the target.
+    """
+
+    model: str
+    target: Candidate
+    rival: Candidate
+    truth_name: str | None
+    is_truth: bool
+    source_name: str
+    num_places: int
+    trips: Trips | None
+    visits: PastVisits
+    without: list[Without]
 
     @property
     def target_name(self) -> Piece:
-        return Piece(text=self.explanation.target_name, kind="target")
-
-    @property
-    def source_name(self) -> Piece:
-        return Piece(text=self.explanation.source_name, kind="place")
+        return Piece(text=self.target.name, kind="target")
 
     @property
     def rival_name(self) -> Piece:
         name = self.rival.name
-        return Piece(text=f"another {name}" if name == self.explanation.target_name else name, kind="rival")
+        return Piece(text=f"another {name}" if name == self.target.name else name, kind="rival")
+
+
+def headline(told: SentenceInput) -> Sentence:
+    """``RECAP ranks Denholme Arms 1st of 2,102, and that is where the user went.``"""
+    pieces: list[str | Piece] = [f"{told.model} ranks ", told.target_name, f" {ordinal(told.target.rank)} of "]
+    pieces.append(f"{told.num_places:,}")
+    if told.truth_name is None:
+        return _sentence("rank", *pieces, ".")
+    if not told.is_truth:
+        return _sentence("rank", *pieces, ". The user went to ", Piece(text=told.truth_name, kind="place"), ".")
+    if told.target.rank == 1:
+        return _sentence("rank", *pieces, ", and that is where the user went.")
+    first = [f"; {told.model}'s first choice was ", told.rival_name] if told.rival.rank == 1 else []
+    return _sentence("rank", *pieces, ". The user went there", *first, ".")
 
 
 def render_sentences(told: SentenceInput) -> list[Sentence]:
-    """All sentences of one case."""
-    return [*_favours(told), *_visits(told), _transition(told), *_without_two_hops(told)]
+    """Transition, past visits, what carries the rank, and the comparison with the rival."""
+    return [*_transition(told), _visits(told), *_without(told), *_rival(told)]
 
 
 def _sentence(about: str, *pieces: str | Piece) -> Sentence:
     whole = [Piece(text=piece) if isinstance(piece, str) else piece for piece in pieces]
-    first = whole[0]
-    whole[0] = first.model_copy(update={"text": first.text[:1].upper() + first.text[1:]})
     return Sentence.parse({"about": about, "pieces": [piece.model_dump() for piece in whole]})
 
 
-def _favours(told: SentenceInput) -> list[Sentence]:
-    """The largest difference in favour of each of the two places."""
-    rows = net_differences(told.target, told.rival)
-    helps = next((row for row, value in rows.items() if value > 0), None)
-    hurts = next((row for row, value in rows.items() if value < 0), None)
-    if helps and hurts:
-        against = f"; {_favour(hurts)} "
-        return [_sentence("rival", f"{_favour(helps)} ", told.target_name, against, told.rival_name, ".")]
-    if not rows:
+def _transition(told: SentenceInput) -> list[Sentence]:
+    if told.trips is None:
         return []
-    first, second = (told.target_name, told.rival_name) if helps else (told.rival_name, told.target_name)
-    row = next(iter(rows))
-    if len(rows) == 1:
-        return [_sentence("rival", f"Only {_favour(row)} ", first, ".")]
-    return [_sentence("rival", f"{_favour(row)} ", first, " most; nothing favours ", second, ".")]
+    own, others, users = told.trips.own, told.trips.others, told.trips.users
+    way = (Piece(text=told.source_name, kind="place"), " → ", told.target_name)
+    if not own and not others:
+        return [_sentence("transition", "Nobody made the transition ", *way, " in training.")]
+    people = "1 other user" if users == 1 else f"{users:,} other users"
+    who = f"only this user ({times(own)})" if not others else f"{people} ({times(others)})"
+    if own and others:
+        who += f" and this user ({times(own)})"
+    return [_sentence("transition", f"In training, {who} made the transition ", *way, ".")]
 
 
-def _favour(row: str) -> str:
-    words = NET_ROWS[row]
-    is_plural = words.endswith(("visits", "here", "paths")) or " and " in words
-    return f"{words} favour{'' if is_plural else 's'}"
+def _visits(told: SentenceInput) -> Sentence:
+    last, count = told.visits.last, len(told.visits.visits)
+    if last is None:
+        return _sentence("visits", "The user had not been to ", told.target_name, " before.")
+    ago = days(last.days_ago)
+    if count == 1:
+        return _sentence("visits", "The user had been to ", told.target_name, f" once, {ago} ago.")
+    return _sentence("visits", "The user had been to ", told.target_name, f" {times(count)}, last {ago} ago.")
 
 
-def _visits(told: SentenceInput) -> list[Sentence]:
-    if "prior" in told.inactive and not told.target.evidence_terms:
+def _without(told: SentenceInput) -> list[Sentence]:
+    """The part without which the rank falls most, and two-hop paths (else the graph token)."""
+    if not told.without:
         return []
-    revisit = told.revisit
-    if not revisit.count:
-        return [_sentence("visits", "This user had never been to ", told.target_name, ".")]
-    assert revisit.recency_days is not None
-    visits = "1 visit" if revisit.count == 1 else f"{revisit.count:,} visits"  # first: a name may end in a number
-    made = f"This user had made {visits} to "
-    return [_sentence("visits", made, told.target_name, f", the last {days(revisit.recency_days)} ago.")]
+    rank = told.target.rank
+    carrying = max(told.without, key=lambda entry: entry.rank)
+    hops = next((entry for name in (PATHS, GRAPH_TOKEN) for entry in told.without if entry.name == name), None)
+    shown = [carrying] if carrying.rank > rank else []
+    shown += [hops] if hops is not None and hops not in shown else []
+    return [
+        _sentence(
+            "without",
+            ". ".join(f"Without {part_words(entry.name)} it would {_rank_word(entry.rank, rank)}" for entry in shown),
+            ".",
+        )
+    ] * bool(shown)
 
 
-def _transition(told: SentenceInput) -> Sentence:
-    count, trips = told.explanation.transition_count, told.trips
-    stays = told.explanation.source == told.explanation.target
-    way: list[str | Piece] = [" from ", told.source_name, " to ", told.target_name]
-    if stays:
-        way = [" at ", told.source_name]
-    if told.edges_edited:
-        verb = "stay" if stays else "lead"
-        counted = f"1 transition {verb}s" if count == 1 else f"{count:,} transitions {verb}"
-        return _sentence("step", f"In the edited training data, {counted}", *way, ".")
-    verb = "stayed" if stays else "went"
-    if not count:
-        return _sentence("step", f"In training, nobody {verb}", *way, ".")
-    others = "one other user" if trips.people == 1 else f"{trips.people:,} other users"
-    if trips.own and trips.others:
-        who = f"this user ({times(trips.own)}) and {others} ({times(trips.others)})"
-        return _sentence("step", f"In training, {who} {verb}", *way, ".")
-    who = others if trips.others else "only this user"
-    return _sentence("step", f"In training, {who} {verb}", *way, f" ({times(count)}).")
+def _rank_word(rank: float, before: float) -> str:
+    return f"stay {ordinal(rank)}" if rank == before else f"rank {ordinal(rank)}"
 
 
-def _without_two_hops(told: SentenceInput) -> list[Sentence]:
-    if told.rank_without_two_hops is None:
+def _rival(told: SentenceInput) -> list[Sentence]:
+    """The group that favours each of two places most."""
+    differences = {group: told.target.groups[group] - told.rival.groups[group] for group in told.target.groups}
+    helps, hurts = (pick(differences, key=lambda group: differences[group]) for pick in (max, min))
+    pieces: list[str | Piece] = []
+    if differences[helps] > _SMALL:
+        gain = f" by {signed_points(differences[helps])}"
+        pieces += [_favour(helps), told.target_name, gain]
+    if differences[hurts] < -_SMALL:
+        loss = f" by {signed_points(-differences[hurts])}"
+        pieces += ["; " if pieces else "", _favour(hurts), told.rival_name, loss]
+    if not pieces:
         return []
-    still = "still " if told.rank_without_two_hops == told.target.rank else ""
-    rank = f" would {still}rank {ordinal(told.rank_without_two_hops)}."
-    return [_sentence("without", "Without two-hop paths ", told.target_name, rank)]
+    sentence = _sentence("rival", *pieces, ".")
+    first = next(piece for piece in sentence.pieces if piece.text)
+    sentence.pieces[sentence.pieces.index(first)] = first.model_copy(
+        update={"text": first.text[:1].upper() + first.text[1:]}
+    )
+    return [sentence]
+
+
+def _favour(group: str) -> str:
+    is_one = group == TIME or part_words(group).startswith("the ")
+    return f"{part_words(group)} {'favours' if is_one else 'favour'} "
+
+
+def part_words(name: str) -> str:
+    """A group of terms or the graph token inside a sentence.
+
+    >>> part_words("past visits"), part_words("graph_token")
+    ('past visits', 'the graph token')
+    """
+    words = {"core": "the sequence model", "correction": "the correction", GRAPH_TOKEN: "the graph token"}
+    return words.get(name, name)
+
+
+def part_label(name: str) -> str:
+    """The same at the head of a row.
+
+    >>> part_label("core"), part_label("two-hop paths")
+    ('Sequence model', 'Two-hop paths')
+    """
+    words = part_words(name).removeprefix("the ")
+    return words[:1].upper() + words[1:]

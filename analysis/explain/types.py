@@ -1,94 +1,83 @@
-"""The case explanation: one typed object behind every rendering (page, JSON, report, notebook)."""
+"""What is said about one case: contributions, ranks, two-hop paths, past visits."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from recap.config import Config
 
 Role = Literal["truth", "model", "other"]
-"""What a place is in a comparison of two: the true next place, a prediction, one more prediction beside it."""
+"""What a place is in a comparison of two: the true next place, a prediction, one more prediction next to it."""
 
 
-class ScoreDecomposition(Config):
-    """The score of one candidate as an exact sum.
-
-    ``prior = count + recency + window - clip_loss``; ``residual = total - (core + prior + correction + evidence)``,
-    where total is what the batched evaluation ranks by and the parts are recomputed on their own in float64.
-    """
+class Candidate(Config):
+    """One place: its rank, and its score as a sum of contributions."""
 
     poi: int
     name: str
     category: str
-    rank: float = Field(description="1 is best; the mean rank where totals are equal.")
-    probability: float = Field(description="Softmax of the totals over all POIs.")
-    core: float
-    count: float
-    recency: float
-    window: float
-    clip_loss: float
-    prior: float
-    gate: float | None = Field(description="None where the correction does not act on this candidate.")
-    correction: float
-    evidence: float = Field(0.0, description="E_t(d) of a model with additive evidence; 0 in the paper's model.")
-    evidence_terms: dict[str, float] = Field(
-        default_factory=dict, description="The evidence by feature; terms that are 0 are left out."
-    )
-    total: float
-    residual: float
+    rank: float = Field(description="1 is best; the mean rank where scores are equal.")
+    probability: float = Field(description="Softmax of the scores over all places.")
+    score: float
+    groups: dict[str, float] = Field(description="Contribution of each group of terms, in order; they sum to `score`.")
+    terms: dict[str, float] = Field(description="Contribution of each term, in order; they sum to `score`.")
+    gate: float | None = Field(description="gamma_t(d) in [-1, 1]; None where no correction acts on the place.")
 
-    @model_serializer(mode="wrap")
-    def _without_absent_evidence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The paper's model has no evidence, and its score parts do not speak of any."""
-        values: dict[str, Any] = handler(self)
-        return values if self.evidence_terms else {k: v for k, v in values.items() if not k.startswith("evidence")}
 
-    @property
-    def is_clipped(self) -> bool:
-        """The clip to [0, b_max] binds, so that count, recency and window do not add up to the prior."""
-        return self.clip_loss != 0.0
+class Without(Config):
+    """The rank of the explained place without a group of terms or the graph token, all places scored again."""
+
+    name: str
+    rank: float
 
 
 class PathTerms(Config):
-    """One two-hop path source -> middle -> target over training transitions."""
+    """One two-hop path source -> middle -> destination over training transitions.
+
+    A model with a curve of two-hop paths reads other users' transitions only; the counts are those that it reads.
+    """
 
     middle: int
     name: str
     count_in: int
+    total_in: int = Field(description="Transitions from the source to any place.")
     count_out: int
-    p_in: float
-    p_out: float
-    product: float
-    share: float
-    addend: float | None = Field(
-        None,
-        description="What the path adds to the score of its destination in a model with additive evidence, where the "
-        "user's own transitions do not count; None in the paper's model.",
-    )
-
-    @model_serializer(mode="wrap")
-    def _without_absent_addend(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values: dict[str, Any] = handler(self)
-        return values if self.addend is not None else {k: v for k, v in values.items() if k != "addend"}
+    total_out: int = Field(description="Transitions from the middle to any place.")
+    product: float = Field(description="A_sm A_md.")
+    share: float = Field(description="Of the sum over all paths to the destination.")
+    points: float | None = Field(description="f(x) p / x of the curve of paths; None where no term reads paths.")
+    rank_without: float | None = Field(None, description="The destination's rank if the path is cut.")
 
 
-class CaseExplanation(Config):
-    """Why one test case was predicted as it was."""
+class Visit(Config):
+    """One earlier visit to a place."""
 
-    case: int
-    user: int
-    source: int
-    source_name: str
-    target: int
-    target_name: str
-    target_rank: float
-    transition_count: int
-    in_history: bool
-    within_two_hops: bool
-    two_step_walk: bool
-    inactive: list[str] = Field(description="Parts that play no role at this checkpoint's epoch.")
-    candidates: list[ScoreDecomposition]
-    paths: list[PathTerms]
-    a2_source_target: float
-    dataset_hash: str
-    checkpoint_hash: str
+    visit: int = Field(description="Number of the check-in, as edits name it.")
+    local_time: str = Field(description="On the clock of the place, ISO 8601 without offset.")
+    checkins_ago: int
+    days_ago: float
+    rank_without: float | None = Field(None, description="Rank of the explained place if the visit is removed.")
+    points: float | None = Field(None, description="By how much its score falls then; visits need not add up.")
+
+
+class PastVisits(Config):
+    """A user's visits to one place before now."""
+
+    poi: int
+    name: str
+    visits: list[Visit] = Field(description="Oldest first.")
+
+    @property
+    def last(self) -> Visit | None:
+        """The latest visit."""
+        return self.visits[-1] if self.visits else None
+
+
+class MaskedCheckin(Config):
+    """One of the check-ins that the encoder reads, and what masking its token does."""
+
+    visit: int = Field(description="Number of the check-in, as edits name it.")
+    poi: int
+    name: str
+    checkins_ago: int
+    rank_without: float

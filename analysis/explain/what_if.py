@@ -1,12 +1,22 @@
-"""What edits do: the whole catalogue ranked again, before beside after."""
+"""What edits do to two places, and the smallest single edit that turns them round."""
 
-import torch
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
 from pydantic import Field
 
-from analysis.explain.edited_case import EditedCase, build_edited_case
-from analysis.explain.edits import write_edits
+from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
+from analysis.explain.edits import CutPath, Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
+from analysis.explain.paths import most_cuts, two_hop_paths
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
+from recap.history import SECONDS_PER_DAY, local_weekday
+
+_MOST_TRIED: Final = 512
+_RECENT: Final = 10
+"""Check-ins before the current one that are removed in search of the smallest edit, whatever their place."""
+_LAST_RESORT: Final = 1e9
 
 
 class RankChange(Config):
@@ -16,37 +26,35 @@ class RankChange(Config):
     name: str
     rank_before: float
     rank: float
-    total_before: float
-    total: float
-    probability_before: float
-    probability: float
+    score_before: float
+    score: float
 
 
 class WhatIf(Config):
-    """The effect of a sequence of edits on one case."""
+    """The effect of a sequence of edits on two places."""
 
-    edits: str = Field(description="Text form, see `analysis.explain.edits`.")
-    num_places: int = Field(description="Places that were ranked again: all.")
     target: RankChange
     rival: RankChange
-    lead_before: float = Field(description="Total of the target minus total of the rival before the edits.")
-    lead: float
-    places: list[RankChange] = Field(description="The best places after the edits.")
+
+    @property
+    def lead_before(self) -> float:
+        """By how much the target leads the other place, before the edits."""
+        return self.target.score_before - self.rival.score_before
+
+    @property
+    def lead(self) -> float:
+        """The same after them."""
+        return self.target.score - self.rival.score
 
 
-def what_if(edited_case: EditedCase, rival: int, *, top: int = 10) -> WhatIf:
+def what_if(edited_case: EditedCase, rival: int) -> WhatIf:
     """Compare an edited case with the case as it was.
 
     Args:
-        rival: the place that the target is held against.
-
-    Raises:
-        CaseError: the rival is unknown.
+        rival: the place that the explained one is compared with.
     """
-    edited_case.check_poi(rival)
     before_P = build_edited_case(edited_case.ranker, edited_case.case.number, split=edited_case.split).total_P
     after_P = edited_case.total_P
-    chance_before_P, chance_P = torch.softmax(before_P, 0), torch.softmax(after_P, 0)
 
     def moved(poi: int) -> RankChange:
         return RankChange(
@@ -54,20 +62,73 @@ def what_if(edited_case: EditedCase, rival: int, *, top: int = 10) -> WhatIf:
             name=edited_case.ranker.dataset.poi_labels[poi],
             rank_before=rank_of(before_P, poi),
             rank=rank_of(after_P, poi),
-            total_before=float(before_P[poi]),
-            total=float(after_P[poi]),
-            probability_before=float(chance_before_P[poi]),
-            probability=float(chance_P[poi]),
+            score_before=float(before_P[poi]),
+            score=float(after_P[poi]),
         )
 
-    target, other = moved(edited_case.target), moved(rival)
-    best = after_P.topk(min(top, len(after_P))).indices.tolist()
-    return WhatIf(
-        edits=write_edits(edited_case.edits),
-        num_places=len(after_P),
-        target=target,
-        rival=other,
-        lead_before=target.total_before - other.total_before,
-        lead=target.total - other.total,
-        places=[moved(poi) for poi in best],
-    )
+    return WhatIf(target=moved(edited_case.target), rival=moved(rival))
+
+
+class Flip(Config):
+    """A single edit after which the other of two places is ahead."""
+
+    edit: Edit
+    text: str
+    size: float = Field(description="Facts changed: a visit, a path or the clock 1, a transition its training count.")
+    shift_hours: float = Field(description="How far the clock moves; 0 for other edits.")
+    lead: float = Field(description="Score of A minus score of B after the edit.")
+
+
+def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None, int]:
+    """The smallest single edit that turns two places round, and how many were tried.
+
+    Tried are, as far as the model supports them: every other full hour and weekday; removing each visit to either place
+    and each recent check-in; cutting each two-hop path to either; removing the transitions that lead straight to
+    either; leaving out each group of terms and the graph token. Smaller means fewer facts changed, then a shorter shift
+    of the clock, then the larger turn; leaving out a part of the model comes last.
+    """
+    edits = list(_single_edits(edited_case, a, b))[:_MOST_TRIED]
+    if not edits:
+        return None, 0
+    total_BP = edited_case.ranker.score_counterfactuals([apply_edit(edited_case, edit).variant for edit, _, _ in edits])
+    leads = (total_BP[:, a] - total_BP[:, b]).tolist()
+    before = float(edited_case.total_P[a] - edited_case.total_P[b])
+    flips = [
+        Flip(edit=edit, text=edit.text, size=size, shift_hours=shift, lead=lead)
+        for (edit, size, shift), lead in zip(edits, leads, strict=True)
+        if (lead < 0 <= before) or (before <= 0 < lead)
+    ]
+    flips.sort(key=lambda flip: (flip.size, flip.shift_hours, -abs(flip.lead)))
+    return (flips[0] if flips else None), len(edits)
+
+
+def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edit, float, float]]:
+    """Edits with their size and the hours they shift the clock."""
+    supported = edited_case.supported_edits
+    if "times" in supported:
+        yield from _clock_edits(int(edited_case.variant.history.local_seconds_H[-2]))
+    poi_H = edited_case.variant.history.poi_H
+    now = len(poi_H) - 2
+    if "visits" in supported and now > 1:
+        near = set(range(max(0, now - _RECENT), now))
+        for at in sorted(set(np.flatnonzero(np.isin(poi_H[:now], [a, b])).tolist()) | near, reverse=True):
+            yield RemoveVisit(visit=int(edited_case.visit_H[at])), 1.0, 0.0
+    for poi in (a, b):
+        for path in two_hop_paths(edited_case, poi)[: most_cuts(edited_case)]:
+            yield CutPath(middle=path.middle, destination=poi), 1.0, 0.0
+        count = edited_case.transition_count(edited_case.source, poi)
+        if "transitions" in supported and count > 0:
+            yield SetEdge(source=edited_case.source, destination=poi, count=0), float(count), 0.0
+    for part in edited_case.leavable:
+        yield SwitchOff(name=part), _LAST_RESORT, 0.0
+
+
+def _clock_edits(local: int) -> Iterator[tuple[Edit, float, float]]:
+    for hour in range(24):
+        shift = abs(hour - local % SECONDS_PER_DAY / 3600)
+        if hour != local % SECONDS_PER_DAY // 3600:
+            yield SetHour(hour=hour), 1.0, min(shift, 24 - shift)
+    today = local_weekday(local)
+    for weekday in range(7):
+        if weekday != today:
+            yield SetWeekday(weekday=weekday), 1.0, 24.0 * min((weekday - today) % 7, (today - weekday) % 7)

@@ -4,10 +4,11 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import place_paths, place_visits
-from analysis.figures.charts import assembled, escape_tags, vertical_line
+from analysis.explain.explanation import CaseExplanation
+from analysis.figures.case_layout import place_paths
+from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.palette import Palette, translucent
+from analysis.formatting import days
 from recap.printable import shortened
 
 _LONGEST_NAME = 24
@@ -17,9 +18,9 @@ _NAME_SHIFT: Final = 45
 """Pixels that a name begins outside its place: what the narrowest chart has room for."""
 
 
-def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
+def plot_paths(explanation: CaseExplanation, palette: Palette) -> go.Figure:
     """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
-    placed = place_paths(explanation.path_evidence)
+    placed = place_paths(explanation.paths)
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     for item in placed:
@@ -38,12 +39,14 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
                 "hoverinfo": "skip",
             }
         )
-        for x, count in ((0.5 * item.x, item.path.count_in), ((1 + item.x) / 2, item.path.count_out)):
+        path = item.path
+        ends = ((0.5 * item.x, path.count_in, path.total_in), ((1 + item.x) / 2, path.count_out, path.total_out))
+        for x, count, total in ends:
             notes.append(
                 {
                     "x": x,
                     "y": (0.5 + 3 * item.y) / 4,
-                    "text": f"{count:,}×",
+                    "text": f"{count:,} of {total:,}",
                     "bgcolor": palette.page,
                     "font": {"size": 12, "color": palette.quiet},
                 }
@@ -91,46 +94,39 @@ def plot_paths(explanation: FullExplanation, palette: Palette) -> go.Figure:
     return assembled(data, layout, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
 
 
-def plot_visits(explanation: FullExplanation, palette: Palette) -> go.Figure:
-    """One line for the target, one for the rival; one dot per visit, stronger when fresher; now at the right."""
+def plot_visits(explanation: CaseExplanation, palette: Palette) -> go.Figure:
+    """One line for the target, one for the rival; a dot for each visit; now at the right."""
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
+    start = max(explanation.first_days_ago, 1e-3)
     hues = [palette.of_role(role) for role in explanation.roles]
-    for row, (evidence, hue) in enumerate(zip(explanation.revisits, hues, strict=True)):
-        dots = place_visits(evidence)
+    for row, (place, hue) in enumerate(zip(explanation.visits, hues, strict=True)):
         line = {"color": palette.grid, "width": 3}
         data.append(
-            {"type": "scatter", "x": [0, 1], "y": [row, row], "mode": "lines", "line": line, "hoverinfo": "skip"}
+            {"type": "scatter", "x": [-start, 0], "y": [row, row], "mode": "lines", "line": line, "hoverinfo": "skip"}
         )
         data.append(
             {
                 "type": "scatter",
-                "x": [dot.x for dot in dots],
-                "y": [row] * len(dots),
+                "x": [-visit.days_ago for visit in place.visits],
+                "y": [row] * len(place.visits),
                 "mode": "markers",
-                "marker": {
-                    "size": 14,
-                    "color": palette.revisits.fill,
-                    "opacity": [dot.freshness for dot in dots],
-                    "line": {"width": [2 if dot.in_recent_window else 0 for dot in dots], "color": palette.ink},
-                },
-                "customdata": [dot.local_time.replace("T", " ")[:16] for dot in dots],
+                "marker": {"size": 13, "color": palette.revisits.fill, "opacity": 0.75},
+                "customdata": [visit.local_time.replace("T", " ")[:16] for visit in place.visits],
                 "hovertemplate": "%{customdata}<extra></extra>",
             }
         )
         font = {"color": hue.text, "size": 13}
         notes.append(
-            {"x": -0.02, "y": row, "text": f"<b>{_short(evidence.name)}</b>", "xanchor": "right", "font": font}
+            {"x": 0, "xref": "paper", "y": row - 0.36, "text": _short(place.name), "xanchor": "left", "font": font}
         )
-    first = (explanation.revisits[0].first_time or explanation.revisits[0].now_time)[:10]
     quiet = {"color": palette.quiet, "size": 13}
-    notes.append({"x": 1, "y": -0.62, "text": "now", "xanchor": "right", "xshift": -5, "font": quiet})
-    notes.append({"x": 0, "y": 1.62, "text": first, "xanchor": "left", "font": quiet})
+    notes.append({"x": 0, "y": 1.55, "text": "now", "xanchor": "right", "font": quiet})
+    notes.append({"x": -start, "y": 1.55, "text": f"{days(start)} ago", "xanchor": "left", "font": quiet})
     layout = {
         "annotations": notes,
-        "shapes": [vertical_line(1, color=palette.ink, width=1.5)],
-        "xaxis": {"visible": False, "range": [-0.36, 1.03]},
-        "yaxis": {"visible": False, "range": [1.85, -0.85]},
+        "xaxis": {"visible": False, "range": [-1.02 * start, 0.02 * start]},
+        "yaxis": {"visible": False, "range": [1.8, -0.6]},
     }
     return assembled(data, layout, palette, height=170)
 

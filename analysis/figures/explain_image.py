@@ -1,6 +1,6 @@
 """The map of an explanation as a PNG without a browser: the same marks as `explain_deck`, drawn flat."""
 
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.figures.explain_map import mark_colours, name_colours
 from analysis.figures.explain_marks import explain_marks
 from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, draw_names, on_picture, to_png
@@ -8,7 +8,7 @@ from analysis.figures.palette import Palette
 from analysis.figures.table_rows import rows
 
 
-def draw_explain_image(explanation: FullExplanation, ground: Ground, *, palette: Palette) -> bytes:
+def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette: Palette) -> bytes:
     """Two-hop paths, the source and the two places compared, over the map's ground.
 
     Returns:

@@ -3,7 +3,7 @@
 import pandas as pd
 import pydeck as pdk
 
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.figures import deck_layers
 from analysis.figures.explain_marks import ExplainMarks, explain_marks
 from analysis.figures.palette import Palette, rgb
@@ -15,7 +15,7 @@ MAP_SIZE = (400, 330)
 NARROWEST_PX = 245
 
 
-def explain_deck(explanation: FullExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
+def explain_deck(explanation: CaseExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
     layers = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.figures.labels import place_labels
 from analysis.figures.spread import spread_discs
 from analysis.figures.walk_marks import positions
@@ -42,10 +42,10 @@ class ExplainMarks:
 
 
 def explain_marks(
-    explanation: FullExplanation, opened: LoadedDataset, *, size: tuple[int, int], narrowest: int = 10_000
+    explanation: CaseExplanation, opened: LoadedDataset, *, size: tuple[int, int], narrowest: int = 10_000
 ) -> ExplainMarks:
     """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
-    paths = explanation.path_evidence
+    paths = explanation.paths
     poi = np.array([explanation.source, explanation.target, explanation.rival, *(path.middle for path in paths)])
     camera = fit_camera(
         opened.latitude[poi], opened.longitude[poi], width_px=min(size[0], narrowest), height_px=size[1]
@@ -62,7 +62,8 @@ def explain_marks(
             "y": [[y[0], middle, y[1]] for middle in y[3:]],
             "w": [round(1.5 + 6 * path.share, 1) for path in paths],
             "tip": [
-                f"via {path.name}: {path.count_in:,} and {path.count_out:,} training steps, share {path.share:.3f}"
+                f"via {path.name}: {path.count_in:,} of {path.total_in:,} and {path.count_out:,} of {path.total_out:,} "
+                "training transitions"
                 for path in paths
             ],
         }
@@ -73,9 +74,9 @@ def explain_marks(
 
 
 def _places(
-    explanation: FullExplanation, camera: Camera, at: list[list[float]], x: np.ndarray, y: np.ndarray
+    explanation: CaseExplanation, camera: Camera, at: list[list[float]], x: np.ndarray, y: np.ndarray
 ) -> pd.DataFrame:
-    names = [explanation.source_name, explanation.target_name, explanation.contrast.b.name]
+    names = [explanation.source_name, explanation.target_name, explanation.b.name]
     of = ["source", *explanation.roles]
     radius = np.array([RADIUS[role] for role in of])
     drawn_x, drawn_y = spread_discs(x, y, radius)

@@ -11,9 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from analysis import formatting
-from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import part_is_active, place_paths
-from analysis.figures.ledger import ledger, steps
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import part_label
+from analysis.figures.case_layout import place_paths
+from analysis.figures.contributions import waterfall
 from analysis.figures.palette import DARK, LIGHT
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import share_case
@@ -50,14 +51,14 @@ def write_html(page: SharedPage, path: Path) -> None:
     write_text(path, render_html(page), make_parents=True)
 
 
-def render_notebook(explanation: FullExplanation) -> str:
+def render_notebook(explanation: CaseExplanation) -> str:
     """One exact case as an element with its own style, for the eyes of who asked; without a map."""
     telling = Telling(None, ToldPlaces.named({poi: name for name, poi in places_by_name(explanation).items()}), None)
     case = share_case(explanation, telling, 1)
     return f"<style>{_style()}</style>{_case(case, telling.shared_places(), None)}"
 
 
-FullExplanation.html_body = staticmethod(render_notebook)
+CaseExplanation.html_body = staticmethod(render_notebook)
 
 
 def _style() -> Markup:
@@ -68,17 +69,17 @@ def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> 
     return (
         _environment()
         .get_template("case.html.j2")
-        .render(c=case, p=places.__getitem__, m=drawn, v=_values(case, places), a=case.contrast.a, b=case.contrast.b)
+        .render(c=case, p=places.__getitem__, m=drawn, v=_values(case, places), a=case.a, b=case.b)
     )
 
 
 def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
     """What the template needs beside the case: positions, rows, roles."""
-    a, b = case.contrast.a, case.contrast.b
-    rows = ledger(case)
-    bars = {a.poi: steps(rows, "a", a.total), b.poi: steps(rows, "b", b.total)}
+    a, b = case.a, case.b
+    bars = {entry.poi: waterfall(entry) for entry in (a, b)}
     ends = [0.0, *(end for side in bars.values() for bar in side for end in bar.ends)]
     low, span = min(ends), max(max(ends) - min(ends), 1e-9)
+    ranks = {entry.name: entry.rank for entry in case.without}
     placed = place_paths(case.paths)
     sides = zip(case.roles, case.visits, strict=True)
     return {
@@ -88,22 +89,13 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
         "at": lambda value: round(100 * (value - low) / span, 2),
         "wide": lambda value: round(100 * abs(value) / span, 2),
         "rows": [
-            {
-                "label": row.name(),
-                "a": row.a,
-                "b": row.b,
-                "difference": row.difference,
-                "active": row.is_active,
-            }
-            for row in rows
+            {"label": part_label(group), "a": a.groups[group], "b": b.groups[group], "rank": ranks.get(group)}
+            for group in a.groups
         ],
-        "largest_residual": max(abs(entry.residual) for entry in (a, b)),
+        "others": [(part_label(name), rank) for name, rank in ranks.items() if name not in a.groups],
         "placed": placed,
         "height": 60 + 46 * max(len(placed), 1),
-        "has_rows": any(path.rows for path in case.paths),
-        "has_addends": any(path.addend is not None for path in case.paths),
-        "has_gate": part_is_active("correction", case),
-        "has_last": any(visits.last for visits in case.visits),
+        "has_points": any(path.points is not None for path in case.paths),
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,
         "timelines": [{"side": side, "name": places[r.place].name, "dots": r.dots} for side, r in sides],
     }

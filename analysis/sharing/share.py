@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import BEST, share_case, shared_points
@@ -24,8 +24,8 @@ from recap.errors import CaseError
 from recap.privacy import EXACT_NOTE, Generalisation
 
 PRIVATE_NOTE: Final = (
-    "Made to be shared: who, where and when are told coarsely; scores, ranks and addends are exact. It holds no case "
-    "number, hash or link; who made it can open the cases again."
+    "Made to be shared: who, where and when are told coarsely; scores, ranks and contributions are exact. It holds no "
+    "case number, hash or link; who made it can open the cases again."
 )
 
 WIDEST: Final = 6
@@ -33,7 +33,7 @@ WIDEST: Final = 6
 
 
 def share_cases(
-    explanations: Sequence[FullExplanation],
+    explanations: Sequence[CaseExplanation],
     opened: LoadedDataset,
     *,
     exact: bool = False,
@@ -118,7 +118,7 @@ def _ground(
 
 
 def _choose_telling(
-    explanations: Sequence[FullExplanation],
+    explanations: Sequence[CaseExplanation],
     opened: LoadedDataset,
     rule: Generalisation,
     *,
@@ -143,7 +143,7 @@ def _choose_telling(
 
 
 def _estimate(
-    explanations: Sequence[FullExplanation], telling: Telling, rule: Generalisation
+    explanations: Sequence[CaseExplanation], telling: Telling, rule: Generalisation
 ) -> tuple[Reidentification, list[int]]:
     assert telling.opened is not None
     traces = traces_of(telling.opened.dataset)
@@ -179,18 +179,18 @@ def _changes(
         ("Walkers", f"{walkers:,} new name{'s' * (walkers != 1)}, others in every file"),
         ("Places", f"{len(places) - cells:,} by name; {cells:,} {why} as cells of {rule.cell_km:.0f} km or more"),
         ("Times", f"{when}, no date; spans in whole days and weeks"),
-        ("History", "visits to the two places compared; other check-ins by their order, without place or time"),
-        ("Other people", "counted; no name, trajectory or time"),
-        ("Other places", f"the {BEST} best by rank and total, without addends"),
+        ("History", "visits to the two places compared; no other check-in"),
+        ("Other people", "counted; no name or time"),
+        ("Other places", f"the {BEST} best by rank and score, without contributions"),
         ("Left out", "case number, dataset and checkpoint hash, link"),
-        ("Exact", "scores, ranks, addends and counts"),
+        ("Exact", "scores, ranks, contributions and counts"),
     ]
     if has_notes:
         lines.append(("Notes", "as written: read them before you share"))
     return [Change(what=what, how=how) for what, how in lines]
 
 
-def _check(explanations: Sequence[FullExplanation], opened: LoadedDataset, notes: Sequence[str]) -> None:
+def _check(explanations: Sequence[CaseExplanation], opened: LoadedDataset, notes: Sequence[str]) -> None:
     if not explanations:
         raise CaseError("there is no case to share; choose at least one")
     if notes and len(notes) != len(explanations):

@@ -8,11 +8,9 @@ from typing import Final
 
 from pydantic import Field
 
-from analysis.explain.contrast import Contrast
-from analysis.explain.effects import Effect
 from analysis.explain.sentences import Sentence
-from analysis.explain.types import Role
-from analysis.explain.what_if import RankChange
+from analysis.explain.types import Candidate, Role, Without
+from analysis.explain.what_if import WhatIf
 from analysis.sharing.ground import Ground
 from recap.config import Config
 
@@ -31,30 +29,25 @@ class SharedPlace(Config):
 
 
 class SharedRank(Config):
-    """One of the best places: no addends, since they would tell where else the walker had been."""
+    """One of the best places: no contributions, since they would tell where else the user had been."""
 
     place: int
     rank: float
     probability: float
-    total: float
+    score: float
 
 
 class SharedPath(Config):
-    """One two-hop path; counts of trips and people, nobody's name."""
+    """One two-hop path."""
 
     place: int
     count_in: int
+    total_in: int
     count_out: int
-    p_in: float
-    p_out: float
-    product: float
+    total_out: int
     share: float
-    addend: float | None
-    people: int
-    frozen_rank: float | None
-    recounted_in_rank: float | None
-    recounted_out_rank: float | None
-    rows: list[str] = Field(default_factory=list, description="The training rows, in an exact export alone.")
+    points: float | None
+    rank_without: float | None
 
     @property
     def middle(self) -> int:
@@ -66,41 +59,16 @@ class SharedDot(Config):
     """A visit on the timeline."""
 
     weeks_ago: float = Field(description="Whole weeks; exact in an exact export.")
-    freshness: float
-    in_recent_window: bool
     label: str
 
 
 class SharedVisits(Config):
-    """The walker's visits to one of the two places compared."""
+    """The user's visits to one of the two places compared."""
 
     place: int
     count: int
-    recency_steps: int | None
-    days_ago: float | None = Field(description="Whole days.")
-    in_recent_window: bool
-    last: str
-    now: str
-    gate: float | None
-    correction: float
+    days_ago: float | None = Field(description="Of the last one, whole days.")
     dots: list[SharedDot]
-
-
-class SharedLeftOut(Config):
-    """What one piece of evidence means."""
-
-    label: str
-    outcome: Effect
-    masked: Effect | None
-
-
-class SharedWhatIf(Config):
-    """What edits did to the two places compared."""
-
-    target: RankChange
-    rival: RankChange
-    lead_before: float
-    lead: float
 
 
 class SharedCase(Config):
@@ -118,23 +86,18 @@ class SharedCase(Config):
     rival: int
     truth: int | None = Field(description="None where the page hides it.")
     roles: tuple[Role, Role]
-    target_rank: float
     num_places: int
-    num_hops: int | None
-    max_prior: float
-    transition_count: int
-    a2_source_target: float
-    rank_without_two_hops: float | None
-    inactive_terms: list[str]
-    weighs_evidence_alone: bool
+    inactive: list[str]
     edits: str
-    contrast: Contrast = Field(description="A is the target, B the rival; without the edit that turns them round.")
-    flip: str | None
+    a: Candidate = Field(description="The target; its number is that of the page.")
+    b: Candidate = Field(description="The rival.")
+    without: list[Without]
+    flip: str | None = Field(description="The smallest edit that turns the two round, in words.")
+    tried: int | None
     best: list[SharedRank]
     paths: list[SharedPath]
     visits: list[SharedVisits]
-    left_out: list[SharedLeftOut]
-    what_if: SharedWhatIf | None
+    what_if: WhatIf | None
     checks: list[dict[str, str]] = Field(description="The table of robustness checks, as Explain shows it.")
     link: str | None = Field(description="In an exact export alone.")
     fitting_walkers: int | None = Field(description="Of the dataset, who were where and when this case shows.")

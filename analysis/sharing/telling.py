@@ -7,6 +7,7 @@ from typing import Final
 
 from analysis.explain.edits import (
     AddVisit,
+    CutPath,
     Edit,
     MoveVisit,
     RemoveVisit,
@@ -17,9 +18,8 @@ from analysis.explain.edits import (
     SwitchOff,
     write_edits,
 )
-from analysis.explain.evidence_items import EvidenceItem
-from analysis.explain.explanation import FullExplanation
-from analysis.explain.sentences import Piece, Sentence
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import Piece, Sentence, part_words
 from analysis.formatting import time_of_day, user_name
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.places import ToldPlaces
@@ -121,18 +121,6 @@ class Telling:
         text = _UNNAMED if named is None else self.name(named)  # told alike or not: each has its own name here
         return piece.model_copy(update={"text": f"another {text}" if another and named is None else text})
 
-    def item(self, item: EvidenceItem) -> EvidenceItem:
-        """A piece of evidence; a check-in is told by its order alone, since a row of places is what tells a walker."""
-        if self.is_exact:
-            return item
-        label = item.label
-        if item.kind == "checkin":
-            order = label.rsplit(", ", 1)[-1]
-            label = f"the {order}" if order.startswith("current") else f"the check-in {order}"
-        elif item.poi is not None:
-            label = f"Path via {self.name(item.poi)}"
-        return EvidenceItem(kind=item.kind, key=-1, label=label)
-
     def edits(self, edits: Iterable[Edit]) -> str:
         """Edits: their text form in an exact export, else what they change in words."""
         edits = tuple(edits)
@@ -154,20 +142,20 @@ class Telling:
                 return f"from {self.name(edit.poi)} instead"
             case SetEdge():
                 counted = "taken away" if edit.count == 0 else f"set to {edit.count:,}"
-                return f"training steps {self.name(edit.source)} → {self.name(edit.destination)} {counted}"
+                return f"training transitions {self.name(edit.source)} → {self.name(edit.destination)} {counted}"
+            case CutPath():
+                return f"without the path through {self.name(edit.middle)} to {self.name(edit.destination)}"
             case SwitchOff():
-                return f"without {edit.component.replace('_', ' ')}"
+                return f"without {part_words(edit.name).replace('_', ' ')}"
 
 
-def places_by_name(explanation: FullExplanation) -> dict[str, int]:
+def places_by_name(explanation: CaseExplanation) -> dict[str, int]:
     """Every place that the explanation names, by that name."""
     pairs = [
         (explanation.source_name, explanation.source),
         (explanation.target_name, explanation.target),
         *([] if explanation.truth is None else [(explanation.truth_name, explanation.truth)]),
-        *((entry.name, entry.poi) for entry in (explanation.contrast.a, explanation.contrast.b)),
         *((entry.name, entry.poi) for entry in explanation.candidates),
-        *((path.name, path.middle) for path in explanation.path_evidence),
         *((path.name, path.middle) for path in explanation.paths),
     ]
     return dict(reversed(pairs))

@@ -3,16 +3,17 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.explain.check_tables import CheckTables
-from analysis.explain.contrast import Flip, smallest_flip
+from analysis.explain.curves import Curve, learned_curves, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.explain.robustness import RowCheck, check_rows
+from analysis.explain.what_if import Flip, smallest_flip
 from analysis.long_tail.misses import describe_misses, label_misses
+from analysis.records.kept_seeds import seed_tables
 from app.cached import datasets, models
 from app.cached.ablations import read_ablations
 from app.cached.keys import BY_MODEL
@@ -66,10 +67,10 @@ def explain(
     against: int | None = None,
     edits: str = "",
     hide_truth: bool = False,
-) -> FullExplanation:
+) -> CaseExplanation:
     """One case in full, as edited; of the truth against the best other place, or of any two places."""
     with TURNS:
-        return explain_fully(
+        return explain_case(
             open_predictor(source),
             case,
             about=about,
@@ -92,9 +93,9 @@ def smallest_edit(source: Source, case: int, about: int, against: int, edits: st
         return smallest_flip(build_edited_case(open_predictor(source), case, parse_edits(edits)), about, against)
 
 
-def check(source: Source, shown: FullExplanation) -> list[RowCheck]:
+def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
     """The robustness checks of what is shown."""
-    known = tuple(_check_tables(source).seeds)
+    known = tuple(_seed_tables(source))
     return _check(source, shown.case, shown.target, shown.edits, known, shown.truth is None)
 
 
@@ -107,15 +108,30 @@ def _check(
         edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
         if hide_truth:
             edited_case = edited_case.hiding_truth()
-        return check_rows(edited_case, tables=_check_tables(source))
+        return check_rows(edited_case, _seed_tables(source))
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
-def _check_tables(source: Source) -> CheckTables:
-    """Tables of ablations and seed replicates, shipped or kept; looked up again after two minutes."""
+def _seed_tables(source: Source) -> dict[int, pd.DataFrame]:
+    """Tables of seed replicates, shipped or kept; looked up again after two minutes."""
     assert source.checkpoint_hash is not None
     rows = len(datasets.open_dataset(source).cases)
-    return CheckTables.kept(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+    return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the curves", hash_funcs=BY_MODEL)
+def curves(source: Source) -> list[Curve]:
+    """The learned curves of a model; empty for the paper's prior."""
+    predictor = open_predictor(source)
+    with TURNS:
+        return learned_curves(predictor) if predictor.model.curves is not None else []
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+def feature_values(source: Source, case: int, edits: str, pois: tuple[int, ...]) -> dict[str, list[float | None]]:
+    """The value of each feature at some places."""
+    with TURNS:
+        return values_at(build_edited_case(open_predictor(source), case, parse_edits(edits)), pois)
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:

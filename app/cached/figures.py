@@ -46,7 +46,7 @@ def _content_of_table(table: pd.DataFrame) -> bytes:
 BY_CONTENT: Final[HashFuncs] = {
     FunctionType: lambda plot: f"{plot.__module__}.{plot.__qualname__}",
     pd.DataFrame: PerObject(_content_of_table),
-    "analysis.explain.explanation.FullExplanation": PerObject(lambda shown: shown.model_dump_json()),
+    "analysis.explain.explanation.CaseExplanation": PerObject(lambda shown: shown.model_dump_json()),
 }
 """Two explanations that say the same look the same, and so do two tables.
 

@@ -10,7 +10,7 @@ from streamlit import runtime
 from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap
 from analysis.basemap.stored import find_basemap, last_change
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
@@ -110,18 +110,18 @@ def _walk_marks(
     return walk_marks(opened, trajectory, prediction, camera=camera, **shown)
 
 
-def explain_map(source: Source, explanation: FullExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
+def explain_map(source: Source, explanation: CaseExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
     """The map of an explanation."""
     return _draw_explain_map(source, explanation, ground_address(source, theme, online=online), theme)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
-def _draw_explain_map(source: Source, explanation: FullExplanation, ground: str, theme: Theme) -> DrawnDeck:
+def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str, theme: Theme) -> DrawnDeck:
     opened = datasets.open_dataset(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 
 
-def explain_image(source: Source, explanation: FullExplanation, theme: Theme, *, exact: bool) -> bytes:
+def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
     """The map of an explanation as a PNG, drawn when it is asked for; told coarsely unless exact."""
     opened = datasets.open_dataset(source)
     if not exact:

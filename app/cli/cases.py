@@ -161,7 +161,7 @@ def share(
 ) -> None:
     """Write saved cases or a collection as one page or a deck of PNGs, told coarsely unless --exact."""
     from analysis.explain.edits import parse_edits
-    from analysis.explain.explanation import explain_fully
+    from analysis.explain.explanation import explain_case
     from recap.predictor import Predictor
 
     if html is None:
@@ -181,7 +181,7 @@ def share(
         link = kept.value.link
         link.check(predictor)
         explained.append(
-            explain_fully(
+            explain_case(
                 predictor,
                 link.case,
                 about=link.about,

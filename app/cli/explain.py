@@ -1,8 +1,6 @@
 """`recap explain`: single predictions."""
 
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,49 +8,34 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.explain.types import CaseExplanation
-from analysis.formatting import percent, points, rank_number, signed, times
+from analysis.formatting import ordinal, percent, points, rank_number, signed, signed_points
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
 from app.cli.options import CheckpointArgument, DataOption, SplitOption
-from app.cli.sharing import (
-    ExactFlag,
-    HidePlacesFlag,
-    HtmlOption,
-    check_manner,
-    share,
-    write_shared,
-)
+from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from analysis.explain.edits import Edit
-    from analysis.explain.explanation import FullExplanation
+    from analysis.explain.explanation import CaseExplanation
     from recap.predictor import Predictor
 
-
 CaseOption = Annotated[str | None, typer.Option("--case", metavar="N[,N...]", help="Cases, from 0 in records order.")]
-TopOption = Annotated[int, typer.Option(min=1, help="How many of the best candidates to list.")]
+TopOption = Annotated[int, typer.Option(min=1, help="How many of the best places to list.")]
 EditOption = Annotated[
     list[str] | None,
-    typer.Option("--edit", help="A what-if edit, such as remove:3 or hour:17; repeatable, applied in order."),
+    typer.Option("--edit", help="A what-if edit, such as remove:3 or off:past_visits; repeatable, applied in order."),
 ]
-AboutOption = Annotated[int | None, typer.Option(help="With --full or --html: the place to explain, not the truth.")]
+AboutOption = Annotated[int | None, typer.Option(help="The place to explain, not the truth.")]
 AgainstOption = Annotated[int | None, typer.Option(help="The place to compare it with.")]
 LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, runner-up and edits.")]
-FullFlag = Annotated[
-    bool, typer.Option("--full", help="Also paths, visits, ablations, the comparison of two places, and sentences.")
-]
-SearchFlag = Annotated[
-    bool, typer.Option("--search", help="With --full or --html: the smallest edit that reverses the two places.")
-]
-ChecksFlag = Annotated[
-    bool, typer.Option("--checks", help="With --full or --html: robustness checks of each contribution.")
-]
+SearchFlag = Annotated[bool, typer.Option("--search", help="Also the smallest edit that turns the two places round.")]
+ChecksFlag = Annotated[bool, typer.Option("--checks", help="Also robustness checks of each contribution.")]
 SeedsOption = Annotated[
     int | None,
     typer.Option(min=2, help="Train until this many seeds exist, including the original."),
 ]
+_MOST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -82,7 +65,6 @@ def explain(
     about: AboutOption = None,
     against: AgainstOption = None,
     link: LinkOption = None,
-    full: FullFlag = False,
     search: SearchFlag = False,
     checks: ChecksFlag = False,
     seeds: SeedsOption = None,
@@ -93,6 +75,8 @@ def explain(
 ) -> None:
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
+    from analysis.explain.explanation import explain_case
+    from analysis.records.kept_seeds import seed_tables
     from app.cli.explain_ranks import explain_by_ranks
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
@@ -102,10 +86,8 @@ def explain(
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
     predictor = open_ranker(Checkpoint.load(checkpoint), Dataset.load(data))
     if not isinstance(predictor, Predictor):
-        if link is not None or full or html is not None:
-            raise ConfigError(
-                f"{predictor.checkpoint.label} has no sum of parts to tell or share; --case, --about and --edit work"
-            )
+        if link is not None or html is not None:
+            raise ConfigError(f"{predictor.checkpoint.label} has no contributions; --case, --about and --edit work")
         explain_by_ranks(
             predictor, asked.named(), about=about, edits=edits, top=top, split=asked.split, as_json=as_json
         )
@@ -113,35 +95,36 @@ def explain(
     if link is not None:
         asked = _follow(link, predictor, asked)
     asked.named()
-    writes = html is not None
-    if (exact or hide_places) and not writes:
+    if (exact or hide_places) and html is None:
         raise ConfigError("--exact and --hide-places are about written files; give --html FILE")
     check_manner(exact=exact, hide_places=hide_places)
     if seeds is not None:
         _train_seeds(predictor, seeds)
-    whole: list[FullExplanation] = []
-    if full or writes:
-        whole = _explain_fully(
+    digests = predictor.dataset.hash, predictor.checkpoint.hash
+    explanations = [
+        explain_case(
             predictor,
-            asked,
+            number,
             top=top,
+            about=asked.about,
+            against=asked.against,
+            edits=asked.edits,
+            split=asked.split,
             search=search,
             checks=checks,
-            bundle=data.parent,
+            seeds=seed_tables(*digests, rows=len(predictor.cases), bundle=data.parent) if checks else None,
         )
+        for number in asked.numbers
+    ]
     written = []
-    if writes:
-        page = share(whole, predictor, data, exact=exact, hide_places=hide_places)
-        written = write_shared(page, html)
-    explanations: list[CaseExplanation] = [*whole] or _explain_briefly(predictor, asked, top)
+    if html is not None:
+        written = write_shared(share(explanations, predictor, data, exact=exact, hide_places=hide_places), html)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
         print_json(plain if len(plain) > 1 else plain[0])
         return
-    for at, explanation in enumerate(explanations):
+    for explanation in explanations:
         _print_explanation(explanation)
-        if full:
-            _print_rest(whole[at])
     for line in written:
         console.print(line, markup=False)
 
@@ -156,45 +139,6 @@ def _train_seeds(predictor: "Predictor", seeds: int) -> None:
         measure_replicates(predictor.checkpoint, predictor.dataset, report)
 
 
-def _explain_fully(
-    predictor: "Predictor",
-    asked: _Asked,
-    *,
-    top: int,
-    search: bool,
-    checks: bool,
-    bundle: Path,
-) -> "list[FullExplanation]":
-    from analysis.explain.check_tables import CheckTables
-    from analysis.explain.explanation import explain_fully
-
-    digests = predictor.dataset.hash, predictor.checkpoint.hash
-    tables = CheckTables.kept(*digests, rows=len(predictor.cases), bundle=bundle) if checks else None
-    explain_one = partial(
-        explain_fully,
-        predictor,
-        top=top,
-        about=asked.about,
-        against=asked.against,
-        edits=asked.edits,
-        split=asked.split,
-        search=search,
-        checks=checks,
-        tables=tables,
-    )
-    return [explain_one(number) for number in asked.numbers]
-
-
-def _explain_briefly(predictor: "Predictor", asked: _Asked, top: int) -> list[CaseExplanation]:
-    from analysis.explain.score_parts import explain_case
-
-    extra = tuple(poi for poi in (asked.about, asked.against) if poi is not None)
-    return [
-        explain_case(predictor, number, top=top, extra=extra, edits=asked.edits, split=asked.split)
-        for number in asked.numbers
-    ]
-
-
 def _parse_split(name: str) -> int:
     if name not in c.SPLIT_NAMES:
         raise ConfigError(f"unknown split {name!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
@@ -202,7 +146,7 @@ def _parse_split(name: str) -> int:
 
 
 def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
-    """What a link asks for; --case and --edit are not given beside it."""
+    """What a link asks for; --case and --edit are not given with it."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
 
@@ -220,63 +164,104 @@ def _parse_cases(text: str) -> list[int]:
         raise CaseError(f"--case expects numbers such as 5 or 5,17, got {text!r}") from None
 
 
-def _print_rest(explanation: "FullExplanation") -> None:
-    from analysis.report.text import describe_fully
-
-    for line in describe_fully(explanation):
-        console.print(line)
-
-
-def _print_explanation(explanation: CaseExplanation) -> None:
-    console.print(
-        f"Case {explanation.case}: {escape(explanation.source_name)} → {escape(explanation.target_name)}, "
-        f"rank {rank_number(explanation.target_rank)}, seen {times(explanation.transition_count)} in training",
-        style="bold",
-    )
+def _print_explanation(explanation: "CaseExplanation") -> None:
+    console.print(f"Case {explanation.case}: {explanation.headline.text}", style="bold", markup=False)
+    for sentence in explanation.sentences:
+        console.print(sentence.text, markup=False)
     if explanation.inactive:
-        console.print(f"Inactive at this epoch: {', '.join(explanation.inactive)}")
-    console.print(_candidate_table(explanation))
-    if not explanation.paths:
-        console.print("No two-hop path leads to the truth.")
-        return
-    console.print(f"Two-hop paths to the truth, (A²) = {explanation.a2_source_target:.4f}")
-    for path in explanation.paths[:10]:
-        counts = f"{path.count_in} × {path.count_out} transitions"
-        addend = "" if path.addend is None else f", addend {signed(path.addend, 2)}"
-        console.print(f"  via {escape(path.name)}: {counts}, share {percent(path.share)}{addend}")
+        console.print(f"Inactive at this epoch: {', '.join(explanation.inactive)}".replace("_", " "))
+    if explanation.what_if is not None:
+        target, change = explanation.what_if.target, explanation.what_if
+        console.print(
+            f"With {explanation.edits}: {ordinal(target.rank_before)} → {ordinal(target.rank)}, lead over "
+            f"{change.rival.name} {signed_points(change.lead_before)} → {signed_points(change.lead)}",
+            markup=False,
+        )
+    console.print(_contributions(explanation))
+    console.print(_best_places(explanation))
+    if explanation.paths:
+        console.print(_paths(explanation))
+    for place in explanation.visits:
+        if place.visits:
+            console.print(f"Past visits to {place.name}: {len(place.visits):,}", markup=False)
+        for visit in place.visits[::-1][:_MOST_ROWS]:
+            moment = visit.local_time.replace("T", " ")[:16]
+            lost = "" if visit.points is None else f", {signed_points(visit.points)}"
+            rank = _moved(explanation, visit.rank_without)
+            console.print(f"  {moment}, visit {visit.visit}{lost}; without it {rank}", highlight=False)
+    if explanation.tried is not None:
+        flip = explanation.flip
+        found = "none turns the two places round" if flip is None else f"{flip.text}, lead {signed_points(flip.lead)}"
+        console.print(f"Smallest of {explanation.tried} edits: {found}", markup=False)
+    if explanation.checks:
+        table = _table("Is it stable?", *explanation.checks[0].cells)
+        for check in explanation.checks:
+            table.add_row(*map(escape, check.cells.values()))
+        console.print(table)
 
 
-def _candidate_table(explanation: CaseExplanation) -> Table:
-    """One row per candidate; the clip and additive evidence have columns only where there is any."""
-    clipped = any(entry.clip_loss for entry in explanation.candidates)
-    has_evidence = any(entry.evidence_terms for entry in explanation.candidates)
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("#", justify="right", no_wrap=True, min_width=3)
-    table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=max(12, console.width - 67))
-    for heading in (
-        "prob.",
-        "core",
-        "count",
-        "recency",
-        "window",
-        *(["clip"] if clipped else []),
-        "gate",
-        "corr.",
-        *(["evid."] if has_evidence else []),
-    ):
-        table.add_column(heading, justify="right", no_wrap=True, min_width=max(5, len(heading)))
-    table.add_column("total", justify="right", no_wrap=True, min_width=5)
+def _contributions(explanation: "CaseExplanation") -> Table:
+    """Groups and the terms that are not 0, of both places, with the rank without each."""
+    from analysis.explain.sentences import part_label
+
+    a, b = explanation.a, explanation.b
+    ranks = {entry.name: _moved(explanation, entry.rank) for entry in explanation.without}
+    table = _table("What adds up to the score", "", a.name, b.name, "difference", "rank without")
+
+    def add(label: str, mine: float, theirs: float, rank: str = "", style: str = "") -> None:
+        values = (signed_points(mine), signed_points(theirs), signed_points(mine - theirs))
+        table.add_row(escape(label), *values, rank, style=style)
+
+    for group, terms in explanation.groups.items():
+        add(part_label(group), a.groups[group], b.groups[group], ranks.get(group, ""))
+        for term in terms if terms != [group] else []:
+            if a.terms[term] or b.terms[term]:
+                add(f"  {term.replace('_', ' ')}", a.terms[term], b.terms[term], style="dim")
+    table.add_row("Score", points(a.score), points(b.score), signed_points(a.score - b.score), "", style="bold")
+    for name, rank in ranks.items():
+        if name not in explanation.groups:
+            table.add_row(part_label(name), "", "", "", rank)
+    if a.gate is not None or b.gate is not None:
+        gates = ["–" if entry.gate is None else signed(entry.gate, 2) for entry in (a, b)]
+        table.add_row("Gate of the correction", *gates, "", "")
+    return table
+
+
+def _best_places(explanation: "CaseExplanation") -> Table:
+    from analysis.explain.sentences import part_label
+
+    table = _table("Best places", "rank", "place", "prob.", *map(part_label, explanation.groups), "score")
     for entry in explanation.candidates:
-        marker = "◎ " if entry.poi == explanation.target else ""
+        marker = "◎ " if entry.poi == explanation.truth else ""
+        contributions = map(signed_points, entry.groups.values())
+        chance = percent(entry.probability, 1)
+        table.add_row(rank_number(entry.rank), marker + escape(entry.name), chance, *contributions, points(entry.score))
+    return table
+
+
+def _paths(explanation: "CaseExplanation") -> Table:
+    table = _table(
+        f"Two-hop paths to {escape(explanation.target_name)}", "through", "in", "out", "points", "rank without"
+    )
+    for path in explanation.paths[:_MOST_ROWS]:
         table.add_row(
-            rank_number(entry.rank),
-            marker + escape(entry.name),
-            percent(entry.probability, 1),
-            *map(points, (entry.core, entry.count, entry.recency, entry.window)),
-            *([points(-entry.clip_loss)] if clipped else []),
-            "" if entry.gate is None else signed(entry.gate, 2),
-            signed(entry.correction, 2),
-            *([signed(entry.evidence, 2)] if has_evidence else []),
-            points(entry.total),
+            escape(path.name),
+            f"{path.count_in:,} of {path.total_in:,}",
+            f"{path.count_out:,} of {path.total_out:,}",
+            "–" if path.points is None else signed(path.points, 3),
+            _moved(explanation, path.rank_without),
         )
     return table
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(first, title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in others:
+        table.add_column(escape(name), justify="left" if name == "place" else "right", overflow="ellipsis")
+    return table
+
+
+def _moved(explanation: "CaseExplanation", rank: float | None) -> str:
+    if rank is None:
+        return "–"
+    return f"stays {ordinal(rank)}" if rank == explanation.target_rank else ordinal(rank)

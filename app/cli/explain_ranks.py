@@ -1,4 +1,4 @@
-"""`recap explain` of a model without parts: what is true of any scorer."""
+"""`recap explain` of a published model: ranks alone."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import ordinal, rank_number, signed
+from analysis.formatting import ordinal, rank_number
 from app.cli.console import console, print_json
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def explain_by_ranks(
     split: int,
     as_json: bool,
 ) -> None:
-    """Print ranks, what edits change, and each visit left out.
+    """Print ranks, what edits change, and the rank without each visit.
 
     Raises:
         CaseError: no such case or place.
-        EditError: an edit that needs a model with parts.
+        EditError: an edit that the model does not read.
     """
     from analysis.explain.ranks_only import explain_ranks
 
@@ -44,26 +44,22 @@ def explain_by_ranks(
 
 def _print(case: "RanksOnly") -> None:
     console.print(
-        f"Case {case.case}: {case.model} puts {case.about.name} {ordinal(case.about.rank)}, from {case.source}. "
-        "One score for each place, no sum of parts.",
+        f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
+        f"from {case.source}. It gives one score for each place, no contributions.",
         markup=False,
     )
     if case.what_if is not None:
         change = case.what_if.target
-        console.print(
-            f"With {case.what_if.edits}: {ordinal(change.rank_before)} before, {ordinal(change.rank)} now, all "
-            f"{case.what_if.num_places:,} places ranked again.",
-            markup=False,
-        )
+        console.print(f"With the edits: {ordinal(change.rank_before)} → {ordinal(change.rank)}.", markup=False)
     best = Table("rank", "place", "score", title="Best places", title_justify="left")
     for place in case.best:
         best.add_row(rank_number(place.rank), escape(place.name), f"{place.score:.3f}")
     console.print(best)
-    if not case.left_out:
+    if not case.removed:
         return
-    title = f"Without one visit, {case.about.name} stands"
-    without = Table("visit", "place", "when", "rank", "score change", title=escape(title), title_justify="left")
-    for entry in case.left_out:
-        change_text = signed(entry.outcome.logit_change)
-        without.add_row(str(entry.visit), escape(entry.name), entry.when, rank_number(entry.outcome.rank), change_text)
+    title = f"Rank of {case.about.name} without one visit"
+    without = Table("visit", "place", "when", "rank", title=escape(title), title_justify="left")
+    for entry in case.removed:
+        moment = entry.local_time.replace("T", " ")[:16]
+        without.add_row(str(entry.visit), escape(entry.name), moment, rank_number(entry.rank_without))
     console.print(without)

@@ -10,6 +10,7 @@ from app.cli.app import run_app
 from app.cli.basemap import basemap
 from app.cli.cases import cases
 from app.cli.compare import compare
+from app.cli.curves import curves
 from app.cli.data import inspect, prepare, stats
 from app.cli.demo import demo
 from app.cli.evaluate import evaluate
@@ -44,6 +45,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "overview": overview,
         "long-tail": long_tail,
         "explain": explain,
+        "curves": curves,
         "compare": compare,
         "doctor": doctor,
     },

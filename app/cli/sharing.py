@@ -9,7 +9,7 @@ import typer
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
-    from analysis.explain.explanation import FullExplanation
+    from analysis.explain.explanation import CaseExplanation
     from analysis.sharing.shared_case import SharedPage
     from recap.predictor import Predictor
 
@@ -34,7 +34,7 @@ def check_manner(*, exact: bool, hide_places: bool) -> None:
 
 
 def share(
-    explanations: "Sequence[FullExplanation]",
+    explanations: "Sequence[CaseExplanation]",
     predictor: "Predictor",
     data: Path,
     *,

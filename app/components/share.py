@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args
 
 import streamlit as st
 
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import percent
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
@@ -22,7 +22,7 @@ _MANNERS: Final[dict[Manner, str]] = {"told": "To share", "hidden": "Places hidd
 
 def share_button(
     source: Source,
-    explained: Callable[[], Sequence[FullExplanation]],
+    explained: Callable[[], Sequence[CaseExplanation]],
     *,
     key: str,
     title: str = "",
@@ -41,7 +41,7 @@ def share_button(
 
 @st.dialog("Share", width="medium")
 def _share(
-    source: Source, explained: Callable[[], Sequence[FullExplanation]], key: str, title: str, notes: Sequence[str]
+    source: Source, explained: Callable[[], Sequence[CaseExplanation]], key: str, title: str, notes: Sequence[str]
 ) -> None:
     manner: Manner = (
         st.segmented_control(

@@ -1,4 +1,4 @@
-"""Explain: one prediction as an exact sum, its paths and visits, in words, and what edits would change."""
+"""Explain: one prediction as a sum of contributions, its paths and visits, and what edits would change."""
 
 from functools import partial
 from typing import Final
@@ -7,14 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.explain.edits import write_edits
-from analysis.explain.effects import Effect
-from analysis.explain.evidence_items import EvidenceItem
-from analysis.explain.explanation import FullExplanation
-from analysis.explain.headline import headline
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Sentence
-from analysis.explain.types import PathTerms, Role
-from analysis.glossary import TERMS
-from analysis.phrases import phrase
+from analysis.explain.types import PathTerms, Role, Without
 from app import state
 from app.cached import datasets, explanations, maps
 from app.components.cases.present_button import present_button
@@ -23,19 +18,18 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.case_input import case_input
+from app.components.explain.contributions import show_contributions
 from app.components.explain.listed_ranks import show_listed_ranks
 from app.components.explain.ranks_only import show_ranks_only
-from app.components.explain.score_evidence import show_left_out, show_map, show_paths, show_score_parts, show_visits
-from app.components.explain.stability import show_stability
+from app.components.explain.tabs import show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
-from app.components.text import coloured, quiet
+from app.components.text import coloured
 from app.components.toolbar import downloads, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
-from recap.printable import markdown_text
 
-NARROW: Final = 234  # three columns from a window of 768 px on: sum and map stay side by side
+NARROW: Final = 234
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -50,7 +44,7 @@ def view() -> None:
         return
     if source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
-        st.markdown("A counting baseline has no parts to take apart. Train a checkpoint first:")
+        st.markdown("Train a checkpoint first:")
         st.code("recap train DATA --out CHECKPOINT", language=None)
         return
     if not source.has_parts:
@@ -89,34 +83,23 @@ def view() -> None:
             present_button(case, edits=edits)
         save_control(source, shown, about, against)
         _export(source, shown)
-    top = st.grid(3, min_column_width=NARROW)  # the first screen: the answer, its sum, and where it is
+    top = st.grid(3, min_column_width=NARROW)
     with top.cell(column_span=2):
-        show_score_parts(shown)
-    with top.cell():
-        show_map(source, shown)
-    below = st.grid(3, min_column_width=NARROW)
-    with below.cell(column_span=2):
-        show_paths(source, shown)
-        show_visits(shown)
-        stability = st.container()
-        show_left_out(shown)
-    with below.cell(), st.container(border=True, key="tray"):
+        show_contributions(shown)
+    with top.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    with stability:  # last: the answer does not wait for its checks
-        show_stability(source, shown)
+    show_tabs(source, shown)
 
 
-def _export(source: Source, shown: FullExplanation) -> None:
+def _export(source: Source, shown: CaseExplanation) -> None:
+    pair = [entry.model_dump(exclude={"groups", "terms"}) | entry.terms for entry in (shown.a, shown.b)]
     tables = {
-        "Ledger": pd.json_normalize([entry.model_dump() for entry in (shown.contrast.a, shown.contrast.b)]),
+        "Contributions": pd.DataFrame(pair),
         "Paths": pd.DataFrame([path.model_dump() for path in shown.paths], columns=list(PathTerms.model_fields)),
-        "Without": pd.DataFrame(
-            [entry.item.model_dump() | entry.outcome.model_dump() for entry in shown.leave_one_out or []],
-            columns=[*EvidenceItem.model_fields, *Effect.model_fields],
-        ),
+        "Without": pd.DataFrame([entry.model_dump() for entry in shown.without], columns=list(Without.model_fields)),
     }
 
-    def checked() -> list[FullExplanation]:
+    def checked() -> list[CaseExplanation]:
         return [shown.model_copy(update={"checks": explanations.check(source, shown)})]
 
     share_button(source, checked, key="explain")
@@ -124,15 +107,10 @@ def _export(source: Source, shown: FullExplanation) -> None:
     downloads(tables, source=source, key="explain", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
-def _answer(shown: FullExplanation) -> None:
+def _answer(shown: CaseExplanation) -> None:
     first, second = (_COLOURS[role] for role in shown.roles)
-    st.title(_coloured(headline(shown), first, second), anchor=False)
+    st.title(_coloured(shown.headline, first, second), anchor=False)
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences))
-    if shown.truth is not None and shown.truth not in (shown.target, shown.rival):
-        quiet(f"The true next place is :orange[{markdown_text(shown.truth_name)}].")
-    if shown.inactive_terms:
-        names = "; ".join(TERMS[name].word.lower() for name in shown.inactive_terms)
-        quiet(phrase("inactive", names=markdown_text(names)))
 
 
 def _coloured(sentence: Sentence, target: str, rival: str) -> str:

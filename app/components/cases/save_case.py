@@ -6,8 +6,7 @@ import streamlit as st
 
 from analysis.cases.library import Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
-from analysis.explain.explanation import FullExplanation
-from analysis.explain.headline import headline
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from app.cached.explanations import open_predictor
 from app.cached.library import open_library
@@ -19,7 +18,7 @@ from recap.errors import RecapError
 from recap.printable import markdown_text
 
 
-def save_control(source: Source, shown: FullExplanation, about: int | None, against: int | None) -> None:
+def save_control(source: Source, shown: CaseExplanation, about: int | None, against: int | None) -> None:
     """A button that opens the note, and the way to the cases saved before; a read-only app saves none."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
@@ -38,7 +37,7 @@ def save_control(source: Source, shown: FullExplanation, about: int | None, agai
 
 def _note(
     source: Source,
-    shown: FullExplanation,
+    shown: CaseExplanation,
     about: int | None,
     against: int | None,
     cases: list[Stored[SavedCase]],
@@ -47,7 +46,7 @@ def _note(
     link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
     full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
     link = link.model_copy(update=full)
-    view = SavedCase(link=link, title=headline(shown).text[:MAX_TITLE], saved=datetime.now(UTC))
+    view = SavedCase(link=link, title=shown.headline.text[:MAX_TITLE], saved=datetime.now(UTC))
     there = next((stored for stored in cases if stored.value.name == view.name), None)
     st.text_input(
         "Note",

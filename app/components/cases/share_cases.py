@@ -8,7 +8,7 @@ from app.components.share import share_button
 from app.sources import Source
 
 if TYPE_CHECKING:
-    from analysis.explain.explanation import FullExplanation
+    from analysis.explain.explanation import CaseExplanation
 
 MOST: Final = 10
 """Cases of one page; each is explained in full when the dialog opens."""
@@ -24,7 +24,7 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
         return
     first = entries[:MOST]
 
-    def explained() -> "list[FullExplanation]":
+    def explained() -> "list[CaseExplanation]":
         return [_explain(source, entry) for entry in first]
 
     left_out = "" if len(entries) <= MOST else f", the first {MOST} of {len(entries):,}"
@@ -32,7 +32,7 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
     share_button(source, explained, key="cases", title=f"{title}{left_out}", notes=notes)
 
 
-def _explain(source: Source, entry: Entry) -> "FullExplanation":
+def _explain(source: Source, entry: Entry) -> "CaseExplanation":
     if entry.saved is None:
         return explanations.explain(source, entry.case)
     link = entry.saved.value.link

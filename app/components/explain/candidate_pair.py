@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from analysis.explain.edited_case import build_edited_case
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import ordinal
 from app import state
 from app.cached import datasets
@@ -19,7 +19,7 @@ _FIELDS = ("about", "against")
 
 
 def current_pair(case: int, usual: int, num_places: int) -> Pair:
-    """The place explained and its rival as chosen or linked; None is the usual place, and the best other one.
+    """The place explained and the runner-up as chosen or linked; None is the usual place, and the best other one.
 
     Args:
         usual: the truth, or the best place while the truth is hidden, so that no choice is told apart from the truth.
@@ -42,14 +42,14 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
     return about, against
 
 
-def pair_pickers(source: Source, shown: FullExplanation, pair: Pair) -> None:
+def pair_pickers(source: Source, shown: CaseExplanation, pair: Pair) -> None:
     """Two selectors; each lists the best places and takes the name of any other."""
     names = {entry.poi: f"{entry.name}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
         names[shown.truth] = f"◎ {shown.truth_name}"
     both = (shown.target, shown.rival)
     mark = "" if shown.truth is None else " ◎ is the true next place."
-    for at, (label, lead) in enumerate((("Place explained", ""), ("Held against", "vs "))):
+    for at, (label, lead) in enumerate((("Place explained", ""), ("Compared with", "vs "))):
         options = [poi for poi in names if poi != both[1 - at]]
         key = f"pair_{_FIELDS[at]}"
         st.session_state[key] = both[at]

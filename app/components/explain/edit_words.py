@@ -6,6 +6,7 @@ from datetime import datetime
 from analysis.explain.edits import (
     WEEKDAYS,
     AddVisit,
+    CutPath,
     Edit,
     MoveVisit,
     RemoveVisit,
@@ -15,12 +16,14 @@ from analysis.explain.edits import (
     SetWeekday,
     SwitchOff,
 )
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import part_words
 from analysis.formatting import day
-from analysis.glossary import TERMS
+from analysis.records.ablations import slug
+from recap.counterfactuals import GRAPH_TOKEN
 
 
-def describe_edit(edit: Edit, labels: Sequence[str], before: FullExplanation) -> str:
+def describe_edit(edit: Edit, labels: Sequence[str], before: CaseExplanation) -> str:
     """What an edit changes, as a reader would say it.
 
     Args:
@@ -39,19 +42,22 @@ def describe_edit(edit: Edit, labels: Sequence[str], before: FullExplanation) ->
         case SetWeekday():
             return f"on a {WEEKDAYS[edit.weekday].capitalize()}"
         case SetSource():
-            return f"standing at {labels[edit.poi]}"
+            return f"leaving from {labels[edit.poi]}"
         case SetEdge():
-            step = f"{labels[edit.source]} → {labels[edit.destination]}"
-            return f"no step {step} in training" if edit.count == 0 else f"step {step} in training: {edit.count:,} ×"
+            way = f"transition {labels[edit.source]} → {labels[edit.destination]}"
+            return f"no {way} in training" if edit.count == 0 else f"{way} in training: {edit.count:,} ×"
+        case CutPath():
+            return f"without the path through {labels[edit.middle]} to {labels[edit.destination]}"
         case SwitchOff():
-            return f"{TERMS[edit.component].word.lower()} off"
+            names = {slug(name): name for name in (*before.groups, GRAPH_TOKEN)}
+            return f"without {part_words(names.get(slug(edit.name), edit.name.replace('_', ' ')))}"
 
 
-def _visit(number: int, before: FullExplanation) -> str:
-    for evidence in before.revisits:
-        for visit in evidence.visits:
+def _visit(number: int, before: CaseExplanation) -> str:
+    for place in before.visits:
+        for visit in place.visits:
             if visit.visit == number:
-                return f"the visit to {evidence.name}, {_moment(datetime.fromisoformat(visit.local_time))}"
+                return f"the visit to {place.name}, {_moment(datetime.fromisoformat(visit.local_time))}"
     return f"check-in {number + 1:,}"
 
 

@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 import streamlit as st
 
 from analysis.explain.edits import AddVisit, Edit, MoveVisit, SetEdge, SetHour, SetSource
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import day
 from app.cached import datasets
 from app.components.explain.candidate_pair import find_place
@@ -20,8 +20,15 @@ _KINDS: Final[dict[Kind, str]] = {
     "add": "Add a visit",
     "move": "Move a visit",
     "source": "Start elsewhere",
-    "edge": "Change a step",
+    "edge": "Change a transition",
     "time": "Exact time",
+}
+_NEEDS: Final[dict[Kind, str]] = {
+    "add": "visits",
+    "move": "visits",
+    "source": "source",
+    "edge": "transitions",
+    "time": "times",
 }
 _PICKED: Final = "picked_place"
 _VISITS: Final = 30
@@ -43,33 +50,33 @@ def pick_place(where: str, poi: int) -> bool:
     return True
 
 
-def more_edits(source: Source, shown: FullExplanation, add: Callable[[Edit], None]) -> None:
+def more_edits(source: Source, shown: CaseExplanation, add: Callable[[Edit], None]) -> None:
     """The popover's content."""
+    kinds = [kind for kind in get_args(Kind) if _NEEDS[kind] in shown.supported_edits]
     kind = st.segmented_control(
-        "Edit", get_args(Kind), default="add", required=True, format_func=_KINDS.__getitem__, key="edit_kind"
+        "Edit", kinds, default=kinds[0], required=True, format_func=_KINDS.__getitem__, key="edit_kind"
     )
-    now = datetime.fromisoformat(shown.revisits[0].now_time.removesuffix("Z")) - timedelta(days=1)
-    clock = shown.revisits[0].now_hour
-    here = time(int(clock), int(60 * (clock % 1)))
+    here = datetime.fromisoformat(shown.local_time)
+    yesterday, at = (here - timedelta(days=1)).date(), time(here.hour, here.minute)
     edit: Edit | None = None
     if kind == "add":
         poi = _place(source, shown, "Place", "edit_place", st.session_state.get(_PICKED, shown.target))
-        moment = _moment(now.date(), here)
+        moment = _moment(yesterday, at)
         edit = None if poi is None else AddVisit(poi=poi, local_time=moment)
     elif kind == "move":
         visits = {
-            visit.visit: f"{evidence.name}, {_told(visit.local_time)}"
-            for evidence in shown.revisits
-            for visit in evidence.visits[-_VISITS:]
+            visit.visit: f"{place.name}, {_told(visit.local_time)}"
+            for place in shown.visits
+            for visit in place.visits[-_VISITS:]
         }
         if not visits:
             quiet("Neither place was visited before, so there is no visit to move.")
             return
         visit = st.selectbox("Visit", list(visits), key="edit_moved", format_func=visits.__getitem__)
-        moment = _moment(now.date(), here)
+        moment = _moment(yesterday, at)
         edit = MoveVisit(visit=visit, local_time=moment)
     elif kind == "source":
-        poi = _place(source, shown, "The walker stands at", "edit_source", st.session_state.get(_PICKED, shown.rival))
+        poi = _place(source, shown, "Leave from", "edit_source", st.session_state.get(_PICKED, shown.rival))
         edit = None if poi is None else SetSource(poi=poi)
     elif kind == "edge":
         start = _place(source, shown, "From", "edit_from", shown.source)
@@ -77,7 +84,7 @@ def more_edits(source: Source, shown: FullExplanation, add: Callable[[Edit], Non
         count = st.number_input("Times in training", 0, 100_000, shown.transition_count, key="edit_count")
         edit = None if start is None or end is None else SetEdge(source=start, destination=end, count=int(count))
     else:
-        chosen = st.time_input("Local time", here, key="edit_time", step=300)
+        chosen = st.time_input("Local time", at, key="edit_time", step=300)
         edit = None if chosen is None else SetHour(hour=chosen.hour, minute=chosen.minute)
     # Not as a callback: that would apply the edit of the form as it was before a field changed together with the click.
     if st.button("Apply", key="edit_apply", disabled=edit is None) and edit is not None:
@@ -94,11 +101,11 @@ def _moment(today: date, here: time) -> datetime:
     return datetime.combine(chosen if isinstance(chosen, date) else today, at or here)
 
 
-def _place(source: Source, shown: FullExplanation, label: str, key: str, usual: int) -> int | None:
+def _place(source: Source, shown: CaseExplanation, label: str, key: str, usual: int) -> int | None:
     """A place by name: the ones this page speaks of are listed, any other is typed."""
     labels = datasets.open_dataset(source).labels
     spoken_of = [shown.target, shown.rival, shown.source]
-    spoken_of += [entry.poi for entry in shown.candidates] + [path.middle for path in shown.path_evidence]
+    spoken_of += [entry.poi for entry in shown.candidates] + [path.middle for path in shown.paths]
     options = list(dict.fromkeys([usual, *spoken_of]))
     chosen = st.selectbox(
         label,

@@ -1,4 +1,4 @@
-"""Explain for a model without parts: ranks, edits of the history ranked again, and visits left out one at a time."""
+"""Explain for a published model: ranks, edits of the check-ins, and visits removed one at a time."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.explain.edits import Edit, EditSequence, RemoveVisit, SetHour, SetSource, SetWeekday, write_edits
 from analysis.explain.ranks_only import RanksOnly
-from analysis.formatting import ordinal, signed
+from analysis.formatting import ordinal
 from app import state
 from app.cached import datasets, explanations
 from app.components.explain.candidate_pair import find_place
@@ -40,7 +40,7 @@ def show_ranks_only(source: Source) -> None:
     shown = before
     if edits:
         shown = explanations.explain_ranks(source, case, about=before.about.poi, edits=edits, hide_truth=hide_truth)
-    tables = {"Best places": _best(shown), "Without a visit": _left_out(shown)}
+    tables = {"Best places": _best(shown), "Without a visit": _removed(shown)}
     with exports:
         downloads(tables, source=source, key="explain")
     with st.container():
@@ -52,54 +52,42 @@ def show_ranks_only(source: Source) -> None:
         st.dataframe(tables["Best places"], hide_index=True, key="ranks-best", column_config={"Score": score})
     with halves.cell(), st.container(border=True):
         _tray(source, case, before, shown, sequence)
-    section(
-        "Without one visit", help="Each visit is taken away as if it had not happened, and all places are ranked again."
-    )
-    if not shown.left_out:
-        quiet("There is no visit that could be taken away.")
+    section("Without one visit", help="Each visit is removed alone, and all places are ranked again.")
+    if not shown.removed:
+        quiet("There is no visit to remove.")
         return
     st.dataframe(tables["Without a visit"], hide_index=True, key="ranks-left-out")
-    quiet(
-        f"The {len(shown.left_out)} latest visits before the current one, those first whose removal lowers "
-        f"the score of {markdown_text(shown.about.name)} most. Changes of two visits need not add up."
-        + (f" {shown.earlier_visits:,} earlier visits are not listed." if shown.earlier_visits else "")
-    )
+    quiet(f"The {len(shown.removed)} latest visits before the current one.")
 
 
 def _answer(shown: RanksOnly) -> None:
     about, best = shown.about, shown.best[0]
-    st.title(f"{markdown_text(about.name)} is {ordinal(about.rank)} of {shown.num_places:,}", anchor=False)
+    model = markdown_text(shown.model)
+    name = markdown_text(about.name)
+    st.title(f"{model} ranks {name} {ordinal(about.rank)} of {shown.num_places:,}", anchor=False)
     first = "" if best.poi == about.poi else f" First is {markdown_text(best.name)}."
-    truth = "" if shown.truth is None else f" The true next place is {markdown_text(shown.truth)}."
-    st.markdown(f"From {markdown_text(shown.source)}, by {markdown_text(shown.model)}.{first}{truth}")
-    quiet(
-        f"{markdown_text(shown.model)} gives one score for each place and no sum of parts: nothing here is split up. "
-        "What a visit means is what ranking without it shows."
-    )
+    truth = "" if shown.truth is None else f" The user went to {markdown_text(shown.truth)}."
+    st.markdown(f"From {markdown_text(shown.source)}.{first}{truth}")
+    quiet(f"{model} gives one score for each place, no contributions.")
 
 
 def _best(shown: RanksOnly) -> pd.DataFrame:
-    changed = {} if shown.what_if is None else {place.poi: place.rank_before for place in shown.what_if.places}
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "Rank": [ordinal(place.rank) for place in shown.best],
             "Place": [place.name for place in shown.best],
             "Score": [place.score for place in shown.best],
         }
     )
-    if changed:
-        table["Before the edits"] = [ordinal(changed[place.poi]) for place in shown.best]
-    return table
 
 
-def _left_out(shown: RanksOnly) -> pd.DataFrame:
+def _removed(shown: RanksOnly) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "Visit": [entry.visit for entry in shown.left_out],
-            "Place": [entry.name for entry in shown.left_out],
-            "When": [entry.when for entry in shown.left_out],
-            "Rank without": [ordinal(entry.outcome.rank) for entry in shown.left_out],
-            "Score change": [signed(entry.outcome.logit_change) for entry in shown.left_out],
+            "Visit": [entry.visit for entry in shown.removed],
+            "Place": [entry.name for entry in shown.removed],
+            "When": [entry.local_time.replace("T", " ")[:16] for entry in shown.removed],
+            "Rank without it": [ordinal(entry.rank_without) for entry in shown.removed],
         }
     )
 
@@ -111,7 +99,7 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
         change = shown.what_if.target
         st.markdown(
             f"{markdown_text(change.name)}: **{ordinal(change.rank_before)} → {ordinal(change.rank)}**, "
-            f"all {shown.what_if.num_places:,} places ranked again"
+            f"all {shown.num_places:,} places ranked again"
         )
     with st.container(horizontal=True):
         way_back(source, case, sequence)
@@ -135,7 +123,7 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, sequen
         format_func=lambda day: WEEKDAY_NAMES[day][:2],
         on_change=state.unless_late(lambda: _weekday(add), *EDITED),
     )
-    visits = {entry.visit: f"{entry.name}, {entry.when}" for entry in before.left_out}
+    visits = {entry.visit: f"{entry.name}, {entry.local_time.replace('T', ' ')[:16]}" for entry in before.removed}
     gone = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
     st.session_state["ranks_visit"] = None
     st.selectbox(

@@ -8,21 +8,20 @@ import streamlit as st
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import (
+    CutPath,
     Edit,
     EditSequence,
     RemoveVisit,
-    SetEdge,
     SetHour,
     SetWeekday,
     SwitchOff,
-    parse_edit,
     parse_edits,
     write_edits,
 )
-from analysis.explain.explanation import FullExplanation
-from analysis.figures.case_layout import part_is_active, shown_parts
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import part_label
 from analysis.formatting import ordinal, signed_points
-from analysis.glossary import COMPONENT_NAMES, TERMS
+from analysis.records.ablations import slug
 from app import state
 from app.cached import datasets, explanations
 from app.cached.explanations import open_ranker
@@ -98,22 +97,53 @@ def _keep(owner: tuple[str, int], sequence: EditSequence) -> None:
 
 
 def show_what_if(
-    source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence
+    source: Source, case: int, before: CaseExplanation, shown: CaseExplanation, sequence: EditSequence
 ) -> None:
-    """Controls, and what they did."""
+    """What the edits did, and controls for more."""
     add = partial(add_edit, source, case)
     section("What if")
     _result(source, case, before, shown, sequence)
-    now = shown.revisits[0]
-    st.session_state["edit_hour"] = int(now.now_hour)
+    _remove_parts(source, case, before, sequence)
+    if "times" in shown.supported_edits:
+        _clock(before, shown, add)
+    if "visits" in shown.supported_edits:
+        _visit_pills(before, sequence, add)
+    with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
+        more_edits(source, shown, add)
+    _smallest_edit(source, shown, add)
+
+
+def _remove_parts(source: Source, case: int, before: CaseExplanation, sequence: EditSequence) -> None:
+    parts = [entry.name for entry in before.without]
+    off = {slug(edit.name) for edit in sequence.done if isinstance(edit, SwitchOff)}
+    st.session_state["edit_parts"] = [name for name in parts if slug(name) in off]
+
+    def switch() -> None:
+        wanted = tuple(SwitchOff(name=name) for name in st.session_state["edit_parts"])
+        change_edits(source, case, lambda now: now.with_parts_off(wanted))
+
+    st.pills(
+        "Remove",
+        parts,
+        selection_mode="multi",
+        key="edit_parts",
+        format_func=part_label,
+        on_change=state.unless_late(switch, *EDITED),
+    )
+
+
+def _clock(before: CaseExplanation, shown: CaseExplanation, add: Callable[[Edit], None]) -> None:
+    was, now = (datetime.fromisoformat(each.local_time) for each in (before, shown))
+    st.session_state["edit_hour"] = now.hour
     st.slider(
-        f"Local hour (was {int(before.revisits[0].now_hour):02d}:00)",
+        f"Leave at (was {was:%H:%M})",
         0,
         23,
         key="edit_hour",
+        format="%d:00",
         on_change=state.unless_late(lambda: add(SetHour(hour=st.session_state["edit_hour"])), *EDITED),
     )
-    st.session_state["edit_weekday"] = now.now_weekday
+    st.session_state["edit_weekday"] = now.weekday()
     st.segmented_control(
         "Weekday",
         range(7),
@@ -121,53 +151,6 @@ def show_what_if(
         format_func=lambda day: WEEKDAY_NAMES[day][:2],
         on_change=state.unless_late(lambda: _set_weekday(add), *EDITED),
     )
-    _visit_pills(before, shown, sequence, add)
-    has_evidence = "evidence" in shown_parts(before)
-    known = [name for name in COMPONENT_NAMES if name != "evidence" or has_evidence]
-    on = [name for name in known if part_is_active(name, before)]
-    st.session_state["edit_parts"] = [name for name in on if name not in shown.inactive_terms]
-    st.pills(
-        "Switched on",
-        on,
-        selection_mode="multi",
-        key="edit_parts",
-        format_func=lambda part: TERMS[part].word,
-        on_change=state.unless_late(lambda: _switch(source, case, on), *EDITED),
-    )
-    with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
-        more_edits(source, shown, add)
-    _smallest_edit(source, shown, add)
-
-
-def _smallest_edit(source: Source, shown: FullExplanation, add: Callable[[Edit], None]) -> None:
-    """The smallest edit that reverses the two places; searched when asked."""
-    key = (source.token, shown.case, shown.target, shown.rival, shown.edits)
-    if st.button("Smallest edit that reverses them", icon=":material/search:", key="search", type="tertiary"):
-        st.session_state["searched"] = key
-    if st.session_state.get("searched") != key:
-        return
-    with st.spinner("Trying edits"):
-        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.rival, shown.edits)
-    if flip is None:
-        quiet(f"None of {tried} single edits reverses the order.")
-        return
-    told = describe_edit(flip.edit, datasets.open_dataset(source).labels, shown)
-    quiet(f"Smallest of {tried} edits: {markdown_text(told)}. Then the lead is {signed_points(flip.margin)}.")
-    st.button("Apply it", key="apply_smallest", on_click=add, args=(flip.edit,))
-
-
-def _result(source: Source, case: int, before: FullExplanation, shown: FullExplanation, sequence: EditSequence) -> None:
-    """What the edits did, with the way back, on top of the tray."""
-    _effect(before, shown)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        way_back(source, case, sequence)
-        number = f"{len(sequence.done)} edit" + ("" if len(sequence.done) == 1 else "s")
-        quiet(f"{number}, all {shown.num_places:,} places re-ranked", width="content")
-    if sequence.done:
-        labels = datasets.open_dataset(source).labels
-        told = "; ".join(describe_edit(edit, labels, before) for edit in sequence.done)
-        quiet(f"Edits: {markdown_text(told)}.")
-    show_refused()
 
 
 def _set_weekday(add: Callable[[Edit], None]) -> None:
@@ -176,19 +159,16 @@ def _set_weekday(add: Callable[[Edit], None]) -> None:
         add(SetWeekday(weekday=int(chosen)))
 
 
-def _visit_pills(
-    before: FullExplanation, shown: FullExplanation, sequence: EditSequence, add: Callable[[Edit], None]
-) -> None:
+def _visit_pills(before: CaseExplanation, sequence: EditSequence, add: Callable[[Edit], None]) -> None:
     """The last visits to both places; a click removes one."""
     visits = {
-        visit.visit: markdown_text(f"{evidence.name[:22]}, {_day_and_time(visit.local_time)}")
-        for evidence in before.revisits
-        for visit in evidence.visits[-4:]
+        visit.visit: markdown_text(f"{place.name[:22]}, {_day_and_time(visit.local_time)}")
+        for place in before.visits
+        for visit in place.visits[-3:]
     }
     removed = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
     open_visits = [visit for visit in visits if visit not in removed]
     if not open_visits:
-        quiet("No visit to either place is left to remove." if visits else "Neither place was visited before.")
         return
     st.session_state["edit_visit"] = None
     st.pills(
@@ -200,44 +180,50 @@ def _visit_pills(
     )
 
 
+def _smallest_edit(source: Source, shown: CaseExplanation, add: Callable[[Edit], None]) -> None:
+    """The smallest edit that turns the two places round; searched when asked."""
+    key = (source.token, shown.case, shown.target, shown.rival, shown.edits)
+    if st.button("Smallest edit that turns them round", icon=":material/search:", key="search", type="tertiary"):
+        st.session_state["searched"] = key
+    if st.session_state.get("searched") != key:
+        return
+    with st.spinner("Trying edits"):
+        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.rival, shown.edits)
+    if flip is None:
+        quiet(f"None of {tried} single edits does.")
+        return
+    told = describe_edit(flip.edit, datasets.open_dataset(source).labels, shown)
+    quiet(f"Smallest of {tried} edits: {markdown_text(told)}. Then the lead is {signed_points(flip.lead)}.")
+    st.button("Apply it", key="apply_smallest", on_click=add, args=(flip.edit,))
+
+
+def _result(source: Source, case: int, before: CaseExplanation, shown: CaseExplanation, sequence: EditSequence) -> None:
+    """Rank and lead before and after, with the way back."""
+    with st.container(horizontal=True):
+        rank = ordinal(shown.target_rank)
+        was = "" if not sequence.done else f"{ordinal(before.target_rank)} → "
+        st.metric(f"Rank of {markdown_text(shown.target_name)}", was + rank)
+        st.metric(f"Lead over {markdown_text(shown.b.name)}", signed_points(shown.lead))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        way_back(source, case, sequence)
+        number = f"{len(sequence.done)} change" + ("" if len(sequence.done) == 1 else "s")
+        quiet(f"{number} · all {shown.num_places:,} places re-ranked", width="content")
+    if sequence.done:
+        labels = datasets.open_dataset(source).labels
+        quiet(markdown_text("; ".join(describe_edit(edit, labels, before) for edit in sequence.done)).capitalize())
+    show_refused()
+
+
 def _day_and_time(local_time: str) -> str:
     moment = datetime.fromisoformat(local_time)
     return f"{moment.day} {moment:%b %H:%M}"
 
 
-def _switch(source: Source, case: int, on: list[str]) -> None:
-    """Components off are rebuilt from the pills, in order, after the other edits."""
-    wanted = set(st.session_state["edit_parts"])
-
-    def step(sequence: EditSequence) -> EditSequence:
-        rest = tuple(edit for edit in sequence.done if not isinstance(edit, SwitchOff))
-        off = [name for name in on if name not in wanted]
-        if "prior" in off:
-            off = [name for name in off if name in ("graph_token", "prior")]
-        switched = tuple(parse_edit(f"off:{name}") for name in off)
-        return EditSequence(done=(*rest, *switched))
-
-    change_edits(source, case, step)
+def cut_path(source: Source, case: int, middle: int, destination: int) -> None:
+    """Remove a two-hop path."""
+    add_edit(source, case, CutPath(middle=middle, destination=destination))
 
 
-def cut_edge(source: Source, case: int, start: int, end: int) -> None:
-    """Cut a path by removing its first edge (recounted)."""
-    add_edit(source, case, SetEdge(source=start, destination=end, count=0))
-
-
-def _effect(before: FullExplanation, shown: FullExplanation) -> None:
-    """Rank and lead, before and after."""
-    lead = shown.contrast.margin if shown.rival == before.rival else None
-    with st.container(horizontal=True):
-        st.metric(
-            f"Rank of {markdown_text(shown.target_name)}",
-            f"{ordinal(before.target_rank)} → {ordinal(shown.target_rank)}",
-        )
-        if lead is not None:
-            st.metric(
-                f"Lead on {markdown_text(shown.contrast.b.name)}",
-                signed_points(lead),
-                delta=f"was {signed_points(before.contrast.margin)}",
-                delta_color="off",
-                delta_arrow="off",
-            )
+def remove_visit(source: Source, case: int, visit: int) -> None:
+    """Remove a visit."""
+    add_edit(source, case, RemoveVisit(visit=visit))
