@@ -49,10 +49,10 @@ NEUTRAL: dict[str, Any] = {
     "model.prior.recency_weight": 0.5,
     "model.prior.window_weight": 2.0,
     "model.prior.max_prior": 10.0,
-    "optimiser.evidence_learning_rate": None,
-    "optimiser.weighing_learning_rate": None,
-    "optimiser.weighing_penalty": None,
-    "optimiser.weighing_decay": None,
+    "optimiser.evidence_learning_rate": 0.01,
+    "optimiser.weighing_learning_rate": 0.01,
+    "optimiser.weighing_penalty": 0.01,
+    "optimiser.weighing_decay": 0.01,
 }
 REFUSED: dict[str, Any] = {
     "order": "by_user",
@@ -62,10 +62,6 @@ REFUSED: dict[str, Any] = {
     "model.detach_context": True,
     "model.max_candidates": 64,
     "model.prior.max_prior": 2.0,
-    "optimiser.evidence_learning_rate": 0.01,
-    "optimiser.weighing_learning_rate": 0.01,
-    "optimiser.weighing_penalty": 0.5,
-    "optimiser.weighing_decay": 0.5,
 }
 
 
