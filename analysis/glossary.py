@@ -189,13 +189,6 @@ _TERMS: Final = (
         "γ_t(d) in [−1, 1] (Eq. 12).",
     ),
     Term(
-        "evidence",
-        "Evidence",
-        "",
-        "Points for what training and the walker's own past count.",
-        "E_t(d), a sum of weighted features in models with additive evidence.",
-    ),
-    Term(
         "graph_token",
         "Graph token",
         "graph token",
@@ -334,15 +327,6 @@ _TERMS: Final = (
     ),
 )
 TERMS: Final = {term.key: term for term in _TERMS}
-
-SCORE_PARTS: Final = ("core", "count", "recency", "window", "clip_loss", "correction", "evidence")
-"""Rows of a score decomposition in order; the clip's loss counts negatively."""
-COMPONENT_NAMES: Final = {
-    key: TERMS[key].word for key in ("graph_token", "prior", "correction", "count", "recency", "window", "evidence")
-}
-"""What an edit can switch off, in words."""
-PART_NAMES: Final = {key: TERMS[key].word for key in SCORE_PARTS}
-"""Score parts in words."""
 
 
 def tooltip(*keys: str) -> str:

@@ -22,10 +22,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.explain.check_tables import CheckTables
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
-from analysis.explain.explanation import explain_fully
+from analysis.explain.explanation import explain_case
 from analysis.explain.robustness import check_rows
 from analysis.explain.what_if import what_if
 from analysis.records.causes import case_ablations
@@ -47,15 +46,14 @@ def main() -> None:
     predictor = Predictor.load(arguments.checkpoint, arguments.data)
     generator = np.random.default_rng(arguments.seed)
     numbers = generator.choice(len(predictor.cases), min(arguments.cases, len(predictor.cases)), replace=False).tolist()
-    explain_fully(predictor, numbers[0])  # builds what is built once
+    explain_case(predictor, numbers[0])  # builds what is built once
     report = Reporter(predictor)
-    report.timed("ledger_paths_sentences", numbers, lambda n: explain_fully(predictor, n, counterfactuals=False))
-    report.timed("full_object", numbers, lambda n: explain_fully(predictor, n))
+    report.timed("ledger_paths_sentences", numbers, lambda n: explain_case(predictor, n, counterfactuals=False))
+    report.timed("full_object", numbers, lambda n: explain_case(predictor, n))
     table = ablations_timed(report, predictor)
     seeds = dict.fromkeys(range(1, 5), table)  # their numbers play no role here
-    tables = CheckTables(table, seeds)
-    report.timed("case_with_checks", numbers, lambda n: explain_fully(predictor, n, checks=True, tables=tables))
-    report.timed("checks_alone", numbers, lambda n: check_rows(build_edited_case(predictor, n), tables=tables))
+    report.timed("case_with_checks", numbers, lambda n: explain_case(predictor, n, checks=True, seeds=seeds))
+    report.timed("checks_alone", numbers, lambda n: check_rows(build_edited_case(predictor, n), seeds))
     edits = {number: random_edit(predictor, number, generator) for number in numbers}
 
     def edit_and_rank(number: int) -> None:
@@ -124,11 +122,11 @@ def random_edit(predictor: Predictor, number: int, generator: np.random.Generato
         SetHour(hour=int(generator.integers(0, 24))),
         SetSource(poi=int(generator.integers(0, predictor.dataset.num_pois))),
         SetEdge(source=edited_case.source, destination=edited_case.target, count=5),
-        SwitchOff(component="graph_token"),
+        SwitchOff(name="graph_token"),
     ]
     if len(history) > 3:
         choices.append(RemoveVisit(visit=int(generator.integers(0, len(history) - 2))))
-    fitting = [edit for edit in choices if not isinstance(edit, SwitchOff) or edited_case.is_active(edit.component)]
+    fitting = [edit for edit in choices if not isinstance(edit, SwitchOff) or edited_case.has_token]
     return fitting[int(generator.integers(0, len(fitting)))]
 
 

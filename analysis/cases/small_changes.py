@@ -131,7 +131,7 @@ def _removals(edited_case: EditedCase) -> Iterator[Edit]:
     for poi in both:
         for path in two_hop_paths(edited_case, poi)[:_PATHS]:
             middle = path.middle
-            if middle not in (source, poi):
+            if middle not in (source, poi) and "transitions" in edited_case.supported_edits:
                 yield SetEdge(source=source, destination=middle, count=0)
                 yield SetEdge(source=middle, destination=poi, count=0)
 

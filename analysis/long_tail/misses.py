@@ -37,7 +37,6 @@ Miss = Literal[
 ]
 MISSES: Final = get_args(Miss)
 MISS_LABELS: Final = {name: TERMS[name].word for name in MISSES}
-"""What researchers read; the plain registers have the terms' plain words."""
 
 MISS_ABLATIONS: Final[dict[str, tuple[str, ...]]] = {
     "outvoted_by_core": ("core",),

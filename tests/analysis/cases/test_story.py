@@ -114,7 +114,11 @@ def test_edits_of_a_saved_view_are_what_is_changed(predictor: Predictor, opened:
     screen = edited.screens["change"]
     assert screen.text.startswith("On a Sunday")
     assert screen.numbers[1].value == ordinal(rank_of(changed.total_P, changed.case.target))
-    assert tell_case(predictor, opened, 3, "off:prior;hour:5").screens["change"].text.startswith("With several things")
+    assert (
+        tell_case(predictor, opened, 3, "off:past_visits;hour:5")
+        .screens["change"]
+        .text.startswith("With several things")
+    )
     with pytest.raises(CaseError):
         tell_case(predictor, opened, 3, "remove:99999")
     with pytest.raises(CaseError):

@@ -9,12 +9,12 @@ import pytest
 
 from analysis.experiments.bundled_rivals import RIVALS
 from analysis.experiments.demo_bundle import model_card
-from analysis.explain.check_tables import CheckTables
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
 from analysis.records.accuracy import is_known
-from analysis.records.causes import case_ablations
+from analysis.records.causes import case_ablations, kept_ablations
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import SHIPPED, find_predictions
+from analysis.records.kept_seeds import seed_tables
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
@@ -108,11 +108,11 @@ def test_seed_replicates_are_shipped_as_tables(name: str) -> None:
     """Four further seeds of both models, of the same cases and of this format."""
     opened = LoadedDataset.load(BUNDLE / "dataset")
     checkpoint = Checkpoint.load(BUNDLE / name)
-    tables = CheckTables.kept(opened.dataset.hash, checkpoint.hash, rows=len(opened.cases), bundle=BUNDLE)
-    own = checkpoint.manifest.train.seed
-    assert list(tables.seeds) == [own + 1, own + 2, own + 3, own + 4]
-    assert tables.ablations is not None
-    for table in tables.seeds.values():
-        assert list(table) == list(tables.ablations) and table["case"].equals(tables.ablations["case"])
-        assert not table["rank"].equals(tables.ablations["rank"]), "another seed ranks otherwise"
-        assert abs((table["rank"] <= 20).mean() - (tables.ablations["rank"] <= 20).mean()) < 0.02
+    digests, rows = (opened.dataset.hash, checkpoint.hash), len(opened.cases)
+    own, seeds = kept_ablations(*digests, rows=rows, bundle=BUNDLE), seed_tables(*digests, rows=rows, bundle=BUNDLE)
+    seed = checkpoint.manifest.train.seed
+    assert own is not None and list(seeds) == [seed + 1, seed + 2, seed + 3, seed + 4]
+    for table in seeds.values():
+        assert list(table) == list(own) and table["case"].equals(own["case"])
+        assert not table["rank"].equals(own["rank"]), "another seed ranks otherwise"
+        assert abs((table["rank"] <= 20).mean() - (own["rank"] <= 20).mean()) < 0.02

@@ -29,6 +29,6 @@ def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) ->
     """--checks adds the robustness checks, in JSON and in words."""
     asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
     told = recap_json_here(*asked)
-    assert {"own_visits", "core"} & {check["row"] for check in told["checks"]}
+    assert {"past visits", "core"} & {check["row"] for check in told["checks"]}
     assert "Is it stable?" in recap_here(*asked).stdout
     assert_refused(recap_here(*asked, "--seeds", 1), "--seeds")
