@@ -166,7 +166,7 @@ def describe_carriers(carriers: Carriers) -> str:
     """What carries the model; two hops and the core are always named, also where they carry nothing.
 
     >>> describe_carriers(Carriers(20, 9, {"history": 4, "core": 1, "two_hops": 0, "correction": 0}))
-    'Of the 9 cases found at 20, 4 are lost without visit history, 1 without the core, 0 without two hops \
+    'Of the 9 cases found at 20, 4 are lost without visit history, 1 without the sequence model, 0 without two hops \
 (paths and graph token).'
     """
     if not carriers.found or not carriers.lost:

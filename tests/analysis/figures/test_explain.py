@@ -4,15 +4,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
+from analysis.figures.ledger import ledger
+from analysis.figures.score_parts import describe_score_parts, score_panels
 from recap.evidence.config import EvidenceConfig, SurroundingsConfig, WeighingConfig
 
 from analysis.explain.edits import SwitchOff
 from analysis.explain.explanation import explain_fully
 from analysis.figures.charts import FONT, assembled
 from analysis.figures.explain import plot_paths, plot_visits
-from analysis.figures.ledger import ledger
 from analysis.figures.palette import LIGHT
-from analysis.figures.score_parts import describe_score_parts, score_panels
 from analysis.formatting import points
 from analysis.sharing.page import render_notebook
 from tests.analysis.planted import small_predictor
