@@ -112,7 +112,8 @@ def long_tail(
     }
     if full:
         tables["lift"] = two_hop_lift(opened)
-    if full and read.has_parts:
+    if full and read.checkpoint is not None and read.checkpoint.manifest.model == "recap":
+        # Only the score of RECAP has parts that ablations leave out.
         table = removals(read.checkpoint, opened, read.bundle)
         tables["causes"] = count_causes(table, _FOUND_AT)
         tables["misses"] = count_misses(label_misses(describe_misses(opened.dataset, opened.cases, table), _FOUND_AT))
@@ -146,11 +147,6 @@ class OpenedRecords:
     def records_of(self, baseline: str) -> "pd.DataFrame":
         """A baseline's records by name."""
         return _records_of(baseline, self.dataset, self.bundle)
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether the model's score has parts that ablations leave out: RECAP's alone."""
-        return self.checkpoint is not None and self.checkpoint.manifest.model == "recap"
 
     def kept_removals(self) -> "pd.DataFrame | None":
         """A checkpoint's removals where they were made or shipped, as the app shows them; None without."""

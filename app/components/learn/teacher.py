@@ -80,7 +80,7 @@ def _handout(source: Source) -> bytes:
     lessons: list[Lesson | None] = []
     for number in range(len(COURSE)):
         try:
-            lessons.append(cached.lesson(source, number, "student") if dataset.manifest.synthetic else None)
+            lessons.append(cached.lesson(source, number) if dataset.manifest.synthetic else None)
         except LessonUnavailableError:
             lessons.append(None)
     return handout_html(dataset.manifest.name, lessons).encode()
@@ -89,7 +89,7 @@ def _handout(source: Source) -> bytes:
 def _show_slides(source: Source) -> None:
     number = next(at for at, entry in enumerate(COURSE) if entry.outline.key == _SLIDES_OF)
     try:
-        case = cached.lesson(source, number, "student").deeper.params[c.CASE]
+        case = cached.lesson(source, number).deeper.params[c.CASE]
     except LessonUnavailableError as error:
         st.info(markdown_text(str(error)))
         return
