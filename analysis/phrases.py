@@ -10,7 +10,6 @@ _PHRASES: Final[dict[str, str]] = {
     "clipped": "Clipped: {names}.",
     "not_clipped": "Prior not clipped.",
     "graph_in_core": "The graph acts inside the core.",
-    "inactive_row": "(inactive)",
     "terms_title": "The features, one by one",
     "terms_add_up": "The contributions add up.",
     "terms_and_habit": "With prior and correction, which are part of own visits, they add up to the total.",
@@ -28,7 +27,6 @@ _PHRASES: Final[dict[str, str]] = {
     "rank_recounted": "Without its first hop",
     "cuts_note": "Ranks with the path alone removed, and with its first hop removed, whose probability the other "
     "transitions from here take over.",
-    "cut_rows": "training rows",
     "cut_button": "Cut it: remove the first hop",
     "prior_off": "The revisit prior is inactive here, so these visits do not act on the scores.",
     "prior_off_clues": "The revisit prior is inactive here: these visits act through the features of own visits.",
@@ -43,7 +41,6 @@ _PHRASES: Final[dict[str, str]] = {
     "inactive": "Inactive at this epoch or switched off: {names}.",
     "own_token": "The user's own token",
     "two_hop_token": "The two-hop token",
-    "two_hop_path": "Two-hop path",
     "chip_two": "2 hops",
     "chip_one": "1 hop",
     "found_by_hops": "Found by two hops",
@@ -54,7 +51,6 @@ _PHRASES: Final[dict[str, str]] = {
     "hops_alt": "Candidates, share of unseen transitions reached and signal to noise for one to five hops",
     "inside_two_hops": "Within<br>two hops",
     "beyond_two_hops": "Beyond<br>two hops",
-    "lift_two_hops": "Within two hops",
     "seeds_title": "Difference between models and between seeds",
     "seeds_note": "Grey: how far two seeds of the same model differ (95 %). Only what lies outside is a finding.",
     "seeds_unmeasured": "Seeds are not measured: train the same configuration with other seeds "
