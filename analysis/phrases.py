@@ -10,6 +10,7 @@ _PHRASES: Final[dict[str, str]] = {
     "clipped": "Clipped: {names}.",
     "not_clipped": "Prior not clipped.",
     "graph_in_core": "The graph acts inside the core.",
+    "inactive_row": "(inactive)",
     "terms_title": "The features, one by one",
     "terms_add_up": "The contributions add up.",
     "terms_and_habit": "With prior and correction, which are part of own visits, they add up to the total.",
@@ -27,6 +28,7 @@ _PHRASES: Final[dict[str, str]] = {
     "rank_recounted": "Without its first hop",
     "cuts_note": "Ranks with the path alone removed, and with its first hop removed, whose probability the other "
     "transitions from here take over.",
+    "cut_rows": "training rows",
     "cut_button": "Cut it: remove the first hop",
     "prior_off": "The revisit prior is inactive here, so these visits do not act on the scores.",
     "prior_off_clues": "The revisit prior is inactive here: these visits act through the features of own visits.",
