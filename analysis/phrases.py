@@ -43,6 +43,7 @@ _PHRASES: Final[dict[str, str]] = {
     "inactive": "Inactive at this epoch or switched off: {names}.",
     "own_token": "The user's own token",
     "two_hop_token": "The two-hop token",
+    "two_hop_path": "Two-hop path",
     "chip_two": "2 hops",
     "chip_one": "1 hop",
     "found_by_hops": "Found by two hops",
