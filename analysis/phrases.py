@@ -54,7 +54,6 @@ _PHRASES: Final[dict[str, str]] = {
     "hops_alt": "Candidates, share of unseen transitions reached and signal to noise for one to five hops",
     "inside_two_hops": "Within<br>two hops",
     "beyond_two_hops": "Beyond<br>two hops",
-    "lift_two_hops": "Within two hops",
     "seeds_title": "Difference between models and between seeds",
     "seeds_note": "Grey: how far two seeds of the same model differ (95 %). Only what lies outside is a finding.",
     "seeds_unmeasured": "Seeds are not measured: train the same configuration with other seeds "

@@ -117,7 +117,7 @@ def long_tail(
     }
     if full:
         tables["lift"] = two_hop_lift(opened)
-    if full and read.has_parts:
+    if full and read.checkpoint is not None and read.has_parts:
         table = ablations(read.checkpoint, opened, read.bundle)
         tables["worth"] = ablation_worth(table, opened.cases[c.USER].to_numpy(), _FOUND_AT)
         tables["misses"] = count_misses(label_misses(describe_misses(opened.dataset, opened.cases, table), _FOUND_AT))
