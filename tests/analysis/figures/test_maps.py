@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageColor
 
-from analysis.explain.explanation import explain_fully
+from analysis.explain.explanation import explain_case
 from analysis.figures.basemap import MAX_DOTS, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.labels import Label, label_box, place_labels
@@ -254,8 +254,8 @@ def test_picture_of_an_explanation() -> None:
     """A PNG of the promised size in both themes, with paths and both places: their colours are in it."""
     predictor = small_predictor()
     opened = LoadedDataset.of(predictor.dataset)
-    explained = (explain_fully(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
-    explanation = next(e for e in explained if e.path_evidence and e.target_rank > 1)
+    explained = (explain_case(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
+    explanation = next(e for e in explained if e.paths and e.target_rank > 1)
     for palette in (LIGHT, DARK):
         colours = colours_of(draw_explain_image(explanation, Ground(opened), palette=palette))
         for fill in (palette.paths.fill, palette.truth.fill, palette.model.fill):

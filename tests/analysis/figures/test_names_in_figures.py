@@ -9,13 +9,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.figures.compare import plot_differences
+from analysis.figures.contributions import plot_contributions
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts
 from analysis.figures.overview import plot_ablations, plot_lollipops
 from analysis.figures.palette import LIGHT
-from analysis.figures.score_parts import score_panels
 from analysis.learn.charts import Dots, PlaceMap
 from analysis.learn.drawing import draw
 from recap import columns as c
@@ -71,8 +71,8 @@ def place_map() -> go.Figure:
 
 def explained(plot: Callable[..., Any]) -> go.Figure:
     """The first figure of a case in which each place has the hostile name."""
-    told = explain_fully(small_predictor(), 3, counterfactuals=False)
-    shown = plot(FullExplanation.model_validate(renamed(told.model_dump())), LIGHT)
+    told = explain_case(small_predictor(), 3, counterfactuals=False)
+    shown = plot(CaseExplanation.model_validate(renamed(told.model_dump())), LIGHT)
     return shown[0] if isinstance(shown, tuple) else shown
 
 
@@ -91,7 +91,7 @@ def renamed(value: Any) -> Any:
     "plot",
     [
         *(differences, by_count, cohorts, lollipops, ablations, place_map),
-        *(partial(explained, plot) for plot in (plot_paths, plot_visits, score_panels)),
+        *(partial(explained, plot) for plot in (plot_paths, plot_visits, plot_contributions)),
     ],
 )
 def test_names_stay_text(plot: Callable[[], go.Figure]) -> None:

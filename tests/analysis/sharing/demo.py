@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.records.loaded_dataset import LoadedDataset
 from recap.predictor import Predictor
 from tests.analysis.sharing.scanner import Secrets
@@ -35,6 +35,6 @@ def basemap() -> dict[str, Any]:
 
 
 @cache
-def explained(case: int, *, full: bool = False) -> FullExplanation:
+def explained(case: int, *, full: bool = False) -> CaseExplanation:
     """A case, with checks and the search for the turning edit where full."""
-    return explain_fully(predictor(), case, counterfactuals=full, checks=full, search=full)
+    return explain_case(predictor(), case, counterfactuals=full, checks=full, search=full)

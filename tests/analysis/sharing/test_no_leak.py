@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from analysis.explain.explanation import FullExplanation
+from analysis.explain.explanation import CaseExplanation
 from analysis.geography import Camera
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.page import render_html
@@ -24,7 +24,7 @@ _DOTS = re.compile(r'<path class="dots dots" d="([^"]*)"')
 _HOP = re.compile(r'<path class="hop" d="M(-?[\d.]+) (-?[\d.]+)l([^"]*)"')
 
 
-def shared(cases: Sequence[FullExplanation], **options: bool) -> SharedPage:
+def shared(cases: Sequence[CaseExplanation], **options: bool) -> SharedPage:
     return share_cases(cases, opened(), basemap=basemap(), **options)  # type: ignore[arg-type]
 
 

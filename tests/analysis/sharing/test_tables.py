@@ -29,23 +29,22 @@ def table(name: str) -> pd.DataFrame:
         return kept("every_step").drop(columns=[c.TOP_POIS, c.TOP_SCORES])
     if name == "records with lists":
         return kept("every_step").head(50)
-    if name == "misses --out":
+    if name == "Misses":
         return describe_misses(opened().dataset, opened().cases, kept("ablations"))
-    if name == "causes --out":
+    if name == "Ablations":
         return kept("ablations")
     if name == "Stops":
         return read_trajectory(opened(), CASE).stops
-    if name == "Without":
-        whole = explained(7, full=True)
-        return pd.DataFrame([x.item.model_dump() | x.outcome.model_dump() for x in whole.leave_one_out or []])
-    if name == "Ledger":
+    if name == "Past visits":
+        return pd.DataFrame([entry.model_dump() for entry in explained(7, full=True).visits[0].visits])
+    if name == "Candidates":
         return pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates])
     prediction = predict_case(opened(), NamedScorer.of_baseline("markov", opened()), CASE)
     return prediction.candidates if name == "Predictions" else prediction.paths
 
 
 TABLES = (
-    *("Evaluation records", "records with lists", "misses --out", "causes --out", "Stops", "Without", "Ledger"),
+    *("Evaluation records", "records with lists", "Misses", "Ablations", "Stops", "Past visits", "Candidates"),
     *("Predictions", "Two-hop paths"),
 )
 

@@ -27,7 +27,7 @@ def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> Non
 
 def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:
     """--checks adds the robustness checks, in JSON and in words."""
-    asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--full", "--checks")
+    asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--checks")
     told = recap_json_here(*asked)
     assert {"past visits", "core"} & {check["row"] for check in told["checks"]}
     assert "Is it stable?" in recap_here(*asked).stdout
