@@ -25,9 +25,9 @@ from recap.checkpoint import library_versions
 from recap.data.dataset import Dataset
 from recap.device import choose_device
 from recap.history import RevisitCandidates, find_revisit_candidates
-from recap.model.config import Stage
+from recap.model.config import MAX_CANDIDATES, Stage
 from recap.model.recap import Recap, RevisitParts
-from recap.model.revisit_prior import PriorTerms
+from recap.model.revisit_prior import PriorTerms, revisit_statistics
 from recap.presets import train_preset
 from recap.scores import CaseBatch
 from recap.training.trainer import Trainer
@@ -41,7 +41,7 @@ def padded_revisit(model: Recap, batch: CaseBatch, stage: Stage, state_BD: Tenso
         batch.checkins,
         batch.row_B,
         recent_window=model.config.recent_window,
-        max_candidates=model.config.max_candidates,
+        max_candidates=MAX_CANDIDATES,
     )
     size_B = torch.bincount(packed.case_C, minlength=len(batch))
     longest = int(size_B.max())
@@ -68,7 +68,7 @@ def padded_revisit(model: Recap, batch: CaseBatch, stage: Stage, state_BD: Tenso
         padded,
         state_BD=state_BD,
         embedding_CE=model.poi_embedding(padded.poi_C),
-        statistics_C3=torch.stack(model.prior.statistics(padded), dim=1),
+        statistics_C3=torch.stack(revisit_statistics(padded, model.prior.log_recency_steps), dim=1),
     )
     masked = PriorTerms(terms.count_C, terms.recency_C, terms.window_C, terms.clip_loss_C, prior_M)
     return RevisitParts(replace(padded), masked, gate_M, model.calibration.scale * gate_M * prior_M)

@@ -186,6 +186,8 @@ class Predictor(CaseRanker):
         only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
         if not only_states or any(CORE in variant.off for variant in variants):
             return super().standings(variants, poi)
+        core = self.model.core
+        assert core is not None
         states: list[Tensor] = []
         scorings, pois, values = ([column] for column in vars(Addends.none()).values())
         with torch.inference_mode():
@@ -198,7 +200,7 @@ class Predictor(CaseRanker):
                     pois.append(parts.candidates.poi_C)
                     values.append(parts.value_C)
             addends = Addends(*(torch.cat(column) for column in (scorings, pois, values)))
-            return standings_of_states(self.model.core.output, torch.cat(states), addends, poi)
+            return standings_of_states(core.output, torch.cat(states), addends, poi)
 
     @cached_property
     def propagation(self) -> EditedPropagation | None:

@@ -76,7 +76,7 @@ def headline(told: SentenceInput) -> Sentence:
         return _sentence("rank", *pieces, ". The user went to ", Piece(text=told.truth_name, kind="place"), ".")
     if told.target.rank == 1:
         return _sentence("rank", *pieces, ", and that is where the user went.")
-    first = [f"; {told.model}'s first choice was ", told.rival_name] if told.rival.rank == 1 else []
+    first: list[str | Piece] = [f"; {told.model}'s first choice was ", told.rival_name] if told.rival.rank == 1 else []
     return _sentence("rank", *pieces, ". The user went there", *first, ".")
 
 

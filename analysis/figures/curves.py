@@ -55,8 +55,8 @@ def plot_curve(
         hue = palette.of_role(role)
         marker = {"size": 11, "color": hue.fill, "symbol": "circle-open" if role == "truth" else "circle"}
         marker["line"] = {"width": 3, "color": hue.fill}
-        at = {"x": [value], "y": [curve.at(value)], "mode": "markers", "marker": marker}
-        data.append({"type": "scatter", "hoverinfo": "skip"} | at)
+        at: dict[str, Any] = {"x": [value], "y": [curve.at(value)], "mode": "markers", "marker": marker}
+        data.append(at | {"type": "scatter", "hoverinfo": "skip"})
     data.append(_density(curve, palette))
     low, high = min(curve.knots), max(curve.knots)
     edge = 0.03 * max(high - low, 1e-9)

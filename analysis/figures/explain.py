@@ -66,11 +66,11 @@ def plot_paths(explanation: CaseExplanation, palette: Palette) -> go.Figure:
         }
     )
     goal = palette.of_role(explanation.roles[0])
-    ends = (  # names reach inwards: centred below their places, long ones are cut off in a narrow chart
+    named = (  # names reach inwards: centred below their places, long ones are cut off in a narrow chart
         (0, "left", explanation.source_name, "circle", palette.ink, palette.ink),
         (1, "right", explanation.target_name, "circle-open", goal.fill, goal.text),
     )
-    for x, anchor, name, symbol, colour, text_colour in ends:
+    for x, anchor, name, symbol, colour, text_colour in named:
         marker = {"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}}
         data.append({"type": "scatter", "x": [x], "y": [0.5], "mode": "markers", "marker": marker, "hoverinfo": "skip"})
         notes.append(

@@ -162,8 +162,11 @@ def read_hours(predictor: "Predictor", case: int, hours: Sequence[int]) -> list[
     here_C = parts.candidates.poi_C == target
     values_C3 = torch.stack([parts.terms.prior_C, parts.gate_C, parts.correction_C], dim=1)[here_C]
     shown = dict(zip(parts.candidates.case_C[here_C].tolist(), values_C3.tolist(), strict=True))
-    nothing = [0.0, 0.0, 0.0]
-    return [Hour(*shown.get(at, nothing), rank_of(total_P, target)) for at, total_P in enumerate(total_HP)]
+    found = []
+    for at, total_P in enumerate(total_HP):
+        habit, gate, correction = shown.get(at, (0.0, 0.0, 0.0))
+        found.append(Hour(habit, gate, correction, rank_of(total_P, target)))
+    return found
 
 
 def _check(say: Say, hour: Hour) -> Question:
