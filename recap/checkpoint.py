@@ -4,7 +4,7 @@ import hashlib
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NotRequired, Self, TypedDict
+from typing import ClassVar, Final, NotRequired, Self, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,12 @@ from pydantic import Field, model_validator
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
 from recap.evaluation.metrics import MetricsByGroup
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
-from recap.model.config import ModelConfig, Stage
+from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.rendering import render
@@ -58,18 +57,6 @@ class EpochResult(Config):
     val: dict[str, float]
 
 
-class Rebalanced(Config):
-    """What `recap.training.rebalancing` fitted after training, on validation cases."""
-
-    protocol: Protocol = Field(description="Whose validation cases it was fitted on.")
-    cases: int = Field(description="How many of them.")
-    core_factor: float = Field(description="The core's scores are this many times what they were.")
-    prior_before: dict[str, float] = Field(description="The prior's weights times its scale, and its time scale.")
-    prior_after: dict[str, float]
-    loss_before: float = Field(description="Mean cross-entropy of those cases.")
-    loss_after: float
-
-
 class TrainingSummary(TypedDict):
     """`summary.json`: test metrics beside the baselines', and what the training took, where there was one."""
 
@@ -102,22 +89,18 @@ class CheckpointManifest(Config):
         description="Best MRR over the validation cases of train.select_on among epochs with every enabled part active."
     )
     best_overall: EpochResult = Field(description="The same among all epochs.")
-    rebalanced: Rebalanced | None = Field(None, description="Core against prior, fitted anew on validation cases.")
     features: list[dict[str, str]] | None = Field(
         None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
     )
     versions: dict[str, str]
+
+    retired: ClassVar = {"rebalanced": AnyValue()}
 
     @model_validator(mode="after")
     def _recap_has_a_stage(self) -> Self:
         if isinstance(self.train, TrainConfig) and (self.best.stage is None or self.best_overall.stage is None):
             raise ValueError("an epoch of RECAP needs its stage")
         return self
-
-    @property
-    def rebalanced_on(self) -> str | None:
-        """Whose validation cases it was rebalanced on, None as trained; seeds of one model agree here too."""
-        return None if self.rebalanced is None else self.rebalanced.protocol
 
     @classmethod
     def of(
@@ -367,8 +350,7 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
     """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
-    left_out = {"rebalanced"} if manifest.rebalanced is None else None
-    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2, exclude=left_out) + "\n")
+    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
     names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
     return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 

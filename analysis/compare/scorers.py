@@ -116,7 +116,6 @@ def is_sibling(one: Checkpoint, other: Checkpoint) -> bool:
         and mine.dataset_hash == theirs.dataset_hash
         and theirs.train.seed != mine.train.seed
         and theirs.train.override(seed) == mine.train
-        and mine.rebalanced_on == theirs.rebalanced_on
     )
 
 

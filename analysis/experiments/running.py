@@ -32,13 +32,11 @@ from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text
 from recap.storage.tensors import load_tensors
 from recap.training.baselines import build_baseline
-from recap.training.rebalancing import rebalance
 from recap.training.run import StopRequest, train
 from recap.training_config import AnyTraining, TrainConfig
 
 RESULT: Final = "result.json"
 _TRAININGS: Final = "trainings"
-_REBALANCED: Final = "-rebalanced"
 _MEASURED: Final = "measures.json"
 _RECORDS: Final = "records.parquet"
 Log = Callable[[str], None]
@@ -112,18 +110,10 @@ def _train(
     folder = trainings / training_digest(dataset, config)
     trainings.mkdir(parents=True, exist_ok=True)
     if (folder / SUMS).is_file():
-        trained: Checkpoint | None = Checkpoint.load(folder)
-    else:
-        log(f"{arm.label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
-        resume = (folder / TRAINING_FOLDER).is_dir()
-        trained = train(dataset, config, folder, device=device, resume=resume, stop=stop)
-    if trained is None or not arm.rebalanced:
-        return trained
-    recalibrated = folder.with_name(folder.name + _REBALANCED)
-    if not (recalibrated / SUMS).is_file():
-        rebalance(trained, dataset, recalibrated)
-        (recalibrated / TRAINING_FOLDER).mkdir(exist_ok=True)
-    return Checkpoint.load(recalibrated)
+        return Checkpoint.load(folder)
+    log(f"{arm.label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
+    resume = (folder / TRAINING_FOLDER).is_dir()
+    return train(dataset, config, folder, device=device, resume=resume, stop=stop)
 
 
 def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph: TransitionGraph) -> _Measured:

@@ -42,16 +42,15 @@ class Arm(Config):
     preset: str | None = Field(None, description="The experiment's preset where not given.")
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
-    rebalanced: bool = Field(False, description="Core and prior are recalibrated after training, see `rebalance`.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
     paper: dict[Metric, float] = Field(default_factory=dict, description="The paper's numbers over all its cases.")
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
-        given = self.preset or self.epochs or self.changes or self.seeds or self.rebalanced
+        given = self.preset or self.epochs or self.changes or self.seeds
         if self.baseline and given:
-            raise ValueError("a baseline has no preset, epochs, changes, seeds or rebalanced")
+            raise ValueError("a baseline has no preset, epochs, changes or seeds")
         return self
 
 

@@ -33,10 +33,8 @@ def train_replicates(
     """Train until this many seeds exist, including the original; an interrupted training continues.
 
     Raises:
-        ConfigError: fewer than two seeds, or a rebalanced checkpoint.
+        ConfigError: fewer than two seeds.
     """
-    if checkpoint.manifest.rebalanced_on is not None:
-        raise ConfigError(f"{checkpoint.folder.name} was rebalanced after training: name the checkpoint it is made of")
     if seeds < 2:
         raise ConfigError(f"--seeds counts the checkpoint's own seed too: at least 2, got {seeds}")
     own = checkpoint.manifest.train.seed

@@ -233,7 +233,4 @@ def _training(source: Source) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     train = manifest.get("train") if isinstance(manifest, dict) else None
-    if not isinstance(train, dict):
-        return None
-    rebalanced = manifest.get("rebalanced") or {}
-    return {**train, "rebalanced_on": rebalanced.get("protocol")}
+    return train if isinstance(train, dict) else None

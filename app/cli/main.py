@@ -19,7 +19,6 @@ from app.cli.explain import explain
 from app.cli.import_predictions import import_predictions
 from app.cli.long_tail import long_tail, overview
 from app.cli.machine import doctor
-from app.cli.rebalance import rebalance
 from app.cli.runs import runs
 from app.cli.train import train
 from recap.errors import RecapError
@@ -39,7 +38,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "import-predictions": import_predictions,
         "demo": demo,
     },
-    "Train": {"train": train, "evaluate": evaluate, "rebalance": rebalance, "experiment": experiment},
+    "Train": {"train": train, "evaluate": evaluate, "experiment": experiment},
     "Look": {
         "app": run_app,
         "overview": overview,

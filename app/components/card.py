@@ -57,12 +57,9 @@ def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
     if not checkpoint.is_recap:
         return {"Parts of a score": "none, one number for each place"}
     model = checkpoint.recap_training.model
-    fitted = checkpoint.manifest.rebalanced
-    anew = {} if fitted is None else {"Core and prior": f"weighed anew on {fitted.cases:,} validation cases"}
     inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
     return {
         "Graph": f"token of exactly {model.num_hops} hops" if model.use_graph else "switched off",
         "Recent window": f"{model.recent_window} check-ins",
         "Inactive at this epoch": markdown_text(inactive) if inactive else "nothing",
-        **anew,
     }

@@ -105,3 +105,12 @@ def test_the_same_training_gives_the_same_checkpoint_file(tmp_path: Path) -> Non
         assert train(small_city(), small_training(), tmp_path / name, device=CPU) is not None
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
+
+
+def test_a_checkpoint_of_an_earlier_version_opens(city_checkpoint: Path, tmp_path: Path) -> None:
+    """Its manifest says what was fitted after training; its weights hold the result."""
+    copy = shutil.copytree(city_checkpoint, tmp_path / "checkpoint")
+    manifest = json.loads((copy / "checkpoint.json").read_text())
+    (copy / "checkpoint.json").write_text(json.dumps(manifest | {"rebalanced": {"core_factor": 0.3}}))
+    write_sums(copy, LISTED)
+    assert Checkpoint.load(copy).manifest == Checkpoint.load(city_checkpoint).manifest

@@ -1,7 +1,6 @@
 """Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
 
 import json
-import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from analysis.experiments.results import (
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
 from recap import columns as c
-from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.fingerprint import unseen_reach
@@ -189,22 +187,6 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     row = unseen_reach(dataset, TransitionGraph.from_dataset(dataset), 2)[1]
     expected = {"candidates": row["candidates"], "coverage": 100 * row["coverage"], "snr": row["snr_x1000"]}
     assert first["reach"] == expected
-
-
-def test_a_recalibrated_arm_uses_its_training(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
-    """The same training with core and prior recalibrated: made once, never trained for itself."""
-    copy = shutil.copytree(done[1], tmp_path / "copy")
-    plain = SPEC["arms"][0]
-    spec = SPEC | {"compare": [["new", "plain"]], "arms": [plain, plain | {"name": "new", "rebalanced": True}]}
-    found = run(check_spec(spec), copy, stop_after=1)
-    rows = {(arm.arm, arm.seed): arm for arm in found.arms}
-    for seed in (1, 2):
-        old, new = rows["plain", seed], rows["new", seed]
-        assert new.digest == f"{old.digest}-rebalanced" and new.paper == old.paper and new.preset == old.preset
-        assert new.values["every_step"] != old.values["every_step"] and new.values["reach"] == old.values["reach"]
-        manifest = Checkpoint.load(copy / "trainings" / new.digest).manifest
-        assert manifest.rebalanced is not None and new.values["val"] == manifest.best.val
-    assert numbers(run(check_spec(spec), copy)) == numbers(found)
 
 
 def test_a_training_is_named_by_data_and_parts() -> None:
