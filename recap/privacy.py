@@ -1,4 +1,4 @@
-"""What makes data about people fit to be shown to others: pseudonyms, grid cells, times that are shifted and coarse.
+"""What makes data about people fit to be shown to others: pseudonyms, grid cells, coarse times.
 
 Primitives alone: who uses them says in its file what was generalised, or that the exact data are in it. docs/privacy.md
 says what each export holds.
@@ -7,7 +7,6 @@ says what each export holds.
 import hashlib
 import hmac
 import secrets
-from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -20,10 +19,6 @@ EXACT_NOTE: Final = (
 )
 """Stands in every file that was asked for with exact data."""
 
-SHARED_NOTE: Final = (
-    "Made to be shared: people have other names in every file, times are moved by whole weeks, for each person by "
-    "others, and given to {hours} hours. Coordinates are given to a grid of about {km} km, and places have other names."
-)
 KM_PER_DEGREE: Final = 111.2
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -33,13 +28,12 @@ class Generalisation(Config):
 
     salt: str = Field(
         default_factory=lambda: secrets.token_hex(16),
-        description="Makes pseudonyms and shifts its own; never written anywhere.",
+        description="Makes pseudonyms its own; never written anywhere.",
         repr=False,
     )
     min_users: int = Field(5, ge=1, description="k: a place visited by fewer people is generalised.")
     cell_degrees: float = Field(0.02, gt=0, description="Side of the smallest grid cell, degrees.")
     hours: int = Field(4, ge=1, le=24, description="Times are rounded down to a multiple of this.")
-    most_weeks: int = Field(26, ge=1, description="Times are moved back by 1 to this many whole weeks.")
 
     @property
     def cell_km(self) -> float:
@@ -54,24 +48,6 @@ class Generalisation(Config):
         digest = self.digest("user", str(user))
         return f"Walker {'abcdef'[int(digest[-1], 16) % 6]}{digest[:9]}"
 
-    def place_name(self, poi_id: str) -> str:
-        """The same for a place."""
-        return f"Place {self.digest('place', poi_id)[:10]}"
-
-    def shift(self, user: int | str) -> timedelta:
-        """By how much a user's times are moved: whole weeks, so that weekday and hour keep their meaning."""
-        return timedelta(weeks=-1 - int(self.digest("weeks", str(user))[:8], 16) % self.most_weeks)
-
-    def time(self, moment: datetime, user: int | str) -> datetime:
-        """A user's moment moved and rounded down; seconds, minutes and the true date are gone."""
-        moved = moment + self.shift(user)
-        return moved.replace(hour=moved.hour - moved.hour % self.hours, minute=0, second=0, microsecond=0)
-
-    def iso_time(self, text: str, user: int | str) -> str:
-        """The same for ISO 8601 text, with or without a final Z."""
-        ending = "Z" if text.endswith("Z") else ""
-        return self.time(datetime.fromisoformat(text.removesuffix("Z")), user).isoformat() + ending
-
     def part_of_week(self, weekday: int | None, hour: float) -> str:
         """A moment without its date: weekday (0 Monday) if told, and part of the day: ``Tuesday, 16 to 20 h``."""
         start = int(hour) // self.hours * self.hours
@@ -81,10 +57,6 @@ class Generalisation(Config):
     def cell(self, degrees: np.ndarray) -> np.ndarray:
         """The middle of each coordinate's grid cell."""
         return np.round((np.floor(degrees / self.cell_degrees) + 0.5) * self.cell_degrees, 6)
-
-    def describe(self) -> str:
-        """What was done to rows of check-ins, for the file itself."""
-        return SHARED_NOTE.format(hours=self.hours, km=f"{self.cell_km:.0f}")
 
     def digest(self, kind: str, text: str) -> str:
         """64 hex digits that nobody without the salt can make from the text."""

@@ -42,8 +42,7 @@ def prepare(
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
-    from recap.data.out_of_core.choosing import choose_engine
-    from recap.data.out_of_core.preparation import prepare_out_of_core
+    from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
     from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import read_checkins
@@ -58,7 +57,7 @@ def prepare(
     if not as_json:
         confirm_mapping(path, source_format, options)
     check_target(out, MANIFEST)
-    choice = choose_engine(engine, path, source_format, config)
+    choice = choose_engine(engine, path, source_format)
     if choice.note:
         progress_console.print(choice.note, markup=False)
     called = name or out.name
@@ -150,29 +149,21 @@ def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
     reader: ReaderOptions,
     source_format: FormatOption = "auto",
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page to share.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import print_inspection
     from recap.data.inspection import inspect_checkins
     from recap.presets import data_preset
-    from recap.storage.atomic import write_text
 
     config = data_preset("default")
     options = reader.checked()
     with progress_console.status(f"Inspecting {path.name}"):
         found = inspect_checkins(path, source_format, options, config)
-    if html is not None:
-        from recap.data.inspection_page import inspection_page
-
-        write_text(html, inspection_page(found, config))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
     print_inspection(found, config, console)
-    if html is not None:
-        console.print(f"Page written to {html}.", markup=False)
 
 
 def stats(

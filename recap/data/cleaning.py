@@ -62,11 +62,26 @@ class CleaningReport(Config):
     dropped: dict[str, int]
 
 
-def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
-    """Apply the protocol to a raw table.
+@dataclass(frozen=True, eq=False)
+class RawRows:
+    """Check-ins as numbers; in the order of the file, or of (user, seconds, source row).
 
-    A table with a ``split`` column keeps it (`keep_given_split`): then nothing is filtered by counts or lengths and
-    nothing is cut; only validation and test rows of users and POIs that training does not know are dropped.
+    Attributes:
+        user, poi: numbers from 0 in the order of the ids, see `number_ids`.
+        source_row: positions in the file.
+        split, given: codes of a split and a trajectory that came with the data, where there are any.
+    """
+
+    user: np.ndarray
+    poi: np.ndarray
+    seconds: np.ndarray
+    source_row: np.ndarray
+    split: np.ndarray | None = None
+    given: np.ndarray | None = None
+
+
+def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
+    """Apply the protocol to a raw table, see `clean_rows`.
 
     Returns:
         The surviving raw columns plus ``source_row`` (position in ``raw``), ``split``, ``trajectory`` (ids from 0) and,
@@ -75,15 +90,39 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     Raises:
         DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
     """
-    is_given = config.keep_given_split and c.SPLIT in raw
-    user, _ = number_ids(raw[c.USER_ID])
-    poi, _ = number_ids(raw[c.POI_ID])
-    seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    is_duplicate = pd.DataFrame({c.USER: user, c.POI: poi, "seconds": seconds}).duplicated().to_numpy()
+    rows = RawRows(
+        user=number_ids(raw[c.USER_ID])[0],
+        poi=number_ids(raw[c.POI_ID])[0],
+        seconds=raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64),
+        source_row=np.arange(len(raw), dtype=np.int64),
+        split=raw[c.SPLIT].to_numpy(np.int8) if c.SPLIT in raw else None,
+        given=pd.factorize(raw[c.TRAJECTORY_ID])[0] if c.TRAJECTORY_ID in raw else None,
+    )
+    left, report = clean_rows(rows, config)
+    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
+    if left.is_aside.any():
+        frame[c.HISTORY_ONLY] = left.is_aside
+    return frame, report
+
+
+def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport]:
+    """Apply the protocol.
+
+    Rows with a split keep it (`keep_given_split`): then nothing is filtered by counts or lengths and nothing is cut;
+    only validation and test rows of users and POIs that training does not know are dropped.
+
+    Returns:
+        The surviving rows, sorted by (user, time, source row), and the report.
+
+    Raises:
+        DataError: see `clean_checkins`.
+    """
+    is_given = config.keep_given_split and raw.split is not None
+    user, poi, seconds = raw.user, raw.poi, raw.seconds
+    is_duplicate = _repeats(raw)
     dropped = dict.fromkeys(DROP_REASONS, 0)
 
-    # Positions in raw; the user and POI codes are ranks of the ids as text, so row order of the file plays no part.
-    rows = np.arange(len(raw), dtype=np.int64)
+    rows = np.arange(len(user), dtype=np.int64)
     if config.drop_exact_duplicates:
         rows = rows[~is_duplicate]
         dropped["exact_duplicate"] = int(is_duplicate.sum())
@@ -91,45 +130,70 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
         (poi, config.min_poi_checkins, "rare_poi", "POI"),
         (user, config.min_user_checkins, "rare_user", "user"),
     ):
-        keep = frequent(np.bincount(codes[rows]), 1 if is_given else minimum, noun)[codes[rows]]
+        keep = _frequent(np.bincount(codes[rows]), 1 if is_given else minimum, noun)[codes[rows]]
         dropped[reason] = int((~keep).sum())
         rows = rows[keep]
     kept = len(rows)
-    require_different_times(seconds[rows].min(), seconds[rows].max(), kept)
+    _require_different_times(seconds[rows].min(), seconds[rows].max(), kept)
 
-    order = rows[np.lexsort((rows, seconds[rows], user[rows]))]
+    order = _in_order(raw, rows)
     if config.merge_seconds and not is_given:
         merged = find_merged(user[order], seconds[order], config)
         dropped[MERGED] = int(merged.sum())
         order = order[~merged]
     trajectory = cut_trajectories(user[order], seconds[order], config)
     if is_given:
-        split = raw[c.SPLIT].to_numpy(np.int8)[order]
-        if c.TRAJECTORY_ID in raw:
-            given, _ = pd.factorize(raw[c.TRAJECTORY_ID])
-            is_new = (np.diff(user[order]) != 0) | (np.diff(given[order]) != 0)
+        assert raw.split is not None
+        split = raw.split[order]
+        if raw.given is not None:
+            is_new = (np.diff(user[order]) != 0) | (np.diff(raw.given[order]) != 0)
             trajectory = np.cumsum(np.append(True, is_new)) - 1
     else:
-        split = split_by_time(seconds[order], order, trajectory, config)
+        split = split_by_time(seconds[order], raw.source_row[order], trajectory, config)
 
     train = order[split == c.TRAIN]
-    told = {c.USER: (user, seen_in(user, train)), c.POI: (poi, seen_in(poi, train))}
+    told = {c.USER: (user, _seen_in(user, train)), c.POI: (poi, _seen_in(poi, train))}
     left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
     left = remove(left, told, config, 1 if is_given else config.min_trajectory_length, dropped)
-    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
-    if left.is_aside.any():
-        frame[c.HISTORY_ONLY] = left.is_aside
-    if not has_training_case(frame[c.TRAJECTORY].to_numpy(), frame[c.SPLIT].to_numpy()):
-        raise no_training_case(config)
+    is_pair = left.trajectory[1:] == left.trajectory[:-1]
+    if not (is_pair & (left.split[1:] == c.TRAIN)).any():
+        raise DataError(
+            "no training case is left: no user has two training check-ins within "
+            f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
+        )
     report = CleaningReport(
-        raw=len(raw),
+        raw=len(user),
         exact_duplicates=int(is_duplicate.sum()),
         kept=kept,
         checkins=int((~left.is_aside).sum()),
         history_only=int(left.is_aside.sum()),
         dropped=dropped,
     )
-    return frame, report
+    return left, report
+
+
+def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:
+    """Some rows by (user, time, source row)."""
+    user, seconds = raw.user[rows], raw.seconds[rows]
+    step = np.diff(user)
+    if ((step > 0) | ((step == 0) & (np.diff(seconds) >= 0))).all():
+        return rows
+    return rows[np.lexsort((seconds, user))]  # stable: rows of one second keep the order of the file
+
+
+def _repeats(raw: RawRows) -> np.ndarray:
+    """Which rows repeat user, POI and second of an earlier one."""
+    order = _in_order(raw, np.arange(len(raw.user), dtype=np.int64))
+    user, seconds = raw.user[order], raw.seconds[order]
+    as_before = (user[1:] == user[:-1]) & (seconds[1:] == seconds[:-1])
+    tied = np.zeros(len(order), dtype=bool)
+    tied[1:] |= as_before
+    tied[:-1] |= as_before
+    among = order[tied]
+    keys = pd.DataFrame({c.USER: raw.user[among], c.POI: raw.poi[among], "seconds": raw.seconds[among]})
+    repeats = np.zeros(len(order), dtype=bool)
+    repeats[among] = keys.duplicated().to_numpy()
+    return repeats
 
 
 def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -144,19 +208,6 @@ def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank[codes], names[order].astype(object)
-
-
-def has_training_case(trajectory: np.ndarray, split: np.ndarray) -> bool:
-    """Tell whether two consecutive rows of one trajectory both belong to training."""
-    return bool(((trajectory[1:] == trajectory[:-1]) & (split[1:] == c.TRAIN)).any())
-
-
-def no_training_case(config: DataConfig) -> DataError:
-    """What is said where `has_training_case` finds none."""
-    return DataError(
-        "no training case is left: no user has two training check-ins within "
-        f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +262,7 @@ def remove(
     return unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
 
 
-def frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
+def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
     """Which codes occur often enough, from how often each does.
 
     Raises:
@@ -226,7 +277,7 @@ def frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
     return keep
 
 
-def require_different_times(earliest: int, latest: int, count: int) -> None:
+def _require_different_times(earliest: int, latest: int, count: int) -> None:
     """Refuse check-ins of one instant.
 
     Raises:
@@ -239,7 +290,7 @@ def require_different_times(earliest: int, latest: int, count: int) -> None:
         )
 
 
-def seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:
+def _seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Which codes occur in training rows; those never go, so it does not change while others do."""
     seen = np.zeros(codes.max(initial=-1) + 1, dtype=bool)
     seen[codes[train]] = True

@@ -7,7 +7,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DataConfig, clean_checkins, number_ids
+from recap.data.cleaning import DataConfig, Rows, clean_checkins, number_ids
 from recap.data.dataset import Dataset, Manifest, hash_tables
 from recap.data.parsing.read_report import ReadReport
 
@@ -40,24 +40,21 @@ def prepare_dataset(
     frame, report = clean_checkins(raw, config)
     user, user_ids = number_ids(frame[c.USER_ID])
     poi, poi_ids = number_ids(frame[c.POI_ID])
-    checkins = pd.DataFrame(
-        {
-            c.USER: user,
-            c.POI: poi,
-            c.TIME: frame[c.TIME].to_numpy("datetime64[s]"),
-            c.TZ_OFFSET_MINUTES: frame[c.TZ_OFFSET_MINUTES].to_numpy(np.int16),
-            c.TRAJECTORY: _renumber(frame[c.TRAJECTORY].to_numpy()),
-            c.SPLIT: frame[c.SPLIT].to_numpy(np.int8),
-            c.SOURCE_ROW: frame[c.SOURCE_ROW].to_numpy(np.int64),
-        }
+    checkins = checkin_table(
+        user,
+        poi,
+        frame[c.TIME].to_numpy("datetime64[s]"),
+        frame[c.TZ_OFFSET_MINUTES].to_numpy(np.int16),
+        frame[c.SOURCE_ROW].to_numpy(np.int64),
+        Rows(
+            np.arange(len(frame)),
+            frame[c.SPLIT].to_numpy(np.int8),
+            frame[c.TRAJECTORY].to_numpy(),
+            history_only(frame),
+        ),
     )
-    checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
-    if c.HISTORY_ONLY in frame:
-        checkins[c.HISTORY_ONLY] = frame[c.HISTORY_ONLY].to_numpy(bool)
-    of_cases = ~history_only(checkins)
-    rows = frame[of_cases].iloc[_earliest_rows(poi[of_cases], checkins[of_cases])]
-    train = checkins[c.SPLIT].to_numpy() == c.TRAIN
-    pois = describe_pois(rows, poi_ids, np.bincount(poi[train], minlength=len(poi_ids)))
+    rows = frame.iloc[first_rows(checkins)]
+    pois = describe_pois(rows, poi_ids, checkins)
     users = pd.DataFrame({c.USER_ID: user_ids})
     manifest = Manifest(
         name=name,
@@ -72,23 +69,44 @@ def prepare_dataset(
     return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
 
 
-def _renumber(trajectory: np.ndarray) -> np.ndarray:
-    starts = np.append(True, trajectory[1:] != trajectory[:-1])
-    return (np.cumsum(starts) - 1).astype(np.int32)
+def checkin_table(
+    user: np.ndarray, poi: np.ndarray, time: np.ndarray, offset: np.ndarray, source_row: np.ndarray, left: Rows
+) -> pd.DataFrame:
+    """The table of check-ins from the columns of the rows left, in their order."""
+    starts = np.append(True, left.trajectory[1:] != left.trajectory[:-1])
+    checkins = pd.DataFrame(
+        {
+            c.USER: user,
+            c.POI: poi,
+            c.TIME: time,
+            c.TZ_OFFSET_MINUTES: offset,
+            c.TRAJECTORY: (np.cumsum(starts) - 1).astype(np.int32),
+            c.SPLIT: left.split,
+            c.SOURCE_ROW: source_row,
+        },
+        copy=False,
+    )
+    checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
+    if left.is_aside.any():
+        checkins[c.HISTORY_ONLY] = left.is_aside
+    return checkins
 
 
-def _earliest_rows(poi: np.ndarray, checkins: pd.DataFrame) -> np.ndarray:
-    """Row of each POI's first check-in by (time, source row)."""
-    seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+def first_rows(checkins: pd.DataFrame) -> np.ndarray:
+    """Row of each POI's first check-in by (time, source row), of those that open cases."""
+    opening = np.flatnonzero(~history_only(checkins))
+    poi, row = checkins[c.POI].to_numpy()[opening], checkins[c.SOURCE_ROW].to_numpy()[opening]
+    seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)[opening]
     earliest = np.full(poi.max() + 1, np.iinfo(np.int64).max)
     np.minimum.at(earliest, poi, seconds)
     rows = np.flatnonzero(seconds == earliest[poi])
-    rows = rows[np.lexsort((checkins[c.SOURCE_ROW].to_numpy()[rows], poi[rows]))]
-    return rows[np.append(True, np.diff(poi[rows]) != 0)]
+    rows = rows[np.lexsort((row[rows], poi[rows]))]
+    return opening[rows[np.append(True, np.diff(poi[rows]) != 0)]]
 
 
-def describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, train_checkins: np.ndarray) -> pd.DataFrame:
+def describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
     """The table of POIs from the raw row that describes each, in order of their numbers."""
+    trained = checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN]
     category_index, _ = number_ids(rows[c.CATEGORY_ID])
     rows = rows.reset_index(drop=True)
     names = rows[c.POI_NAME] if c.POI_NAME in rows else pd.Series([""] * len(rows))
@@ -101,6 +119,6 @@ def describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, train_checkins: np.nd
             c.CATEGORY_INDEX: category_index,
             c.LATITUDE: rows[c.LATITUDE].to_numpy(np.float64),
             c.LONGITUDE: rows[c.LONGITUDE].to_numpy(np.float64),
-            c.TRAIN_CHECKINS: train_checkins.astype(np.int64),
+            c.TRAIN_CHECKINS: np.bincount(trained, minlength=len(poi_ids)).astype(np.int64),
         }
     )

@@ -1,8 +1,12 @@
-"""A file beyond memory in, a `Dataset` out: the same as `recap.data.preparation` makes, byte for byte."""
+"""A file beyond memory in, a `Dataset` out: the same as `recap.data.preparation` makes, byte for byte.
+
+Texts stay on disk, where DuckDB numbers them and sorts the rows; check-ins as numbers, 26 bytes each, fit in memory.
+"""
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -11,19 +15,71 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap import columns as c
-from recap.data.cases import history_only
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import DataConfig, RawRows, clean_rows
 from recap.data.dataset import Dataset, Manifest, hash_tables
-from recap.data.out_of_core.cleaning import BLOCK_ROWS, CleanRows, clean_ordered, require_fitting
-from recap.data.out_of_core.engine import SECONDS, OrderedRows, order_rows, rows_at
-from recap.data.out_of_core.spool import spool_rows
+from recap.data.out_of_core.engine import SECONDS, is_installed, order_rows, rows_at
+from recap.data.out_of_core.spool import FORMATS, spool_rows
 from recap.data.parsing.options import ReadOptions
-from recap.data.preparation import DESCRIBING, describe_pois
+from recap.data.parsing.text_table import GZIP_MAGIC
+from recap.data.preparation import DESCRIBING, checkin_table, describe_pois, first_rows
 from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
 LEAST_ENGINE_BYTES: Final = 1 << 30
 """What the engine may hold at least; more where a quarter of the free memory is more. The rest lies on disk."""
+_BLOCK_ROWS: Final = 1 << 20
+
+Engine = Literal["auto", "memory", "duckdb"]
+ENGINES: Final = get_args(Engine)
+
+_BYTES_A_ROW: Final = 260
+"""What preparing Parquet in memory takes at its peak (docs/scale.md)."""
+_BYTES_A_TEXT_BYTE: Final = 2
+"""The same for a byte of text."""
+_TEXT_A_GZIP_BYTE: Final = 6
+"""What a byte of a compressed check-in file becomes, roughly."""
+_SHARE: Final = 0.6
+"""Share of the free memory that it may take."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to prepare, and a sentence where people should know why."""
+
+    is_out_of_core: bool
+    note: str = ""
+
+
+def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
+    """In memory where that will do; on disk for large files, or where it is asked for.
+
+    Raises:
+        ConfigError: the engine is unknown or cannot prepare this format.
+    """
+    if engine not in ENGINES:
+        raise ConfigError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
+    if engine == "duckdb":
+        if source_format not in FORMATS:
+            raise ConfigError(f"--engine duckdb prepares {', '.join(FORMATS)}, got {source_format}; leave --engine out")
+        return Choice(True)
+    if engine == "memory" or source_format not in FORMATS or not _is_large(path, source_format):
+        return Choice(False)
+    if not is_installed():
+        return Choice(False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk.")
+    return Choice(True)
+
+
+def _is_large(path: Path, source_format: str) -> bool:
+    try:
+        if source_format == "parquet":
+            needed = pq.read_metadata(path).num_rows * _BYTES_A_ROW
+        else:
+            with path.open("rb") as file:
+                is_gzip = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+            needed = path.stat().st_size * _BYTES_A_TEXT_BYTE * (_TEXT_A_GZIP_BYTE if is_gzip else 1)
+    except (pa.ArrowException, OSError):
+        return False  # the reader says what is wrong
+    return bool(needed > _SHARE * psutil.virtual_memory().available)
 
 
 def prepare_out_of_core(
@@ -36,7 +92,6 @@ def prepare_out_of_core(
     source_format: str = "parquet",
     preset: str = "custom",
     memory_bytes: int | None = None,
-    block_rows: int = BLOCK_ROWS,
 ) -> Dataset:
     """Build a dataset from a file without ever holding its rows.
 
@@ -51,7 +106,6 @@ def prepare_out_of_core(
         DataError: the file cannot be read, or nothing usable is left.
         RecapError: the disk refused.
     """
-    require_fitting(config)
     with _temporary_folder(workplace) as temporary:
         folder = Path(temporary)
         spool, account = spool_rows(path, source_format, options, folder)
@@ -65,19 +119,27 @@ def prepare_out_of_core(
             memory_bytes = max(LEAST_ENGINE_BYTES, psutil.virtual_memory().available // 4)
         ordered = order_rows(spool, folder, memory_bytes)
         trim_heap()
-        clean = clean_ordered(ordered, config, block_rows)
+        table = pq.read_table(ordered.rows)
+        user, poi, seconds, offset, source_row = (
+            table[name].to_numpy() for name in (c.USER, c.POI, SECONDS, c.TZ_OFFSET_MINUTES, c.SOURCE_ROW)
+        )
+        del table
+        left, report = clean_rows(RawRows(user, poi, seconds, source_row), config)
         trim_heap()
-        checkins, user_numbers, poi_numbers = _number(clean, ordered)
-        earliest_P, train_P = _of_places(checkins, len(poi_numbers), block_rows)
-        pois = describe_pois(rows_at(spool, earliest_P, DESCRIBING), _ids(ordered.pois, poi_numbers), train_P)
-        users = pd.DataFrame({c.USER_ID: _ids(ordered.users, user_numbers)})
+        user, users_left = _renumbered(user[left.row])
+        poi, pois_left = _renumbered(poi[left.row])
+        time = seconds[left.row].view("datetime64[s]")
+        checkins = checkin_table(user, poi, time, offset[left.row].astype(np.int16), source_row[left.row], left)
+        first = checkins[c.SOURCE_ROW].to_numpy()[first_rows(checkins)]
+        pois = describe_pois(rows_at(spool, first, DESCRIBING), _ids(ordered.pois, pois_left), checkins)
+        users = pd.DataFrame({c.USER_ID: _ids(ordered.users, users_left)})
         trim_heap()
     manifest = Manifest(
         name=name,
         source_format=source_format,
         preset=preset,
         config=config,
-        report=clean.report,
+        report=report,
         dataset_hash=hash_tables(checkins, pois, users),
         reading=account,
     )
@@ -92,68 +154,11 @@ def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
         raise RecapError(f"cannot write to {there}: {error.strerror or error}") from error
 
 
-def _number(clean: CleanRows, ordered: OrderedRows) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """The table of check-ins with users and POIs numbered anew, and which of the engine's numbers those are."""
-    table = pa.concat_tables(clean.blocks)
-    clean.blocks.clear()
-    numbers = []
-    columns: dict[str, np.ndarray] = {}
-    for name, size in ((c.USER, ordered.num_users), (c.POI, ordered.num_pois)):
-        occurs = np.zeros(size, dtype=bool)
-        for codes in table[name].iterchunks():
-            occurs[codes.to_numpy()] = True
-        rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-        columns[name] = np.empty(table.num_rows, dtype=np.int32)
-        start = 0
-        for codes in table[name].iterchunks():
-            np.take(rank, codes.to_numpy(), out=columns[name][start : start + len(codes)])
-            start += len(codes)
-        numbers.append(np.flatnonzero(occurs))
-        table = _without(table, name)
-    columns[c.TIME] = table[SECONDS].to_numpy().view("datetime64[s]")
-    table = _without(table, SECONDS)
-    for name in (c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT, c.SOURCE_ROW, c.HISTORY_ONLY):
-        columns[name] = table[name].to_numpy()
-        table = _without(table, name)
-    if not columns[c.HISTORY_ONLY].any():
-        del columns[c.HISTORY_ONLY]
-    checkins = pd.DataFrame(columns, copy=False)
-    checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
-    return checkins, numbers[0], numbers[1]
-
-
-def _without(table: pa.Table, column: str) -> pa.Table:
-    """The other columns; the memory of this one goes back at once."""
-    table = table.drop_columns([column])
-    trim_heap()
-    return table
-
-
-def _of_places(checkins: pd.DataFrame, num_pois: int, block_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """For each POI the source row of its first check-in by (time, source row), and its training check-ins.
-
-    The first is one of those that open cases.
-    """
-    most = np.iinfo(np.int64).max
-    second_P, row_P = np.full(num_pois, most), np.full(num_pois, most)
-    train_P = np.zeros(num_pois, dtype=np.int64)
-    starts = range(0, len(checkins), block_rows)
-    for part in (checkins.iloc[start : start + block_rows] for start in starts):
-        poi, seconds, _ = _opening(part)
-        np.minimum.at(second_P, poi, seconds)
-        train_P += np.bincount(part[c.POI].to_numpy()[part[c.SPLIT].to_numpy() == c.TRAIN], minlength=num_pois)
-    for part in (checkins.iloc[start : start + block_rows] for start in starts):
-        poi, seconds, row = _opening(part)
-        first = seconds == second_P[poi]
-        np.minimum.at(row_P, poi[first], row[first])
-    return row_P, train_P
-
-
-def _opening(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """POI, seconds and source row of the check-ins that open cases."""
-    of_cases = ~history_only(checkins)
-    seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    return checkins[c.POI].to_numpy()[of_cases], seconds[of_cases], checkins[c.SOURCE_ROW].to_numpy()[of_cases]
+def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes numbered anew without those that do not occur, and the old numbers of the new ones."""
+    occurs = np.bincount(codes) > 0
+    rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return rank[codes], np.flatnonzero(occurs)
 
 
 def _ids(path: Path, numbers: np.ndarray) -> np.ndarray:
@@ -161,7 +166,7 @@ def _ids(path: Path, numbers: np.ndarray) -> np.ndarray:
     ids: list[np.ndarray] = []
     start = 0
     with pq.ParquetFile(path, pre_buffer=False) as file:
-        for batch in file.iter_batches(BLOCK_ROWS, use_threads=False):
+        for batch in file.iter_batches(_BLOCK_ROWS, use_threads=False):
             end = start + batch.num_rows
             inside = numbers[np.searchsorted(numbers, start) : np.searchsorted(numbers, end)] - start
             found = batch.column(0).take(pa.array(inside))

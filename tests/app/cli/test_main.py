@@ -123,7 +123,6 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
         (["--format", "foursquer"], "'foursquer'"),
         (["--colour", "red"], "--colour"),
         (["--engine", "spark"], "'spark'"),
-        (["--engine", "duckdb", "--set", "split_by=trajectory_end"], "made in memory only"),
         (["--engine-memory", "0"], "--engine-memory"),
     ],
 )

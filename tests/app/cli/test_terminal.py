@@ -39,7 +39,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = {
     "inspect": ["inspect", "own[/b].csv", "--map", f"category=category {ESCAPES}"],
     "inspect --json": ["inspect", "own[/b].csv", "--map", f"category=category {ESCAPES}", "--json"],
-    "inspect --html": ["inspect", "own[/b].csv", "--html", "[/p].html"],
     "prepare": ["prepare", "own[/b].csv", "--out", "new[/b]", "--set", "min_poi_checkins=1", "--name", ESCAPES],
     "prepare: no such column": ["prepare", "own[/b].csv", "--out", "other", "--map", f"user={ESCAPES}"],
     "stats": ["stats", "data"],

@@ -12,7 +12,6 @@ from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import inspect_checkins, preview_rows
-from recap.data.inspection_page import inspection_page
 from recap.data.reading import SOURCE_FORMATS, ReadOptions
 from recap.geodesy import distance_km
 from tests.checkins import raw_table, write_foursquare
@@ -153,27 +152,12 @@ def test_bad_rows_become_problems(tmp_path: Path) -> None:
     assert "min_poi_checkins" in refused.preview.refusal and refused.preview.checkins == 0
 
 
-def test_the_page_escapes_what_comes_from_the_file(tmp_path: Path) -> None:
-    """A category that is a script stays text; the page is whole and needs nothing from outside."""
-    path, _ = write_source(tmp_path, "foursquare")
-    evil = "<script>alert(1)</script>"
-    path.write_text(path.read_text(encoding="latin-1").replace("Café a", evil), encoding="latin-1")
-    found = inspect_checkins(path, "auto", ReadOptions(), DataConfig())
-    page = inspection_page(found, DataConfig())
-    assert evil not in page and "&lt;script&gt;alert(1)" in page
-    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
-    assert "http" not in page and "src=" not in page
-
-
 def test_the_command(tmp_path: Path) -> None:
-    """JSON for programs, a page on request, nothing else on the disk; a folder that is none is refused."""
+    """JSON for programs, text for people, nothing on the disk; a folder that is none is refused."""
     path, _ = write_source(tmp_path, "gowalla")
-    page = tmp_path / "page.html"
-    found = recap_json("inspect", path, "--html", page)
+    found = recap_json("inspect", path)
     assert found["source_format"] == "gowalla" and found["facts"]["check-ins"] == 72
-    assert page.read_text().startswith("<!doctype html>")
-    assert sorted(item.name for item in tmp_path.iterdir()) == ["gowalla.txt", "page.html"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["gowalla.txt"]
     text = recap("inspect", path)
     assert text.returncode == 0 and "Problems" in text.stdout and "no time zone" in text.stdout
     assert_refused(recap("inspect", tmp_path / "nowhere", "--json"), "does not exist")
-    assert_refused(recap("inspect", path, "--html", tmp_path / "no" / "page.html"), "writing", "nothing was kept")

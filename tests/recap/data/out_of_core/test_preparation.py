@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
-from recap.data.out_of_core.choosing import choose_engine
-from recap.data.out_of_core.preparation import prepare_out_of_core
+from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
 from recap.data.out_of_core.spool import FORMATS
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
@@ -32,18 +31,9 @@ def in_memory(path: Path, config: DataConfig, source_format: str = "parquet") ->
     return prepare_dataset(read.table, config, name="city", source_format=source_format, reading=read.account)
 
 
-def on_disk(
-    path: Path, config: DataConfig, source_format: str = "parquet", block_rows: int = 5, workplace: Path | None = None
-) -> Dataset:
-    return prepare_out_of_core(
-        path,
-        ReadOptions(),
-        config,
-        workplace or path.parent,
-        name="city",
-        source_format=source_format,
-        block_rows=block_rows,
-    )
+def on_disk(path: Path, config: DataConfig, source_format: str = "parquet", workplace: Path | None = None) -> Dataset:
+    workplace = workplace or path.parent
+    return prepare_out_of_core(path, ReadOptions(), config, workplace, name="city", source_format=source_format)
 
 
 def files_of(dataset: Dataset, folder: Path) -> dict[str, bytes]:
@@ -69,26 +59,23 @@ def write(rows: list[tuple[str, str, float]], source_format: str, folder: Path) 
     rows=raw_rows(min_size=6, max_size=60),
     config=configs,
     source_format=st.sampled_from(FORMATS),
-    block_rows=st.integers(1, 30),
 )
 def test_it_is_the_dataset_made_in_memory(
     rows: list[tuple[str, str, float]],
     config: DataConfig,
     source_format: str,
-    block_rows: int,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Any rows, also of one second, in any format, under any protocol that shares out check-ins; refused alike."""
+    """Any rows, also of one second, in any format, under any protocol; refused alike."""
     folder = tmp_path_factory.mktemp("city")
-    config = config.model_copy(update={"split_by": "checkins"})
     path = write([(user, poi, hour // 3) for user, poi, hour in rows], source_format, folder)
     try:
         expected = in_memory(path, config, source_format)
     except DataError as error:
         with pytest.raises(DataError, match=f"^{re.escape(str(error))}$"):
-            on_disk(path, config, source_format, block_rows)
+            on_disk(path, config, source_format)
         return
-    found = on_disk(path, config, source_format, block_rows)
+    found = on_disk(path, config, source_format)
     assert found.manifest == expected.manifest
     assert files_of(found, folder / "found") == files_of(expected, folder / "expected")
     assert not list(folder.glob(".recap-prepare-*")), "what was put on disk goes again"
@@ -101,7 +88,7 @@ def test_it_is_the_dataset_made_in_memory(
 def test_new_york_is_the_dataset_made_in_memory(tmp_path: Path) -> None:
     """From the published text, compressed as it is, byte for byte."""
     config = data_preset("default")
-    found = on_disk(NYC_FILE, config, "foursquare", block_rows=20_000, workplace=tmp_path)
+    found = on_disk(NYC_FILE, config, "foursquare", workplace=tmp_path)
     assert files_of(found, tmp_path / "found") == files_of(in_memory(NYC_FILE, config, "foursquare"), tmp_path / "one")
 
 
@@ -120,20 +107,16 @@ def test_ids_are_numbered_by_their_text(tmp_path: Path) -> None:
     assert dataset.checkins["poi"].tolist() == [1, 0, 1, 2, 1]
 
 
-def test_it_refuses_what_needs_all_rows_at_once(tmp_path: Path) -> None:
-    """Trajectories that are shared out, a split that came with the file, another format; automatically: in memory."""
+def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
+    """A split that came with the file, another format, an unknown engine."""
     path = tmp_path / "raw.parquet"
     raw_table(ROWS).assign(split="train").to_parquet(path)
-    whole = DataConfig(split_by="trajectory_end")
-    with pytest.raises(ConfigError, match="split_by=trajectory_end is made in memory only"):
-        choose_engine("duckdb", path, "parquet", whole)
     with pytest.raises(ConfigError, match="a split of its own is prepared in memory only"):
         on_disk(path, ONE)
     with pytest.raises(ConfigError, match="--engine duckdb prepares foursquare, csv, parquet, got gowalla"):
-        choose_engine("duckdb", path, "gowalla", ONE)
+        choose_engine("duckdb", path, "gowalla")
     with pytest.raises(ConfigError, match="unknown engine 'spark'; choose one of auto, memory, duckdb"):
-        choose_engine("spark", path, "parquet", ONE)
-    assert not choose_engine("auto", path, "parquet", whole).is_out_of_core
+        choose_engine("spark", path, "parquet")
 
 
 def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +131,6 @@ def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pyte
 def test_few_rows_are_prepared_in_memory(source_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows fit, a file that would need more than 60 % of what is free does not, whatever its format."""
     path = write(ROWS, source_format, tmp_path)
-    assert not choose_engine("auto", path, source_format, ONE).is_out_of_core
+    assert not choose_engine("auto", path, source_format).is_out_of_core
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=500))
-    assert choose_engine("auto", path, source_format, ONE).is_out_of_core
+    assert choose_engine("auto", path, source_format).is_out_of_core
