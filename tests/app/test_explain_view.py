@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 import streamlit as st
+from analysis.explain.check_tables import CheckTables
+from analysis.explain.evidence_items import item_label
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
-from analysis.explain.check_tables import CheckTables
-from analysis.explain.evidence_items import item_label
 from analysis.explain.explanation import FullExplanation, explain_fully
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed_points
