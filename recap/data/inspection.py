@@ -73,12 +73,12 @@ def _read(path: Path, source_format: str, options: ReadOptions) -> tuple[RawRead
     try:
         return read_checkins(path, source_format, options), []
     except UnreadableTimesError as error:
-        if not error.remedies:
+        if not error.formats:
             raise
-        first, *others = error.remedies
-        text = f"Times are read here with {first.spoken()}; give that to `recap prepare`"
-        text += f", or {' or '.join(other.spoken() for other in others)}." if others else "."
-        return read_checkins(path, source_format, first.applied(options)), [text]
+        first, *others = error.formats
+        text = f"Times are read here with --time-format '{first}'; give that to `recap prepare`"
+        text += f", or '{others[0]}' where the month stands first." if others else "."
+        return read_checkins(path, source_format, options.model_copy(update={"time_format": first})), [text]
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 from recap import columns as c
 from recap.data.out_of_core.engine import SECONDS
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import ReadReport
+from recap.data.parsing.read_report import RawRead, ReadReport
 from recap.data.parsing.table_builder import Sink
-from recap.data.readers.foursquare import spool_foursquare
-from recap.data.readers.own_table import spool_csv, spool_parquet
+from recap.data.readers.foursquare import read_foursquare
+from recap.data.readers.own_table import read_csv, read_parquet
 from recap.errors import RecapError
 
 
@@ -29,12 +29,6 @@ class Spool:
     def __init__(self, path: Path) -> None:
         self.path, self.num_rows = path, 0
         self._writer: pq.ParquetWriter | None = None
-
-    def begin(self) -> Callable[[pa.Table], None]:
-        """Forget what there is; the answer takes blocks."""
-        self.close()
-        self.num_rows = 0
-        return self.add
 
     def add(self, block: pa.Table) -> None:
         """Write a block.
@@ -69,10 +63,10 @@ class Spool:
             raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
 
 
-_READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], ReadReport]]] = {
-    "foursquare": spool_foursquare,
-    "csv": spool_csv,
-    "parquet": spool_parquet,
+_READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], RawRead]]] = {
+    "foursquare": read_foursquare,
+    "csv": read_csv,
+    "parquet": read_parquet,
 }
 FORMATS: Final = tuple(_READERS)
 """What can be read into a spool."""
@@ -87,7 +81,7 @@ def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Pat
     """
     spool = Spool(folder / "spool.parquet")
     try:
-        account = _READERS[source_format](path, options, spool.begin)
+        account = _READERS[source_format](path, options, spool.add).account
     finally:
         spool.close()
     return spool.path, account

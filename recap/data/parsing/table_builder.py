@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -35,8 +36,8 @@ _SPLIT_WORDS: Final = {
 MOST_CHARACTERS: Final = 4096
 """Longer ids and names are no such things, and nothing could show them: a lost quotation mark, or a column of prose."""
 
-Sink = Callable[[], Callable[[pa.Table], None]]
-"""Begins anew and gives what takes the blocks of a table; asked again where a file has to be read once more."""
+Sink = Callable[[pa.Table], None]
+"""Takes the blocks of a table."""
 
 _EVERY_PLACE: Final = 1 << 21
 """Rows whose coordinates are all looked at where the table itself is not kept; of later ones fewer and fewer."""
@@ -90,8 +91,7 @@ class CheckinTableBuilder:
         name: file name for messages.
         layout: layout of the times; told from the first block where None.
         local_by_format: times are wall-clock times whatever their layout says.
-        time_is_guessed: the column of the times was taken for its name alone.
-        sink: takes the rows of each block; then no table is kept, and `account` is what there is to ask for.
+        sink: takes the rows of each block; then no table is kept.
     """
 
     def __init__(
@@ -102,11 +102,10 @@ class CheckinTableBuilder:
         *,
         layout: TimeLayout | None = None,
         local_by_format: bool = False,
-        time_is_guessed: bool = False,
-        sink: Callable[[pa.Table], None] | None = None,
+        sink: Sink | None = None,
     ) -> None:
         self.name, self.options, self.row_report = name, options, row_report
-        self.times = TimeColumn(name, options, row_report, layout=layout, is_guessed=time_is_guessed)
+        self.times = TimeColumn(name, options, row_report, layout)
         self.local_by_format = local_by_format
         self.clock: TimeZoneResolver | None = None
         self.zones: ZoneColumn | None = None
@@ -182,7 +181,7 @@ class CheckinTableBuilder:
         columns: dict[str, str] | None = None,
         newest_first: bool = False,
     ) -> RawRead:
-        """The raw table of all rows kept, with the account.
+        """The raw table of all rows kept, empty where a sink took them, with the account.
 
         Args:
             newest_first: the file is written backwards; the table then begins with the file's last row, so that rows
@@ -191,21 +190,18 @@ class CheckinTableBuilder:
         Raises:
             DataError: no row is left.
         """
-        account = self.account(source_format, files, rows_in, columns=columns)
+        account = self._account(source_format, files, rows_in, columns)
+        if self.sink is not None:
+            return RawRead(pd.DataFrame(), account)
         table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
         self._tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
         return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
 
-    def account(
-        self, source_format: str, files: list[str], rows_in: int, *, columns: dict[str, str] | None = None
+    def _account(
+        self, source_format: str, files: list[str], rows_in: int, columns: dict[str, str] | None
     ) -> ReadReport:
-        """Where every row went, once all blocks are added.
-
-        Raises:
-            DataError: no row is left.
-        """
         if self.clock is not None:
             self.clock.remarks(self.row_report)
         if self._splits:
@@ -259,7 +255,7 @@ class CheckinTableBuilder:
         columns = (c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES)
         if self.num_rows:
             lat, lon, minutes = (np.concatenate([table[name].to_numpy() for table in self._tables]) for name in columns)
-            if look_swapped(lat, lon, minutes.astype(np.float64), self.clock.zone if self.clock else None):
+            if look_swapped(lat, lon, minutes.astype(np.float64)):
                 latitude, longitude = self.coordinates
                 self.row_report.note(
                     "Latitude and longitude look swapped: the check-ins lie around "

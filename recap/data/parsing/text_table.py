@@ -9,7 +9,7 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -22,15 +22,8 @@ from recap.errors import DataError
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZIP_MAGIC: Final = b"PK\x03\x04"
-_BLOCK_BYTES: Final = 1 << 24
+_BLOCK_BYTES: Final = 1 << 21
 """Text read at a time; no line may be longer."""
-
-_LEAST_BLOCK_BYTES: Final = 1 << 20
-_ODD_BLOCK_BYTES: Final = 1 << 22
-"""The same in a file of short lines with a long one among them."""
-_PIECE_BYTES: Final = 1 << 16
-_BLOCK_LINES: Final = 1 << 19
-"""Lines of a block at most where lines are short: a column costs memory by its rows, however little stands in them."""
 
 MOST_WRONG_LINES: Final = 1_000_000
 """Lines with another number of columns after which a file is refused whatever the options: it is no such table."""
@@ -78,42 +71,22 @@ def open_bytes(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if magic[:2] == GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]
 
 
-@dataclass(frozen=True)
-class TextScan:
-    """What one pass over a file's bytes tells: its lines and its encoding."""
-
-    lines: int
-    encoding: str
-    longest: int = field(default=0, compare=False)
-    """Bytes of the longest line, or up to `_PIECE_BYTES` at either end more."""
-    size: int = field(default=0, compare=False)
-    """Bytes, uncompressed."""
-
-    @property
-    def block_bytes(self) -> int:
-        """Text to read at a time: less where lines are short, but a whole line always fits."""
-        if not self.size:  # not counted where line ends are more than a byte
-            return _BLOCK_BYTES
-        fitting = max(_LEAST_BLOCK_BYTES, _BLOCK_LINES * self.size // max(self.lines, 1))
-        return min(_BLOCK_BYTES, fitting if self.longest <= fitting else max(fitting, _ODD_BLOCK_BYTES))
-
-
-def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> TextScan:
+def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> tuple[int, str]:
     """Count lines (ends are LF, CRLF or CR) and tell the encoding: a byte-order mark, else UTF-8, else ``fallback``.
 
     Raises:
         DataError: broken compression, bytes that no text has, or text in neither encoding.
     """
     if encoding is not None and "\n".encode(encoding) != b"\n":  # UTF-16 and its like: line ends are not one byte
-        return TextScan(_count_decoded(path, encoding), encoding)
+        return _count_decoded(path, encoding), encoding
     decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
-    bad_line, lines, last, size, longest, open_line = 0, 0, b"", 0, 0, 0
+    bad_line, lines, last = 0, 0, b""
     try:
         with open_bytes(path) as file:
             head = file.read(4)
             marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
             if encoding is None and marked in ("utf-16", "utf-32"):
-                return TextScan(_count_decoded(path, marked), marked)
+                return _count_decoded(path, marked), marked
             chunk = head + file.read(_BLOCK_BYTES)
             while chunk:
                 # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
@@ -128,25 +101,18 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                 lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
                 if last == b"\r" and chunk[:1] == b"\n":
                     lines -= 1
-                size += len(chunk)
-                for start in range(0, len(chunk), _PIECE_BYTES):
-                    piece = chunk[start : start + _PIECE_BYTES]
-                    open_line += len(piece)
-                    longest = max(longest, open_line)
-                    if b"\n" in piece or b"\r" in piece:
-                        open_line = len(piece)
                 last, chunk = chunk[-1:], following
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
     lines += last not in (b"\n", b"\r")
     if not bad_line:
-        return TextScan(lines, encoding or marked or "utf-8", longest, size)
+        return lines, encoding or marked or "utf-8"
     if encoding or fallback == "utf-8":
         raise DataError(
             f"{path.name} line {bad_line} is not {encoding or 'utf-8'} text; name the file's encoding, "
             "for example --text encoding=latin-1"
         )
-    return TextScan(lines, fallback, longest, size)
+    return lines, fallback
 
 
 def _count_decoded(path: Path, encoding: str) -> int:
@@ -262,11 +228,10 @@ class TextTable:
     ) -> None:
         self.path, self.name = path, path.name
         self.delimiter, self.quoted, self.multiline = delimiter, quoted, multiline
-        scan = scan_text(path, encoding, fallback_encoding)
-        self.encoding, self._block_bytes = scan.encoding, scan.block_bytes
+        lines, self.encoding = scan_text(path, encoding, fallback_encoding)
         self.header = 0 if names is not None else 1
         self.names = list(names) if names is not None else self._read_header()
-        self.rows_in = scan.lines - self.header
+        self.rows_in = lines - self.header
         self.wrong_columns: list[tuple[int, int]] = []
         self.num_wrong = 0
         self._wrong_lines = array("q")  # of the rows that are still to come
@@ -281,7 +246,7 @@ class TextTable:
         """Read the file once, in order.
 
         Raises:
-            DataError: a line longer than 16 MB, or quoted values over several lines without ``multiline``.
+            DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
         """
         wanted = self.names if wanted is None else list(dict.fromkeys(wanted))
         rows = 0
@@ -291,14 +256,13 @@ class TextTable:
                 csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)) as reader,
             ):
                 for batch in reader:
-                    for start in range(0, batch.num_rows, _BLOCK_LINES):
-                        part = batch.slice(start, _BLOCK_LINES)
-                        yield TextBlock({name: part.column(name) for name in wanted}, self._lines(rows, part.num_rows))
-                        rows += part.num_rows
+                    columns = {name: batch.column(name) for name in wanted}
+                    yield TextBlock(columns, self._lines(rows, batch.num_rows))
+                    rows += batch.num_rows
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 raise DataError(
-                    f"{self.name}: a line is longer than {self._block_bytes >> 20} MB; this is not a check-in file"
+                    f"{self.name}: a line is longer than {_BLOCK_BYTES >> 20} MB; this is not a check-in file"
                 ) from error
             if self.num_wrong > MOST_WRONG_LINES:
                 line, count = self.wrong_columns[0]
@@ -333,7 +297,7 @@ class TextTable:
                 encoding="utf8" if self.encoding.startswith("utf-8") else self.encoding,
                 use_threads=False,  # with threads, rows have no numbers
                 skip_rows=self.header,
-                block_size=self._block_bytes,
+                block_size=_BLOCK_BYTES,
             ),
             csv.ParseOptions(
                 delimiter=self.delimiter,

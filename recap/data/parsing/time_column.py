@@ -1,5 +1,6 @@
 """The column of times of one source: its layout, told from the first rows, and whether it tells wall-clock times."""
 
+import re
 from typing import Final
 
 import numpy as np
@@ -10,18 +11,14 @@ from recap.data.parsing.guess import plain_name
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded
-from recap.data.parsing.time_advice import (
-    DaysWithoutClockError,
-    UnreadableTimesError,
-    looks_like_days,
-    without_midnight,
-)
+from recap.data.parsing.time_advice import UnreadableTimesError
 from recap.data.parsing.times import CTIME, ISO_ZONED, TimeLayout, detect_layout, iso_offsets, read_times
 from recap.errors import DataError
 
 _LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
 """Columns, by `plain_name`, whose times without an offset are wall-clock times."""
 _SAMPLE: Final = 1000
+_MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 
 
 class TimeColumn:
@@ -30,7 +27,6 @@ class TimeColumn:
     Args:
         name: file name for messages.
         layout: layout of the times; told from the first block where None.
-        is_guessed: the column was taken for its name alone, so that days without a clock are questioned.
 
     Attributes:
         layout: None before the first block.
@@ -38,15 +34,9 @@ class TimeColumn:
     """
 
     def __init__(
-        self,
-        name: str,
-        options: ReadOptions,
-        row_report: RowReport,
-        *,
-        layout: TimeLayout | None = None,
-        is_guessed: bool = False,
+        self, name: str, options: ReadOptions, row_report: RowReport, layout: TimeLayout | None = None
     ) -> None:
-        self.name, self.options, self.row_report, self.is_guessed = name, options, row_report, is_guessed
+        self.name, self.options, self.row_report = name, options, row_report
         self.layout = layout
         self.is_local_by_name = False
         self._is_first = True
@@ -64,7 +54,7 @@ class TimeColumn:
         if date is not None:
             rows.columns[column] = pc.binary_join_element_wise(_days(rows, date), rows.text(column), " ")
         if self.layout is None:
-            self.layout = self._find_layout(rows.columns[column], column, date)
+            self.layout = self._find_layout(rows.columns[column], column)
         if plain_name(column) in _LOCAL_NAMES:
             self._believe_name(rows, column, self.layout)
         self._is_first = False
@@ -75,7 +65,7 @@ class TimeColumn:
         values = decoded(rows.columns[column])
         return iso_offsets(values) if pa.types.is_string(values.type) else None
 
-    def _find_layout(self, values: pa.Array, column: str, date: str | None) -> TimeLayout:
+    def _find_layout(self, values: pa.Array, column: str) -> TimeLayout:
         layout = detect_layout(values, self.options.time_format)
         values = decoded(values)
         naive = values.view(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
@@ -85,14 +75,7 @@ class TimeColumn:
         known = len(read) - read.null_count
         if len(sample) and 2 * known < len(sample):
             unread = sample.filter(pc.is_null(read)) if texts is values else sample
-            is_named = "time" in self.options.columns
-            raise UnreadableTimesError(self.name, column, unread.to_pylist(), is_named=is_named)
-        if self.is_guessed and date is None and self.options.time_format is None:
-            midnights = (
-                read.to_numpy(zero_copy_only=False).astype("datetime64[s]").astype(np.int64) % 86_400 == 0
-            ).all()
-            if known and midnights and looks_like_days(sample.to_pylist()):
-                raise DaysWithoutClockError(self.name, column, sample.to_pylist())
+            raise UnreadableTimesError(self.name, column, unread.to_pylist())
         return layout
 
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
@@ -119,4 +102,4 @@ def _days(rows: RowBlock, date: str) -> pa.Array:
         rows.columns[date] = pc.cast(values, pa.date32(), safe=False)
         return rows.text(date)
     days = pc.dictionary_encode(rows.text(date))
-    return pc.take(pa.array([without_midnight(day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)
+    return pc.take(pa.array([_MIDNIGHT.sub("", day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)

@@ -10,40 +10,27 @@ import pyarrow.parquet as pq
 
 from recap.data.parsing.guess import complete_mapping
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
+from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder, Fields, Sink
 from recap.data.parsing.text_table import TextTable, header_names, read_head, require_distinct, require_file
-from recap.data.parsing.time_advice import DaysWithoutClockError, UnreadableTimesError
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
 _DELIMITERS: Final = ("\t", ",", ";", "|")
 _BATCH_ROWS: Final = 1 << 18
-_ADVICE_ROWS: Final = 200
 
 
-def read_csv(path: Path, options: ReadOptions | None = None) -> RawRead:
+def read_csv(path: Path, options: ReadOptions | None = None, sink: Sink | None = None) -> RawRead:
     """Read a CSV (any separator, header in the first line, values in double quotes or not; plain or .gz).
+
+    Args:
+        sink: takes the rows block by block, for files beyond memory.
 
     Raises:
         DataError: not such a file, a needed column that is neither named nor guessed, or a bad row.
     """
-    assembly, num_rows, mapping = _parse_csv(path, options or ReadOptions(), None)
-    return assembly.read("csv", [path.name], num_rows, columns=mapping)
-
-
-def spool_csv(path: Path, options: ReadOptions, sink: Sink) -> ReadReport:
-    """Read a CSV as `read_csv` does, without keeping its rows: each block goes to the sink.
-
-    Raises:
-        DataError: see `read_csv`.
-    """
-    assembly, num_rows, mapping = _parse_csv(path, options, sink)
-    return assembly.account("csv", [path.name], num_rows, columns=mapping)
-
-
-def _parse_csv(path: Path, options: ReadOptions, sink: Sink | None) -> tuple[CheckinTableBuilder, int, dict[str, str]]:
+    options = options or ReadOptions()
     table = TextTable(
         path,
         delimiter=options.delimiter or sniff_delimiter(path, options.encoding),
@@ -52,39 +39,23 @@ def _parse_csv(path: Path, options: ReadOptions, sink: Sink | None) -> tuple[Che
         encoding=options.encoding,
     )
     mapping = complete_mapping(options.columns, table.names, path.name)
-    fields, assembly = _fields(mapping), _builder(path, options, sink)
-    try:
-        for rows in text_rows(table, fields.columns(), assembly.row_report):
-            assembly.add(rows, fields)
-    except UnreadableTimesError as error:
-        _advise(path.name, error, _first_texts(table))
-        return _parse_csv(path, _insisting_on(options, error.column), sink)
-    return assembly, table.rows_in, mapping
+    fields, row_report = _fields(mapping), RowReport(options.skip_bad_rows)
+    assembly = CheckinTableBuilder(path.name, options, row_report, sink=sink)
+    for rows in text_rows(table, fields.columns(), row_report):
+        assembly.add(rows, fields)
+    return assembly.read("csv", [path.name], table.rows_in, columns=mapping)
 
 
-def read_parquet(path: Path, options: ReadOptions | None = None) -> RawRead:
+def read_parquet(path: Path, options: ReadOptions | None = None, sink: Sink | None = None) -> RawRead:
     """Read a Parquet file with columns of any fitting type: numbers or text, timestamps with or without zone, epochs.
+
+    Args:
+        sink: takes the rows block by block, for files beyond memory.
 
     Raises:
         DataError: not a Parquet file, a needed column that is neither named nor guessed, or a bad row.
     """
-    assembly, num_rows, mapping = _parse_parquet(path, options or ReadOptions(), None)
-    return assembly.read("parquet", [path.name], num_rows, columns=mapping)
-
-
-def spool_parquet(path: Path, options: ReadOptions, sink: Sink) -> ReadReport:
-    """Read a Parquet file as `read_parquet` does, without keeping its rows: each block goes to the sink.
-
-    Raises:
-        DataError: see `read_parquet`.
-    """
-    assembly, num_rows, mapping = _parse_parquet(path, options, sink)
-    return assembly.account("parquet", [path.name], num_rows, columns=mapping)
-
-
-def _parse_parquet(
-    path: Path, options: ReadOptions, sink: Sink | None
-) -> tuple[CheckinTableBuilder, int, dict[str, str]]:
+    options = options or ReadOptions()
     require_file(path)
     try:
         # Without a buffer beside it: that would hold every byte of the file read so far.
@@ -92,38 +63,13 @@ def _parse_parquet(
             names = list(file.schema_arrow.names)
             require_distinct(names, path.name)
             mapping = complete_mapping(options.columns, names, path.name)
-            fields, assembly = _fields(mapping), _builder(path, options, sink)
-            try:
-                for rows in _parquet_rows(file, path.name, fields.columns()):
-                    assembly.add(rows, fields)
-            except UnreadableTimesError as error:
-                _advise(path.name, error, _first_texts_of(file, names))
-                return _parse_parquet(path, _insisting_on(options, error.column), sink)
-            return assembly, file.metadata.num_rows, mapping
+            fields = _fields(mapping)
+            assembly = CheckinTableBuilder(path.name, options, RowReport(options.skip_bad_rows), sink=sink)
+            for rows in _parquet_rows(file, path.name, fields.columns()):
+                assembly.add(rows, fields)
+            return assembly.read("parquet", [path.name], file.metadata.num_rows, columns=mapping)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
-
-
-def _builder(path: Path, options: ReadOptions, sink: Sink | None) -> CheckinTableBuilder:
-    return CheckinTableBuilder(
-        path.name,
-        options,
-        RowReport(options.skip_bad_rows),
-        time_is_guessed="time" not in options.columns,
-        sink=None if sink is None else sink(),
-    )
-
-
-def _advise(name: str, error: UnreadableTimesError, columns: dict[str, list[str]]) -> None:
-    """Refuse with advice from all columns; days alone are times where no other column offers more."""
-    told = UnreadableTimesError(name, error.column, error.samples, columns, is_named=error.is_named)
-    if not isinstance(error, DaysWithoutClockError) or any(remedy.columns for remedy in told.remedies):
-        raise told from None
-
-
-def _insisting_on(options: ReadOptions, column: str) -> ReadOptions:
-    """The options with the column of the times named."""
-    return options.model_copy(update={"columns": {**options.columns, "time": column}})
 
 
 def column_names(path: Path, options: ReadOptions) -> list[str]:
@@ -155,20 +101,6 @@ def _parquet_rows(file: pq.ParquetFile, name: str, wanted: list[str]) -> Iterato
             if pa.types.is_nested(values.type):
                 raise DataError(f"{name}: column {column!r} holds {values.type}; expected one value a row")
         yield RowBlock(name, columns, lines, noun="row")
-
-
-def _first_texts(table: TextTable) -> dict[str, list[str]]:
-    """The first values of every column, for advice."""
-    for block in table.blocks():
-        return {name: column.slice(0, _ADVICE_ROWS).to_pylist() for name, column in block.columns.items()}
-    return {}
-
-
-def _first_texts_of(file: pq.ParquetFile, names: list[str]) -> dict[str, list[str]]:
-    for batch in file.iter_batches(_ADVICE_ROWS, use_threads=False):
-        batch.validate(full=True)  # an index beyond its dictionary would read foreign memory
-        return {name: [str(value) for value in batch.column(name).to_pylist()] for name in names}
-    return {}
 
 
 def sniff_delimiter(path: Path, encoding: str | None = None) -> str:

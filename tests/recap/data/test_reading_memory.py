@@ -43,8 +43,7 @@ def test_memory_does_not_follow_lines_left_out(line: str, times: int, tmp_path: 
 
 def test_lines_keep_their_numbers_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wrong and blank lines before, between and after small blocks: every good row knows its line."""
-    monkeypatch.setattr(text_table, "_LEAST_BLOCK_BYTES", 64)
-    monkeypatch.setattr(text_table, "_BLOCK_LINES", 4)
+    monkeypatch.setattr(text_table, "_BLOCK_BYTES", 64)
     lines = ["a,b", *["wrong,by,far" if i % 3 == 0 else "" if i % 7 == 0 else f"{i + 2},x" for i in range(400)]]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     table = TextTable(tmp_path / "t.csv", delimiter=",")
@@ -68,7 +67,7 @@ def test_a_file_of_wrong_lines_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_blank_lines_first_do_not_hide_the_layout_of_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A first block without a row says nothing about the others."""
-    monkeypatch.setattr(text_table, "_BLOCK_LINES", 2)
+    monkeypatch.setattr(text_table, "_BLOCK_BYTES", 32)
     rows = [f"u,p,{time},1.0,2.0" for time in (1333476009, 1333476010)]
     (tmp_path / "t.csv").write_text("\n".join(["user,poi,time,lat,lon", "", "", "", "", *rows]) + "\n")
     read = read_checkins(tmp_path / "t.csv", "csv", ReadOptions(timezone="UTC"))
