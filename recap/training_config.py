@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from recap.config import Config
+from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.rivals.config import RivalConfig
 from recap.rivals.configs import AnyRival
@@ -183,6 +184,18 @@ class TrainConfig(Config):
                 "curriculum's epochs, or switch the parts off"
             )
         return self
+
+    def override(self, assignments: list[str]) -> Self:
+        """`Config.override`; a number of hops is refused where no graph token follows them.
+
+        Raises:
+            ConfigError: as there, and for ``model.num_hops`` of a model without a graph token.
+        """
+        changed = super().override(assignments)
+        fields = {text.partition("=")[0].strip() for text in assignments}
+        if not changed.model.has_token and "model.num_hops" in fields:
+            raise ConfigError(f"model.num_hops is of no effect: preset {self.preset!r} has no graph token here")
+        return changed
 
     def with_epochs(self, epochs: int) -> "TrainConfig":
         """Another length, with the curriculum's stages keeping their share."""

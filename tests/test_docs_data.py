@@ -81,9 +81,8 @@ def test_california_and_the_options() -> None:
         "bbox",
         "local-times",
         "time-format",
-        "multiline",
+        "text",
         "skip-bad-rows",
         "format",
-        "yes",
     ):
         assert f"--{option}" in TEXT and f"--{option}" in help_text

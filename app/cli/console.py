@@ -44,9 +44,7 @@ SetOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    typer.Option(
-        help="RECAP's configuration to start from, or a published model's name.", show_default="recap_weighed"
-    ),
+    typer.Option(help="RECAP's configuration to start from, or a published model's name.", show_default="recap"),
 ]
 """None is `recap.presets.DEFAULT_PRESET`, named again here since importing it would slow every command's start."""
 

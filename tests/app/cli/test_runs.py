@@ -147,10 +147,10 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("submit", "DATA", "--preset", "huge"), "unknown training preset 'huge'"),
-        (("submit", "DATA", "--preset", "nyc", "--set", "x"), "--set expects field=value, got 'x'"),
-        (("submit", "missing", "--preset", "nyc"), "holds no dataset.json"),
-        (("submit", "DATA", "--preset", "nyc", "--seed", "1", "--seed", "1"), "every seed runs once"),
+        (("submit", "DATA", "--preset", "huge"), "unknown preset 'huge'"),
+        (("submit", "DATA", "--preset", "paper", "--set", "x"), "--set expects field=value, got 'x'"),
+        (("submit", "missing", "--preset", "paper"), "holds no dataset.json"),
+        (("submit", "DATA", "--preset", "paper", "--seed", "1", "--seed", "1"), "every seed runs once"),
         (("show", "7"), "there is no run 7"),
         (("show", "../../etc"), "a run is named by its number"),
         (("stop", "7"), "there is no run 7"),

@@ -101,7 +101,7 @@ def test_gates_of_every_pair_are_those_of_single_pairs() -> None:
     assert calibration is not None and model.prior is not None
     given_C = {
         "embedding_CE": model.poi_embedding(candidates.poi_C),
-        "statistics_C3": torch.stack(model.prior.statistics(candidates), dim=1),
+        "statistics_C3": torch.stack(revisit_statistics(candidates, model.prior.log_recency_steps), dim=1),
     }
     features_CD = calibration.history_features(batch, candidates, given_C["statistics_C3"])
     candidate_CD = calibration.candidate(torch.cat([given_C["embedding_CE"], features_CD], dim=1))

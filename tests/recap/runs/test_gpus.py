@@ -51,7 +51,7 @@ def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
     """A CPU slot where there is no GPU, a wait where all is taken, a refusal where it can never run."""
     spec = RunSpec.parse(
         {"dataset": "/d", "dataset_hash": "0" * 64, "dataset_name": "d", "cases": 1, "pois": 1, "seed": 1}
-        | {"preset": "nyc"}
+        | {"preset": "paper"}
     )
     settings = RunSettings(default_gpu_bytes=3 * GB, gpu_margin_bytes=0, cpu_runs=1)
     first = allocate_device(spec, [], [], settings, store)

@@ -23,7 +23,7 @@ def test_a_spec_says_what_recap_train_would_do(dataset_folder: Path) -> None:
     spec = tiny_spec(dataset_folder, seeds=[7], overrides=["optimiser.learning_rate=0.01"], epochs=8)
     config = spec.train_config()
     assert isinstance(config, TrainConfig)
-    assert (config.preset, config.epochs, config.seed, config.optimiser.learning_rate) == ("nyc", 8, 7, 0.01)
+    assert (config.preset, config.epochs, config.seed, config.optimiser.learning_rate) == ("paper", 8, 7, 0.01)
     assert config.curriculum.warm_epoch == 7, "stages keep their share: epoch 120 of 130 becomes 7 of 8"
     assert len(spec.dataset_hash) == 64 and spec.cases == 762 and spec.pois == 8
     assert RunSpec.from_json(json.loads(spec.model_dump_json()), "here") == spec
@@ -32,7 +32,7 @@ def test_a_spec_says_what_recap_train_would_do(dataset_folder: Path) -> None:
 def test_seeds_and_grid_multiply(dataset_folder: Path) -> None:
     """Two seeds times two values times one value are four runs, each with its own assignments."""
     specs = build_specs(
-        dataset_folder, preset="nyc", seeds=[1, 2], grid=["model.num_hops=1,3", "batch_size=32"], overrides=[]
+        dataset_folder, preset="paper", seeds=[1, 2], grid=["model.num_hops=1,3", "batch_size=32"], overrides=[]
     )
     assert [(spec.seed, spec.overrides) for spec in specs] == [
         (1, ("model.num_hops=1", "batch_size=32")),
@@ -48,13 +48,13 @@ def test_the_seed_is_the_presets_unless_given(dataset_folder: Path) -> None:
     assert tiny_spec(dataset_folder, overrides=["seed=5"]).seed == 5
     assert tiny_spec(dataset_folder, seeds=[0]).seed == 0
     with pytest.raises(ConfigError, match="given twice: --seed 4 and seed=5"):
-        build_specs(dataset_folder, preset="nyc", overrides=["seed=5"], seeds=[4])
+        build_specs(dataset_folder, preset="paper", overrides=["seed=5"], seeds=[4])
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"preset": "huge"}, "unknown training preset 'huge'"),
+        ({"preset": "huge"}, "unknown preset 'huge'"),
         ({"overrides": ["no_such=1"]}, "unknown field 'no_such'"),
         ({"overrides": ["batch_size=0"]}, "batch_size: .* greater than or equal to 1, got '0'"),
         ({"epochs": 0}, "epochs"),
@@ -73,15 +73,15 @@ def test_the_seed_is_the_presets_unless_given(dataset_folder: Path) -> None:
 def test_refuses_before_queueing(dataset_folder: Path, fields: dict, message: str) -> None:
     """Every refusal names the field, what was expected and what came."""
     with pytest.raises(ConfigError, match=message):
-        build_specs(dataset_folder, **({"preset": "nyc"} | fields))
+        build_specs(dataset_folder, **({"preset": "paper"} | fields))
 
 
 def test_refuses_a_missing_dataset_or_parent(dataset_folder: Path, store: RunStore, tmp_path: Path) -> None:
     """What a run refers to must exist when it queues."""
     with pytest.raises(DatasetError, match=r"holds no dataset\.json"):
-        build_specs(tmp_path, preset="nyc")
+        build_specs(tmp_path, preset="paper")
     with pytest.raises(RecapError, match="there is no run 9"):
-        build_specs(dataset_folder, preset="nyc", parent="9", store=store)
+        build_specs(dataset_folder, preset="paper", parent="9", store=store)
 
 
 def test_expands_no_axes_to_one_empty_combination() -> None:
