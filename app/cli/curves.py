@@ -1,36 +1,73 @@
-"""`recap curves`: what a model learned, feature by feature."""
+"""`recap curves`: what a model learned, feature by feature, and what each group of features is worth."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import signed_points
-from app.cli.console import JsonFlag, console, print_json
+from analysis.formatting import signed, signed_points
+from app.cli.console import JsonFlag, console, print_json, progress_line
 from app.cli.options import CheckpointArgument, DataOption
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.explain.curves import Curve
+    from recap.predictor import Predictor
 
 
 def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
-    """Show the learned curves: points of each feature at its knots."""
+    """Show the learned curves, and the accuracy lost without each group of features."""
     from analysis.explain.curves import learned_curves
     from recap.predictor import Predictor
 
-    found = learned_curves(Predictor.load(checkpoint, data))
+    predictor = Predictor.load(checkpoint, data)
+    found, worth = learned_curves(predictor), _worth(predictor, data.parent)
     if as_json:
-        print_json({"curves": [curve.model_dump(mode="json") for curve in found]})
+        plain = [curve.model_dump(mode="json") for curve in found]
+        print_json({"curves": plain, "worth": worth.to_dict(orient="records")})
         return
-    table = Table(title="Learned curves", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("group", "feature", "unit", "from", "to", "lowest", "highest"):
-        table.add_column(name, justify="left" if name in ("group", "feature", "unit") else "right")
-    group = ""
-    for curve in sorted(found, key=lambda curve: list(dict.fromkeys(each.group for each in found)).index(curve.group)):
-        table.add_row(
-            "" if curve.group == group else curve.group,
-            escape(curve.name),
-            escape(curve.unit),
-            f"{curve.amounts[0]:,.3g}",
-            f"{curve.amounts[-1]:,.3g}",
-            signed_points(min(curve.points)),
-            signed_points(max(curve.points)),
-        )
-        group = curve.group
+    console.print(_curve_table(found))
+    table = _table("Lost without each group, all places scored again", "without", "HR@20", "95 %", "MRR", "95 %")
+    for row in worth.itertuples():
+        hr, mrr = f"{signed(row.hr_low)} to {signed(row.hr_high)}", f"{signed(row.mrr_low)} to {signed(row.mrr_high)}"
+        table.add_row(str(row.label), signed(row.hr), hr, signed(row.mrr), mrr)
     console.print(table)
+
+
+def _worth(predictor: "Predictor", bundle: Path) -> "pd.DataFrame":
+    from analysis.records.causes import ablation_worth, case_ablations
+    from recap import columns as c
+
+    digests = predictor.dataset.hash, predictor.checkpoint.hash
+    with progress_line("Running the ablations") as report:
+        table = case_ablations(*digests, lambda: predictor, rows=len(predictor.cases), bundle=bundle, progress=report)
+    return ablation_worth(table, predictor.cases[c.USER].to_numpy())
+
+
+def _curve_table(curves: "list[Curve]") -> Table:
+    table = _table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest")
+    groups: dict[str, list[Curve]] = {}
+    for curve in curves:
+        groups.setdefault(curve.group, []).append(curve)
+    for group, members in groups.items():
+        for at, curve in enumerate(members):
+            table.add_row(
+                "" if at else group,
+                escape(curve.name),
+                escape(curve.unit),
+                f"{curve.amounts[0]:,.3g}",
+                f"{curve.amounts[-1]:,.3g}",
+                signed_points(min(curve.points)),
+                signed_points(max(curve.points)),
+            )
+    return table
+
+
+def _table(title: str, *names: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in names:
+        table.add_column(name, justify="left" if name in ("group", "feature", "unit", "without") else "right")
+    return table

@@ -228,14 +228,11 @@ def _contributions(explanation: "CaseExplanation") -> Table:
 
 
 def _best_places(explanation: "CaseExplanation") -> Table:
-    from analysis.explain.sentences import part_label
-
-    table = _table("Best places", "rank", "place", "prob.", *map(part_label, explanation.groups), "score")
+    table = _table("Best places", "rank", "place", "probability", "score")
     for entry in explanation.candidates:
         marker = "◎ " if entry.poi == explanation.truth else ""
-        contributions = map(signed_points, entry.groups.values())
         chance = percent(entry.probability, 1)
-        table.add_row(rank_number(entry.rank), marker + escape(entry.name), chance, *contributions, points(entry.score))
+        table.add_row(rank_number(entry.rank), marker + escape(entry.name), chance, points(entry.score))
     return table
 
 
@@ -255,7 +252,8 @@ def _paths(explanation: "CaseExplanation") -> Table:
 
 
 def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(first, title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(escape(first), no_wrap=True)
     for name in others:
         table.add_column(escape(name), justify="left" if name == "place" else "right", overflow="ellipsis")
     return table

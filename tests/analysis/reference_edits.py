@@ -26,7 +26,8 @@ from analysis.explain.edits import (
 from recap import columns as c
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.model.recap import Recap, RecapScorer
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
 from recap.scores import CaseBatch
 
@@ -61,14 +62,16 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
             case SetHour():
                 local = _local(source).replace(hour=edit.hour, minute=edit.minute, second=0)
                 source[c.TZ_OFFSET_MINUTES] += (local - _local(source)).total_seconds() / 60
+                _keep_order(source, past, zone)
             case SetWeekday():
                 source[c.TZ_OFFSET_MINUTES] += 1440 * (edit.weekday - _local(source).weekday())
+                _keep_order(source, past, zone)
             case SetSource():
                 source[c.POI] = edit.poi
             case SetEdge():
                 counts[edit.source, edit.destination] = edit.count
             case SwitchOff():
-                off.add(edit.component)
+                off.add(edit.name)
     edited = pd.DataFrame([*records[:first], *past, source, *records[row + 1 :]])
     dataset = replace(predictor.dataset, checkins=edited)
     kept = {pair: count for pair, count in counts.items() if count > 0}
@@ -82,13 +85,24 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     with torch.no_grad():
         for term in off & {"count", "recency", "window"}:
             getattr(model.prior, f"{term}_weight").zero_()
-        if "prior" in off and model.prior is not None:
-            model.prior.scale.zero_()
-        if "evidence" in off and model.evidence is not None:
-            model.evidence.weight_F.zero_()
+        if model.curves is not None:
+            curves = model.curves.curves
+            curves.step_FK[[bool(off & {feature.name, feature.group}) for feature in curves.features]] = 0.0
+        elif "past visits" in off:
+            model.prior = None
+            stage = stage.model_copy(update={"prior": False})
+        if "core" in off and model.core is not None:
+            model.core.output.weight.zero_()
+            model.core.output.bias.zero_()
     checkins = _tensors(edited)
     at = first + len(past)
     return RecapScorer(model, stage).score(CaseBatch(checkins, torch.tensor([at]))).total[0]
+
+
+def _keep_order(source: dict[str, Any], past: list[dict[str, Any]], zone: int) -> None:
+    """Whole weeks later, until the clock is not before the check-in before."""
+    while past and _local(source) < _local(past[-1] | {c.TZ_OFFSET_MINUTES: zone}):
+        source[c.TZ_OFFSET_MINUTES] += 7 * 1440
 
 
 def _tensors(table: pd.DataFrame) -> CheckinTensors:

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from recap.evidence.config import EvidenceConfig
 
 from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
 from analysis.explain.edits import (
@@ -29,21 +28,19 @@ from analysis.explain.edits import (
 )
 from analysis.explain.links import CaseLink
 from analysis.explain.what_if import what_if
-from recap.counterfactuals import COMPONENTS
 from recap.errors import CaseError
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 from tests.analysis.reference_edits import rescore
+from tests.worlds import CURVES
 
-EVERY_KIND = (
-    "remove:3;add:5@2012-05-01T18:30;move:4@2012-05-02T07:05;hour:17:30;weekday:sun;source:2;edge:1-2:7;off:prior"
-)
+EVERY_KIND = "remove:3;add:5@2012-05-01T18:30;move:4@2012-05-02T07:05;hour:17:30;weekday:sun;source:2;edge:1-2:7;cut:3-4;off:past_visits"
 
 
 def test_the_text_form_reads_back() -> None:
     """Every kind of edit survives writing and reading, also quoted in an address."""
     edits = parse_edits(EVERY_KIND)
-    assert len(edits) == 8 and parse_edits(write_edits(edits)) == edits
+    assert len(edits) == 9 and parse_edits(write_edits(edits)) == edits
     link = CaseLink(case=3, edits=EVERY_KIND, against=4)
     assert CaseLink.from_query(link.query) == link
     assert CaseLink.from_query("https://example.org/explain?case=3&edits=" + quote(EVERY_KIND)).edits == EVERY_KIND
@@ -59,7 +56,8 @@ def test_the_text_form_reads_back() -> None:
         ("edge:1-2:-1", "edge weight -1: a transition count cannot be negative"),
         ("edge:1-2", "edge:FROM-TO:COUNT"),
         ("add:3@tomorrow", "2012-05-01T18:30"),
-        ("off:gravity", "component"),
+        ("off:", "off:GROUP"),
+        ("cut:3", "cut:MIDDLE-TO"),
     ],
 )
 def test_refuses_what_cannot_be_read(text: str, part: str) -> None:
@@ -71,7 +69,7 @@ def test_refuses_what_cannot_be_read(text: str, part: str) -> None:
 
 def test_undo_redo_reset() -> None:
     """A sequence is data: what is undone can be redone until something new is done."""
-    one, two, three = parse_edits("remove:1;hour:5;off:prior")
+    one, two, three = parse_edits("remove:1;hour:5;off:past_visits")
     sequence = EditSequence().add(one).add(two)
     assert sequence.undo().done == (one,) and sequence.undo().redo() == sequence
     assert sequence.undo().add(three).redo().done == (one, three)
@@ -93,7 +91,9 @@ def test_refuses_edits_that_do_not_fit() -> None:
         "edge:0-9999:1": "there is no POI 9999",
         f"add:1@{later}": "after the current check-in",
         f"move:0@{later}": "after the current check-in",
-        "off:prior;off:count": "already inactive",
+        "off:core;off:core": "no such part to leave out; there are past_visits, correction",
+        "off:gravity": "no such part to leave out",
+        "cut:9999-1": "there is no POI 9999",
     }
     for text, part in refusals.items():
         with pytest.raises(CaseError) as caught:
@@ -165,7 +165,7 @@ def random_edits(edited_case: EditedCase, generator: np.random.Generator, length
             case 6:
                 edit = SetEdge(source=poi, destination=other, count=int(generator.integers(0, 5)))
             case _:
-                edit = SwitchOff(component=COMPONENTS[int(generator.integers(0, len(COMPONENTS)))])
+                edit = SwitchOff(name=str(generator.choice([*edited_case.parts_off.values()])))
         try:
             edited_case = apply_edit(edited_case, edit)
         except CaseError:
@@ -190,13 +190,21 @@ def test_random_edits_equal_an_edited_dataset() -> None:
 
 
 def test_random_edits_with_another_architecture() -> None:
-    """The same with three hops, suffixes within trajectories and the graph token as state."""
-    check_against_offline(small_predictor(num_hops=3, within_trajectory=True, state="graph"), range(12))
+    """The same with three hops."""
+    check_against_offline(small_predictor(num_hops=3), range(12))
 
 
-def test_random_edits_with_additive_evidence() -> None:
-    """The same for a model whose evidence reads history, clock, source and others' counts, walk by walk."""
-    check_against_offline(small_predictor(evidence=EvidenceConfig(), core_scope="unvisited"), range(40))
+def test_random_edits_of_a_model_with_curves() -> None:
+    """The same for features of history, clock, source and others' counts."""
+    check_against_offline(small_predictor(**CURVES, core_scope="unvisited", use_correction=False), range(40))
+
+
+def test_an_edit_that_a_model_does_not_read_is_refused() -> None:
+    """Without a graph token the paper's model reads no transitions; the curves alone read no token."""
+    alone = small_predictor(use_graph=False)
+    for text in ("edge:0-1:3", "cut:0-1", "off:graph_token"):
+        with pytest.raises(EditError, match=text):
+            build_edited_case(alone, 3, parse_edits(text))
 
 
 @pytest.mark.slow
@@ -213,10 +221,9 @@ def test_what_if_tells_before_and_after() -> None:
     edited_case = build_edited_case(predictor, 3, parse_edits("off:correction"))
     rival = int(plain.total_P.topk(2).indices[0])
     result = what_if(edited_case, rival)
-    assert result.num_places == predictor.dataset.num_pois
-    assert result.target.total_before == float(plain.total_P[edited_case.target])
-    assert result.target.total == float(edited_case.total_P[edited_case.target])
-    assert result.lead_before == pytest.approx(result.target.total_before - result.rival.total_before)
+    assert result.target.score_before == float(plain.total_P[edited_case.target])
+    assert result.target.score == float(edited_case.total_P[edited_case.target])
+    assert result.lead_before == pytest.approx(result.target.score_before - result.rival.score_before)
 
 
 def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:
