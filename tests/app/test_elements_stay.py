@@ -35,14 +35,3 @@ def test_filters_of_walk_leave_the_map_in_place() -> None:
     for chosen in (["unseen"], [], ["history"], ["unseen", "tail", "missed"]):
         app.pills(key="show").set_value(chosen).run()
         assert places(app, "deck_gl_json_chart", "title", "dataframe", "metric") == before, chosen
-
-
-def test_a_switch_of_explain_leaves_everything_in_place() -> None:
-    """A part switched off adds a line to the answer; the map and every section below stay where they were."""
-    app = open_view("explain", case="3")
-    before = places(app, "deck_gl_json_chart", "header")
-    assert {"deck_gl_json_chart", "header"} == set(dict(before))
-    parts = app.pills(key="edit_parts")
-    parts.set_value([name for name in parts.value or [] if name != "graph_token"]).run()
-    assert any("switched off" in text.value for text in app.markdown)
-    assert places(app, "deck_gl_json_chart", "header") == before

@@ -10,6 +10,7 @@ from analysis.explain.ranks_only import explain_ranks
 from analysis.formatting import ordinal
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
+from recap.evaluation.ranks import rank_of
 from recap.history import CheckinTensors
 from recap.predictor import open_ranker
 from recap.scores import CaseBatch
@@ -40,50 +41,37 @@ def test_every_view_opens(view: str) -> None:
     assert "not measured yet" not in said
     if view == "overview":
         assert "Shown is Flashback" in said and "Flashback finds" in said and "RECAP" not in said
-    if view == "walk":
-        assert "one number without parts" in said and "logits =" not in said
     if view == "present":
         assert app.title[0].value == "Nothing to present"
 
 
-def test_explain_ranks_and_leaves_visits_out(city_folder: Path, rival_checkpoint: Path) -> None:
-    """The page's rank and table are the library's; a page of a model without parts says that it has none."""
+def test_explain_ranks_and_removes_visits(city_folder: Path, rival_checkpoint: Path) -> None:
+    """The page's rank and table are the library's; removing a visit in the page is removing it in the library."""
     ranker = open_ranker(Checkpoint.load(rival_checkpoint), Dataset.load(city_folder))
     app, known = open_view("explain", case="3"), explain_ranks(ranker, 3)
     check_calm(app)
-    assert app.title[0].value == f"{known.about.name} is {ordinal(known.about.rank)} of {known.num_places}"
-    assert "no sum of parts" in texts(app)
-    left_out = app.dataframe[1].value
-    assert left_out["Visit"].tolist() == [entry.visit for entry in known.left_out]
-    assert left_out["Rank without"].tolist() == [ordinal(entry.outcome.rank) for entry in known.left_out]
-
-
-def test_an_edit_ranks_everything_again(city_folder: Path, rival_checkpoint: Path) -> None:
-    """Removing a visit in the page is removing it in the library; what needs parts is refused in a sentence."""
-    ranker = open_ranker(Checkpoint.load(rival_checkpoint), Dataset.load(city_folder))
-    visit = explain_ranks(ranker, 3).left_out[0].visit
-    app = open_view("explain", case="3")
+    assert app.title[0].value == f"Flashback ranks {known.about.name} {ordinal(known.about.rank)} of {known.num_places}"
+    table = app.dataframe[1].value
+    assert table["Visit"].tolist() == [entry.visit for entry in known.removed]
+    assert table["Rank without it"].tolist() == [ordinal(entry.rank_without) for entry in known.removed]
+    visit = known.removed[0].visit
     app.selectbox(key="ranks_visit").set_value(visit).run()
     check_calm(app)
-    known = explain_ranks(ranker, 3, edits=(RemoveVisit(visit=visit),))
-    assert known.what_if is not None
-    change = known.what_if.target
-    assert f"**{ordinal(change.rank_before)} → {ordinal(change.rank)}**" in texts(app)
-    with pytest.raises(EditError, match="edits of the history only"):
-        explain_ranks(ranker, 3, edits=(SwitchOff(component="prior"),))
-    refused = open_view("explain", case="3", edits="off:prior")
-    assert "edits of the history only" in refused.warning[0].value
+    edited = explain_ranks(ranker, 3, edits=(RemoveVisit(visit=visit),))
+    assert edited.what_if is not None and edited.about.rank == known.removed[0].rank_without
+    with pytest.raises(EditError):
+        explain_ranks(ranker, 3, edits=(SwitchOff(name="past_visits"),))
 
 
-def test_leaving_a_visit_out_is_a_dataset_without_it(city_folder: Path, rival_checkpoint: Path) -> None:
-    """The score without a visit is that of a check-in table in which it never happened."""
+def test_removing_a_visit_is_a_dataset_without_it(city_folder: Path, rival_checkpoint: Path) -> None:
+    """The rank without a visit is that of a check-in table in which it never happened."""
     dataset = Dataset.load(city_folder)
     ranker = open_ranker(Checkpoint.load(rival_checkpoint), dataset)
-    entry, row = explain_ranks(ranker, 3).left_out[0], int(ranker.case(3)["row"])
+    entry, row = explain_ranks(ranker, 3).removed[0], int(ranker.case(3)["row"])
     first = int(ranker.checkins.first_T[row])
     kept = [at for at in range(first, row + 2) if at != first + entry.visit]
     own = ranker.checkins
     names = ("user", "poi", "seconds", "local_seconds", "trajectory")
     without = CheckinTensors.from_arrays(**{name: getattr(own, f"{name}_T")[kept].numpy() for name in names})
     total_P = ranker.scorer.score(CaseBatch(without, torch.tensor([len(kept) - 2]))).total[0]
-    assert float(total_P[int(ranker.case(3)["target"])]) == pytest.approx(entry.outcome.logit, abs=1e-9)
+    assert rank_of(total_P, int(ranker.case(3)["target"])) == entry.rank_without

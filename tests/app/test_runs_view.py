@@ -25,6 +25,7 @@ from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
+from recap.runs.store.submission import build_specs
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
 from tests.worlds import small_training
@@ -82,10 +83,10 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
-    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Correction + Warm holdout is on."
+    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Graph token + Revisit prior is on."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Head", "Tail"}
-    assert len(chart["layout"]["shapes"]) == 3, "tiny switches on at epochs 1, 2 and 3"
+    assert len(chart["layout"]["shapes"]) == 2, "parts switch on at epochs 2 and 4"
     buttons = {button.label: button.disabled for button in app.button}
     assert (buttons["Stop"], buttons["Resume"], buttons["Open in Walk"]) == (False, True, True)
     app.query_params["run"] = "1"
@@ -245,7 +246,7 @@ def test_a_duplicate_asks_for_the_same(
 ) -> None:
     """Seed, model, length and fields come back, whatever the form usually offers; its parent is the run."""
     fields = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"]}
-    (run,) = store.add([tiny_spec(data, **fields)])
+    (run,) = store.add(build_specs(data, device="cpu", **fields))
     run.end("stopped")
     point_app_at(monkeypatch, None, None, read_only=False)
     app = open_view("runs")
@@ -268,7 +269,7 @@ def test_the_form_begins_with_the_recommended_preset(
     monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
     app = open_view("runs")
-    assert [slider.label for slider in app.slider] == ["Epochs", "Steps along the graph"]
+    assert [slider.label for slider in app.slider] == ["Epochs", "Graph hops"]
     next(button for button in app.button if button.label == "Start the run").click().run()
     check_calm(app)
     assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])

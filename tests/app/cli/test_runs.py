@@ -56,12 +56,12 @@ def from_json(answer: tuple[int, str, str]) -> Any:
 def test_without_a_preset_the_recommended_one_is_queued(
     here: Command, store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And a number of hops, which it does not follow, is refused instead of queueing the same training thrice."""
+    """And a number of hops, which the curves alone do not follow, is refused."""
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
     assert from_json(here("submit", dataset_folder, "--json"))["id"] == "1"
     assert store.get("1").read_spec().preset == DEFAULT_PRESET
-    code, out, err = here("submit", dataset_folder, "--grid", "model.num_hops=1,2,3")
-    assert (code, out) == (2, "") and "no graph branch" in err and len(store.runs()) == 1
+    code, out, err = here("submit", dataset_folder, "--preset", "feature_curves", "--grid", "model.num_hops=1,2,3")
+    assert (code, out) == (2, "") and "no graph token" in err and len(store.runs()) == 1
 
 
 def test_from_submit_to_rm(here: Command, store: RunStore, dataset_folder: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recap.history import CheckinTensors, find_revisit_candidates
 from recap.model.calibration import RevisitCalibration
 from recap.model.config import Stage
+from recap.model.revisit_prior import revisit_statistics
 from recap.scores import CaseBatch
 from tests.worlds import SMALL_MODEL, batch_of, shake, small_city, small_recap
 
