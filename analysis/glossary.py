@@ -101,7 +101,7 @@ _TERMS: Final = (
         "holdout",
         "Holdout",
         "warm-transition holdout",
-        "Frequent steps are blocked in part of the training, so that the other clues must find them.",
+        "Frequent steps are blocked in part of the training, so that visit history and paths must find them.",
         "L_warm, the loss on head transitions with stopped gradients of the core (Eqs. 15–19).",
     ),
     Term(

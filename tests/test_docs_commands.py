@@ -33,7 +33,7 @@ NOT_RUN: Final = {
     "make test": "would run this test in itself; .ci/run does it",
     "make check": "runs no code of ours; .ci/run does it",
     "make test-all": "would run this test in itself",
-    "recap runs submit data/nyc --preset nyc --slurm --device cuda --processes 4": (
+    "recap runs submit data/nyc --preset paper --slurm --device cuda --processes 4": (
         "needs Slurm and four GPUs; tests/slurm submits to a real one-node Slurm"
     ),
     "python benchmarks/scale.py 1_000_000 10_000_000": "takes an hour and gigabytes",
