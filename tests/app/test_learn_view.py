@@ -14,7 +14,7 @@ from tests.learn_answers import Answers
 from tests.learn_worlds import world_of
 
 KEYS = [entry.outline.key for entry in COURSE]
-ROW_LABELS = {"own_visits": "Own visits", "core": "Opaque network"}
+ROW_LABELS = {"own_visits": "Past visits", "core": "Sequence model"}
 
 
 @pytest.fixture(scope="module")

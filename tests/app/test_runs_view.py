@@ -245,7 +245,7 @@ def test_a_duplicate_asks_for_the_same(
     store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str
 ) -> None:
     """Seed, model, length and fields come back, whatever the form usually offers; its parent is the run."""
-    fields = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"]}
+    fields: dict[str, Any] = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"]}
     (run,) = store.add(build_specs(data, device="cpu", **fields))
     run.end("stopped")
     point_app_at(monkeypatch, None, None, read_only=False)

@@ -1,5 +1,7 @@
 """The figures of an explanation: numbers are the library's, bars add up, plotly accepts every figure."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 import pytest
 
@@ -17,12 +19,12 @@ from tests.worlds import CURVES
 RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
 
 
-def explained(number: int = 3, **changes: object) -> CaseExplanation:
+def explained(number: int = 3, **changes: Any) -> CaseExplanation:
     return explain_case(small_predictor(**changes), number)
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
-def test_bars_begin_where_the_one_before_ended(changes: dict[str, object]) -> None:
+def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
     """They end at the score, on one scale for both places, and nothing is cut."""
     told = explained(**changes)
     figure = plot_contributions(told, LIGHT)

@@ -40,7 +40,7 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
         in lessons["context"].prediction.choices[0].reply
     )
     lead, holding = answers.ledger(int(lessons["sum"].deeper.params["case"]))
-    shown = {"own_visits": "Own visits", "core": "Opaque network"}
+    shown = {"own_visits": "Past visits", "core": "Sequence model"}
     assert lessons["sum"].prediction.choices[right["sum"][0]].label == shown[lead]
     assert right["sum"][1] == holding
 

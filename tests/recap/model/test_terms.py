@@ -248,7 +248,7 @@ def test_without_history_no_past_visit_no_time_and_no_correction() -> None:
 
 def test_without_core_and_correction_there_is_no_encoder() -> None:
     """The curves alone have one parameter; the paper's prior alone its scalars; no embedding, token or layer."""
-    alone = {"core_scope": "nowhere", "use_correction": False}
+    alone: dict[str, Any] = {"core_scope": "nowhere", "use_correction": False}
     assert [name for name, _ in small_recap(CITY, **CURVES, **alone).named_parameters()] == ["curves.curves.step_FK"]
     names = [name for name, _ in small_recap(CITY, **alone).named_parameters()]
     assert names and all(name.startswith("prior.") for name in names)

@@ -123,7 +123,12 @@ def test_the_curves_are_fitted_once_for_a_dataset(home: Path, monkeypatch: pytes
     """Written once, read back equal, a damaged file is fitted again to the same; asked not to, nothing is written."""
     dataset, graph, batch = small_city(), TransitionGraph.from_dataset(small_city()), batch_of(small_city())
     fits: list[Any] = []
-    monkeypatch.setattr(baselines, "Trainer", lambda *words: fits.append(1) or Trainer(*words))
+
+    def counted(*words: Any) -> Trainer:
+        fits.append(1)
+        return Trainer(*words)
+
+    monkeypatch.setattr(baselines, "Trainer", counted)
     assert not is_fitted(dataset.hash)
     build_baseline("feature_curves", dataset, graph, keep=False)
     assert not is_fitted(dataset.hash) and len(fits) == 1
