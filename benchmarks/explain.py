@@ -2,12 +2,12 @@
 
     python benchmarks/explain.py CHECKPOINT --data DATASET [--cases 200] [--seed 0]
 
-Goals on two cores with the NYC check-ins: ledger, paths and sentences 80 ms; the full object with every leave-one-out
-and path cut 400 ms at the 95th percentile; a case with its robustness checks, read from tables, 300 ms at the 95th; the
+Goals on two cores with the NYC check-ins: contributions, paths and sentences 80 ms; the full object with every
+ablation and path cut 400 ms at the 95th percentile; a case with its robustness checks, read from tables, 300 ms at the 95th; the
 table of ablations 90 s; an edit ranked again 150 ms at the 95th percentile. One epoch with every part on is
 enough, since accuracy plays no role:
 
-    recap train DATASET --preset nyc --epochs 1 --set curriculum.staged=false --out CHECKPOINT
+    recap train DATASET --preset paper --epochs 1 --set curriculum.staged=false --out CHECKPOINT
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main() -> None:
     numbers = generator.choice(len(predictor.cases), min(arguments.cases, len(predictor.cases)), replace=False).tolist()
     explain_case(predictor, numbers[0])  # builds what is built once
     report = Reporter(predictor)
-    report.timed("ledger_paths_sentences", numbers, lambda n: explain_case(predictor, n, counterfactuals=False))
+    report.timed("contributions_paths_sentences", numbers, lambda n: explain_case(predictor, n, counterfactuals=False))
     report.timed("full_object", numbers, lambda n: explain_case(predictor, n))
     table = ablations_timed(report, predictor)
     seeds = dict.fromkeys(range(1, 5), table)  # their numbers play no role here

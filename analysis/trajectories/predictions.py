@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from analysis.records.ablations import contributions_by_group
 from analysis.records.loaded_dataset import LoadedDataset
@@ -70,7 +69,9 @@ def predict_case(
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
-        parts = _parts(model, CaseBatch(opened.checkins, torch.tensor([row] * len(listed))), poi_C)
+        # Apart: the last digit depends on how many places are asked for, and must not tell where the truth is.
+        pieces = [_parts(model, opened, row, some) for some in (best_K, listed[len(best_K) :]) if some]
+        parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
     probability = probability_C if model.probabilistic else np.nan
@@ -78,11 +79,12 @@ def predict_case(
     return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
 
 
-def _parts(model: NamedScorer, batch: CaseBatch, poi_C: Tensor) -> dict[str, np.ndarray]:
+def _parts(model: NamedScorer, opened: LoadedDataset, row: int, pois: list[int]) -> dict[str, np.ndarray]:
     """What each group of terms adds to the score of each place, by column; nothing of a published model."""
     if not hasattr(model.scorer, "contributions"):
         return {}
-    found = contributions_by_group(cast(Explainable, model.scorer), batch, poi_C)
+    batch = CaseBatch(opened.checkins, torch.tensor([row] * len(pois)))
+    found = contributions_by_group(cast(Explainable, model.scorer), batch, torch.tensor(pois))
     return {c.part_column(name): values for name, values in found.items()}
 
 

@@ -7,15 +7,13 @@ from typing import Any
 import pandas as pd
 import pytest
 import streamlit as st
-from analysis.explain.check_tables import CheckTables
-from analysis.explain.evidence_items import item_label
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
-from analysis.explain.explanation import FullExplanation, explain_fully
+from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.robustness import describe_checks
-from analysis.formatting import ordinal, points, signed_points
+from analysis.formatting import ordinal, points, signed, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
@@ -38,16 +36,22 @@ def predictor(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoin
     return Predictor.load(city_checkpoint, city_folder)
 
 
-def expected(predictor: Predictor, case: int, edits: str = "") -> FullExplanation:
+def expected(predictor: Predictor, case: int, edits: str = "") -> CaseExplanation:
     from analysis.explain.edits import parse_edits
 
-    return explain_fully(predictor, case, edits=parse_edits(edits))
+    return explain_case(predictor, case, edits=parse_edits(edits))
 
 
-def ledger_texts(app: AppTest) -> list[str]:
-    """Titles, names of rows and numbers of the ledger's three panels."""
-    panels = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")[:3]]
-    return [note["text"] for panel in panels for note in panel["layout"]["annotations"]]
+def chart_texts(app: AppTest) -> list[str]:
+    """Names and numbers of the chart of contributions."""
+    chart = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return [note["text"] for note in chart["layout"]["annotations"]]
+
+
+def choose_tab(app: AppTest, name: str) -> AppTest:
+    """Open one of the parts below the score."""
+    group = next(group for group in app.button_group if group.key == "explain-tab")
+    return group.set_value(name).run()
 
 
 def library_cases(predictor: Predictor) -> list[SavedCase]:
@@ -63,30 +67,33 @@ def described_misses(predictor: Predictor) -> pd.DataFrame:
 
 
 def test_shows_what_the_library_explains(predictor: Predictor) -> None:
-    """Heading, ledger and tables are the library's numbers."""
+    """Heading, chart and tables are the library's numbers."""
     app = open_view("explain", case="3")
     check_calm(app)
-    explanation = expected(predictor, 3)
-    assert f"comes {ordinal(explanation.target_rank)} of {explanation.num_places:,}" in app.title[0].value
-    shown = ledger_texts(app)
-    assert f"<b>{points(explanation.contrast.a.total)}</b>" in shown
-    assert f"<b>{points(explanation.contrast.b.total)}</b>" in shown
-    without = next(table.value for table in app.dataframe if "Without" in table.value.columns)
-    assert without["Without"].tolist() == [item_label(entry.item) for entry in explanation.leave_one_out or []]
+    told = expected(predictor, 3)
+    assert f"{ordinal(told.target_rank)} of {told.num_places:,}" in app.title[0].value
+    shown = chart_texts(app)
+    for entry in (told.a, told.b):
+        assert f"<b>{points(entry.score)}</b>" in shown
+        assert {signed_points(value) for value in entry.groups.values()} <= set(shown)
+    app = choose_tab(app, "Past visits")
+    check_calm(app)
+    listed = [frame.value for frame in app.dataframe if "When" in frame.value.columns]
+    visits = [visit for place in told.visits for visit in place.visits[::-1] if visit.rank_without is not None]
+    assert [len(frame) for frame in listed] == ([len(visits)] if visits else [])
 
 
 def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
-    """A link names both; heading, ledger and sentences are the library's for these two, and the address keeps them."""
+    """A link names both; heading and chart are the library's for these two, and the address keeps them."""
     usual = expected(predictor, 3)
     first, second = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival)][:2]
-    asked = explain_fully(predictor, 3, about=first, against=second)
+    asked = explain_case(predictor, 3, about=first, against=second)
     app = open_view("explain", case="3", about=str(first), against=str(second))
     check_calm(app)
-    assert f"comes {ordinal(asked.target_rank)} of {asked.num_places:,}" in app.title[0].value
-    shown = ledger_texts(app)
-    for entry, poi in ((asked.contrast.a, first), (asked.contrast.b, second)):
-        assert entry.poi == poi and f"<b>{points(entry.total)}</b>" in shown
-    assert "The true next place is" in texts(app)
+    assert f"{ordinal(asked.target_rank)} of {asked.num_places:,}" in app.title[0].value
+    assert "The user went to" in app.title[0].value
+    for entry in (asked.a, asked.b):
+        assert f"<b>{points(entry.score)}</b>" in chart_texts(app)
     assert (app.query_params["about"], app.query_params["against"]) == (str(first), str(second))
 
 
@@ -111,12 +118,12 @@ def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
-    app = open_view("explain", case="3", edits="off:prior", about=str(usual.rival))
+    app = open_view("explain", case="3", edits="off:past_visits", about=str(usual.rival))
     note_of(app).set_value("looks *odd*")
     app.button(key="save").click().run()
     check_calm(app)
     (saved,) = library_cases(predictor)
-    assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.rival, "off:prior")
+    assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.rival, "off:past_visits")
     assert saved.note == "looks *odd*"
 
 
@@ -134,17 +141,16 @@ def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest
 
 def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:
     """A part switched off in the link, undone, redone, reset; the address follows."""
-    explanation = expected(predictor, 3, "off:prior")
-    app = open_view("explain", case="3", edits="off:prior")
+    explanation = expected(predictor, 3, "off:past_visits")
+    app = open_view("explain", case="3", edits="off:past_visits")
     check_calm(app)
     assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
-    assert "Inactive at this epoch or switched off: prior" in texts(app)
     before = ordinal(expected(predictor, 3).target_rank)
     buttons = {button.label: button for button in app.button}
     app = buttons["Undo"].click().run()
-    assert app.metric[0].value == f"{before} → {before}" and "edits" not in app.query_params
+    assert app.metric[0].value == before and "edits" not in app.query_params
     app = next(button for button in app.button if button.label == "Redo").click().run()
-    assert app.query_params["edits"] == "off:prior"
+    assert app.query_params["edits"] == "off:past_visits"
     app = next(button for button in app.button if button.label == "Reset").click().run()
     assert "edits" not in app.query_params
     check_calm(app)
@@ -182,7 +188,7 @@ def test_smallest_edit_is_found_and_applied_when_asked(predictor: Predictor) -> 
     assert "edits:" not in texts(app)
     app = app.button(key="search").click().run()
     check_calm(app)
-    found = explain_fully(predictor, 3, search=True).contrast
+    found = explain_case(predictor, 3, search=True)
     assert f"{found.tried} " in texts(app)
     if found.flip is not None:
         app = app.button(key="apply_smallest").click().run()
@@ -198,11 +204,9 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
     for seed in (1, 2):
         key = seed_key(predictor.dataset.hash, predictor.checkpoint.hash, seed)
         write_records(table, key.cached(), key.metadata)
-    told = explain_fully(
-        predictor, 3, counterfactuals=False, checks=True, tables=CheckTables(seeds={1: table, 2: table})
-    )
+    told = explain_case(predictor, 3, counterfactuals=False, checks=True, seeds={1: table, 2: table})
     assert told.checks
-    app = open_view("explain", case="3")
+    app = choose_tab(open_view("explain", case="3"), "Is it stable?")
     check_calm(app)
     shown = next(frame.value for frame in app.dataframe if "Permutation test" in frame.value.columns)
     assert shown.to_numpy().tolist() == [list(check.cells.values()) for check in told.checks]
@@ -254,31 +258,28 @@ def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         assert "<script" not in text.replace("\\<script", "")
 
 
-def test_a_model_with_additive_evidence_shows_its_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled city: a table of terms that are the library's, a switch that takes the evidence out of the total."""
+@pytest.mark.parametrize("name", ["checkpoint", "paper"])
+def test_both_bundled_models_open(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Every part below the score; curves where the model has them; a group left out by a link."""
     bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
-    point_app_at(monkeypatch, bundle / "dataset", bundle / "checkpoint")
-    predictor = Predictor.load(bundle / "checkpoint", bundle / "dataset")
-    known = predictor.cases["in_history"] & predictor.cases["two_step_walk"]
-    visited = int(predictor.cases.index[known][0])  # whose truth has terms of own visits, and paths
-    app = open_view("explain", case=str(visited))
+    point_app_at(monkeypatch, bundle / "dataset", bundle / name)
+    predictor = Predictor.load(bundle / name, bundle / "dataset")
+    app = open_view("explain", case="2417")
     check_calm(app)
-    shown = next(table.value for table in app.dataframe if "Feature" in table.value.columns)
-    entry = expected(predictor, visited).contrast.a
-    values = dict(zip(shown["Feature"], shown["A"], strict=True))
-    assert values["Recent visits"] == signed_points(entry.evidence_terms["recent_visits"])
-    assert len(shown) >= len(entry.evidence_terms) > 3
-    paths = next(table.value for table in app.dataframe if "Through" in table.value.columns)
-    addends = [path.addend for path in expected(predictor, visited).paths]
-    assert paths["Adds to the score"].tolist() == [signed_points(addend or 0.0) for addend in addends] and any(addends)
-    assert "core + prior + correction + features" in texts(app)
-    without = open_view("explain", case=str(visited), edits="off:evidence")
-    assert not any("Feature" in table.value.columns for table in without.dataframe)
-    assert not any("Adds to the score" in table.value.columns for table in without.dataframe)
-    no_token = texts(open_view("explain", case=str(visited), edits="off:graph_token"))
-    assert "They act through their contributions alone" in no_token and "does not hold them at" not in no_token
-    off = expected(predictor, visited, "off:evidence")
-    assert f"<b>{points(off.contrast.a.total)}</b>" in ledger_texts(without)
+    told = expected(predictor, 2417)
+    table = next(frame.value for frame in app.dataframe if "Through" in frame.value.columns)
+    assert table["Through"].tolist() == [path.name for path in told.paths]
+    if name == "checkpoint":
+        assert table["Points"].tolist() == [signed(path.points or 0.0) for path in told.paths]
+    shown = next(frame.value for frame in app.dataframe if "Feature" in frame.value.columns)
+    assert len(shown) == sum(bool(told.a.terms[term] or told.b.terms[term]) for term in told.a.terms)
+    group = next(group for group in app.button_group if group.key == "explain-tab")
+    assert ("Curves" in group.options) == (name == "checkpoint")
+    for tab in ("Past visits", "Map", "Is it stable?", *(["Curves"] if name == "checkpoint" else [])):
+        app = choose_tab(app, tab)
+        check_calm(app)
+    off = expected(predictor, 2417, "off:past_visits")
+    assert f"<b>{points(off.a.score)}</b>" in chart_texts(open_view("explain", case="2417", edits="off:past_visits"))
 
 
 def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:

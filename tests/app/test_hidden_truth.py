@@ -9,7 +9,7 @@ from streamlit.proto.DownloadButton_pb2 import DownloadButton
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe as ElementDataframe
 
-from analysis.explain.explanation import explain_fully
+from analysis.explain.explanation import explain_case
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import CasePrediction, predict_case
@@ -145,7 +145,7 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
         case = CASE
         model = NamedScorer.of_checkpoint(Checkpoint.load(checkpoint), opened)
         hidden: CasePrediction = predict_case(opened, model, case).without_truth()
-        told = explain_fully(predictor, case, hide_truth=True, search=True, checks=True)
+        told = explain_case(predictor, case, hide_truth=True, search=True, checks=True)
         assert told.truth is None and told.roles == ("model", "other")
         values = told.model_dump(exclude={"dataset_hash", "checkpoint_hash"})
         written.append((hidden.candidates.to_csv(), hidden.paths.to_csv(), hidden.case.to_dict(), values))
@@ -156,8 +156,8 @@ def test_the_best_place_is_explained_while_the_truth_is_hidden(worlds: list[tupl
     """Without a choice it is the first place against the second; a choice stays one, also where it is the truth."""
     predictor = Predictor.load(worlds[1][1], worlds[1][0])
     case = CASE
-    usual = explain_fully(predictor, case, counterfactuals=False)
-    hidden = explain_fully(predictor, case, counterfactuals=False, hide_truth=True)
+    usual = explain_case(predictor, case, counterfactuals=False)
+    hidden = explain_case(predictor, case, counterfactuals=False, hide_truth=True)
     assert [hidden.target, hidden.rival] == [entry.poi for entry in hidden.candidates[:2]]
-    asked = explain_fully(predictor, case, about=usual.truth, counterfactuals=False, hide_truth=True)
+    asked = explain_case(predictor, case, about=usual.truth, counterfactuals=False, hide_truth=True)
     assert asked.target == usual.truth and asked.truth is None and asked.roles[0] == "model"

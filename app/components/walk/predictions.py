@@ -129,10 +129,8 @@ def _parts_sentence(prediction: CasePrediction, picked: int | None) -> str:
     if math.isnan(row[c.SCORE]):
         return f"{markdown_text(str(row['name']))} is not in the list: neither its rank nor its score is known."
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
-    if not parts:
-        return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}. Its parts are not known."
-    if len(parts) == 1:
-        return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}, one number without parts."
+    if len(parts) < 2:
+        return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}, one number."
     terms = " ".join(f"{signed(value, 2)} {_part(name)}" for name, value in parts.items())
     return (
         markdown_text(str(row["name"]))

@@ -34,7 +34,10 @@ from tests.analysis.planted import small_predictor
 from tests.analysis.reference_edits import rescore
 from tests.worlds import CURVES
 
-EVERY_KIND = "remove:3;add:5@2012-05-01T18:30;move:4@2012-05-02T07:05;hour:17:30;weekday:sun;source:2;edge:1-2:7;cut:3-4;off:past_visits"
+EVERY_KIND = (
+    "remove:3;add:5@2012-05-01T18:30;move:4@2012-05-02T07:05;hour:17:30;weekday:sun;source:2;edge:1-2:7;cut:3-4;"
+    "off:past_visits"
+)
 
 
 def test_the_text_form_reads_back() -> None:

@@ -96,17 +96,16 @@ def test_hidden_places_leak_nothing_and_hide_better() -> None:
 
 
 def test_numbers_stay_exact() -> None:
-    """Ranks, addends, totals, gates and effects are those of the explanation, to the last digit."""
+    """Ranks, contributions, scores and gates are those of the explanation, to the last digit."""
     whole = explained(CASES[0], full=True)
     (case,) = shared([whole]).cases
-    assert case.contrast.parts == whole.contrast.parts and case.contrast.margin == whole.contrast.margin
-    for told, real in ((case.contrast.a, whole.contrast.a), (case.contrast.b, whole.contrast.b)):
+    for told, real in ((case.a, whole.a), (case.b, whole.b)):
         hidden = {"poi", "name", "category"}
         assert told.model_dump(exclude=hidden) == real.model_dump(exclude=hidden)
-    assert [place.total for place in case.best] == [entry.total for entry in whole.candidates[:5]]
-    assert [entry.outcome for entry in case.left_out] == [entry.outcome for entry in whole.leave_one_out or []]
-    assert case.target_rank == whole.target_rank and [path.share for path in case.paths] == [
-        path.share for path in whole.paths
+    assert [place.score for place in case.best] == [entry.score for entry in whole.candidates[:5]]
+    assert case.without == whole.without
+    assert [(path.share, path.points, path.rank_without) for path in case.paths] == [
+        (path.share, path.points, path.rank_without) for path in whole.paths
     ]
 
 

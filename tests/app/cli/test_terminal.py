@@ -44,7 +44,7 @@ COMMANDS = {
     "stats": ["stats", "data"],
     "doctor": ["doctor", "."],
     "evaluate": ["evaluate", "checkpoint", "--data", "data", "--records", "[/r].parquet"],
-    "explain": ["explain", "checkpoint", "--data", "data", "--case", "1", "--full", "--html", "[/e].html"],
+    "explain": ["explain", "checkpoint", "--data", "data", "--case", "1", "--html", "[/e].html"],
     "overview": ["overview", "checkpoint", "--data", "data"],
     "cases find": ["cases", "find", "checkpoint", "--data", "data"],
     "runs list": ["runs", "list"],
