@@ -31,9 +31,9 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
         return
     console.print(_curve_table(found))
     table = _table("Lost without each group, all places scored again", "without", "HR@20", "95 %", "MRR", "95 %")
-    for row in worth.itertuples():
-        hr, mrr = f"{signed(row.hr_low)} to {signed(row.hr_high)}", f"{signed(row.mrr_low)} to {signed(row.mrr_high)}"
-        table.add_row(str(row.label), signed(row.hr), hr, signed(row.mrr), mrr)
+    for row in worth.to_dict(orient="records"):
+        hr, mrr = (f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}" for name in ("hr", "mrr"))
+        table.add_row(str(row["label"]), signed(row["hr"]), hr, signed(row["mrr"]), mrr)
     console.print(table)
 
 

@@ -71,7 +71,7 @@ def test_among_places_new_to_the_user() -> None:
         (2, [(0, TEST), (0, TEST)]),
     ]
     table = lift_of(with_popularity(split_dataset(walks, 5), [9, 9, 1, 9, 3]))
-    row: pd.Series = table.loc["unvisited"]
+    row = table.loc[["unvisited"]].iloc[0]
     assert row[["n", "observed", "chance", "lift"]].tolist() == [1, 1.0, 0.25, 4.0]
     assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one walker again changes nothing
     assert table.loc["uniform", "n"] == 2

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import NAMES, PAST, TIME, features_of
+from recap.features.catalogue import NAMES, PAST, TIME, Group, features_of
 from recap.model.config import MAX_CANDIDATES, MAX_PRIOR, ModelConfig
 from recap.model.recap import Recap
 from tests.recap.features.reference_features import Reference
@@ -133,7 +133,7 @@ class ByHand:
             core[sorted({self.poi[q] for q in [*self.past(t), t]})] = 0.0
         return core
 
-    def curves(self, t: int, *groups: str) -> Array:
+    def curves(self, t: int, *groups: Group) -> Array:
         """The sum of every feature's curve for every POI, or of those of some groups."""
         knots, step = self.weights["curves.curves.knot_FK1"], self.weights["curves.curves.step_FK"]
         off = () if self.config.use_history else (*features_of(PAST), *features_of(TIME))
