@@ -3,8 +3,8 @@
     python benchmarks/explain.py CHECKPOINT --data DATASET [--cases 200] [--seed 0]
 
 Goals on two cores with the NYC check-ins: contributions, paths and sentences 80 ms; the full object with every
-ablation and path cut 400 ms at the 95th percentile; a case with its robustness checks, read from tables, 300 ms at the 95th; the
-table of ablations 90 s; an edit ranked again 150 ms at the 95th percentile. One epoch with every part on is
+ablation and path cut 400 ms at the 95th percentile; a case with its robustness checks, read from tables, 300 ms at the
+95th; the table of ablations 90 s; an edit ranked again 150 ms at the 95th percentile. One epoch with every part on is
 enough, since accuracy plays no role:
 
     recap train DATASET --preset paper --epochs 1 --set curriculum.staged=false --out CHECKPOINT

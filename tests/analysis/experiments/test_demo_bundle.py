@@ -60,7 +60,7 @@ def test_shipped_labels_account_for_every_miss() -> None:
     table = case_ablations(opened.dataset.hash, checkpoint, missing, rows=rows, bundle=BUNDLE)
     records = kept_table(records_key(opened.dataset.hash, checkpoint), missing, rows=rows, bundle=BUNDLE)
     labels = label_misses(describe_misses(opened.dataset, opened.cases, table), 20)
-    assert table["rank"].equals(records["rank"])
+    assert (table["rank"] == records["rank"]).all()
     assert (labels.isin(MISSES) == (records["rank"] > 20)).all()
 
 
@@ -78,7 +78,7 @@ def test_rivals_are_shipped_as_records() -> None:
     shipped = [item for item in find_predictions(opened.dataset.hash) if item.shipped]
     verify_sums(BUNDLE / SHIPPED, [item.path.name for item in shipped])
     assert {path.name for path in (BUNDLE / SHIPPED).iterdir()} == {"SHA256SUMS", *(item.path.name for item in shipped)}
-    card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Rivals trained here")[1]
+    card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Published models trained here")[1]
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in card.splitlines() if line.startswith("| ")]
     rows = {cells[0]: cells for cells in table[1:]}
     assert len(rows) == len(RIVALS) == 6
