@@ -1,77 +1,48 @@
-"""The figures of an explanation: numbers are the library's, bars add up, plotly accepts every figure."""
+"""The figures of one explanation: bars end at the score, names stay text, nothing is misspelt."""
 
 import plotly.graph_objects as go
 import pytest
 
-from analysis.explain.curves import learned_curves
-from analysis.explain.explanation import CaseExplanation, explain_case
-from analysis.figures.charts import FONT
-from analysis.figures.contributions import describe_contributions, plot_contributions, waterfall
-from analysis.figures.curves import plot_curve, ticks
+from analysis.explain.explanation import explain_case
+from analysis.figures.charts import FONT, assembled
+from analysis.figures.contributions import plot_contributions, waterfall
 from analysis.figures.explain import plot_paths, plot_visits
-from analysis.figures.palette import DARK, LIGHT
-from analysis.formatting import points, signed_points
+from analysis.figures.palette import LIGHT
 from tests.analysis.planted import small_predictor
 from tests.worlds import CURVES
 
-RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
+
+def test_bars_end_at_the_score_and_lie_within_the_axes() -> None:
+    for changes in ({}, CURVES):
+        told = explain_case(small_predictor(**changes), 3, counterfactuals=False)
+        layout = plot_contributions(told, LIGHT).layout
+        for entry, axis in ((told.a, layout.xaxis), (told.b, layout.xaxis2)):
+            bars = waterfall(entry)
+            assert bars[-2].ends[1] == pytest.approx(entry.score) and bars[-1].ends == (0.0, entry.score)
+            assert all(axis.range[0] - 1e-9 <= end <= axis.range[1] + 1e-9 for bar in bars for end in bar.ends)
+        assert list(layout.xaxis.range) == list(layout.xaxis2.range)
 
 
-def explained(number: int = 3, **changes: object) -> CaseExplanation:
-    return explain_case(small_predictor(**changes), number)
-
-
-@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
-def test_bars_begin_where_the_one_before_ended(changes: dict[str, object]) -> None:
-    """They end at the score, on one scale for both places, and nothing is cut."""
-    told = explained(**changes)
-    figure = plot_contributions(told, LIGHT)
-    for bars, entry in zip(figure.data, (told.a, told.b), strict=False):
-        assert [base + x for base, x in zip(bars.base, bars.x, strict=True)][:-2] == pytest.approx(bars.base[1:-1])
-        assert bars.base[-2] + bars.x[-2] == pytest.approx(entry.score) and bars.x[-1] == entry.score
-    first, second, third = figure.layout.xaxis, figure.layout.xaxis2, figure.layout.xaxis3
-    assert first.range == second.range
-    for axis, bars in zip((first, second, third), figure.data, strict=True):
-        ends = [*bars.base, *(base + x for base, x in zip(bars.base, bars.x, strict=True))]
-        assert axis.range[0] - 1e-9 <= min(ends) and max(ends) <= axis.range[1] + 1e-9
-    texts = [note.text for note in figure.layout.annotations]
-    for group, value in told.a.groups.items():
-        assert signed_points(value) in texts, group
-    assert f"<b>{points(told.a.score)}</b>" in texts and f"<b>{signed_points(told.lead)}</b>" in texts
-    assert told.a.name in describe_contributions(told)
-    assert waterfall(told.a)[-1].value == told.a.score
-
-
-def test_curves_are_drawn_with_marks_seeds_and_density() -> None:
-    """Every curve of a model; labels in its unit; a feature with one value is a point."""
-    curves = learned_curves(small_predictor(**RECAP))
-    for curve in curves:
-        figure = plot_curve(curve, DARK, others=[curve], marks=[(curve.knots[-1], "truth")], span=(-3, 3))
-        seed, line, mark, density = figure.data
-        assert line.x == tuple(curve.knots) and line.y == tuple(curve.points) and seed.line.width == 1
-        assert mark.y == (pytest.approx(curve.points[-1]),)
-        assert len(density.x) == len(curve.density)
-        go.Figure(figure.to_dict())  # plotly checks all of it
-        wanted = ticks(curve)
-        for value, text in zip(wanted.get("tickvals", ()), wanted.get("ticktext", ()), strict=True):
-            assert curve.knots[0] <= value <= curve.knots[-1] and text
-
-
-def test_plotly_accepts_every_figure() -> None:
-    """Plain dictionaries skip plotly's checks; here it makes them."""
-    for changes in ({}, RECAP):
-        for number in (0, 3, 9):
-            told = explained(number, **changes)
-            for plot in (plot_contributions, plot_paths, plot_visits):
-                figure = plot(told, LIGHT)
-                assert go.Figure(figure.to_dict()).layout.font.family == FONT
-
-
-def test_paths_and_visits_say_what_they_count() -> None:
-    """A line for each path with its counts; a dot for each visit."""
-    told = next(told for told in map(explained, range(20)) if told.paths and told.visits[0].visits)
-    notes = [note.text for note in plot_paths(told, LIGHT).layout.annotations]
-    first = told.paths[0]
-    assert f"{first.count_in:,} of {first.total_in:,}" in notes
-    dots = [trace for trace in plot_visits(told, LIGHT).data if trace.mode == "markers"]
-    assert [len(trace.x) for trace in dots] == [len(place.visits) for place in told.visits]
+def test_plotly_finds_nothing_wrong_and_markup_in_names_stays_text() -> None:
+    """Figures of plain dictionaries are drawn unchecked; checked they are the same, so no field is misspelt."""
+    name = "<b>Cafe</b>"
+    told = explain_case(small_predictor(), 3)
+    told = told.model_copy(
+        update={
+            "source_name": name,
+            "target_name": name,
+            "candidates": [entry.model_copy(update={"name": name}) for entry in told.candidates],
+            "visits": [place.model_copy(update={"name": name}) for place in told.visits],
+            "paths": [path.model_copy(update={"name": name}) for path in told.paths],
+        }
+    )
+    for plot in (plot_contributions, plot_visits, plot_paths):
+        figure = plot(told, LIGHT)
+        drawn = figure.to_dict()
+        drawn["layout"].pop("template", None)
+        checked = go.Figure(drawn).to_dict()
+        checked["layout"].pop("template", None)
+        assert checked == drawn and "<b>Cafe" not in str(drawn) and "&lt;b&gt;Cafe" in str(drawn)
+        assert figure.layout.font.family == FONT and figure.layout.showlegend is False
+    with pytest.raises(ValueError, match="Invalid property"):
+        go.Figure(assembled([{"type": "bar", "colour": "red"}], {}, LIGHT, height=10).to_dict())
