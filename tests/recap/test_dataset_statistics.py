@@ -174,7 +174,7 @@ def test_nyc_equals_the_independent_reference(tmp_path: Path) -> None:
 
     It makes history of cases only; with every check-in in it, the counts of cases and transitions are the same.
     """
-    command = ["prepare", NYC_FILE, "--format", "foursquare", "--preset", "nyc"]
+    command = ["prepare", NYC_FILE, "--format", "foursquare", "--preset", "default"]
     prepared = recap_json(*command, "--set", "history=cases_only", "--out", tmp_path / "nyc")
     statistics = recap_json("stats", tmp_path / "nyc")
     reference = json.loads(NYC_REFERENCE.read_text())

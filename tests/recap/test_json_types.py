@@ -9,7 +9,7 @@ from recap.runs.store.process import ProcessIdentity, ProcessValues
 from recap.runs.store.spec import RunSpec, RunSpecValues
 from recap.runs.store.types import RunSummary
 
-SPEC = RunSpec(dataset="/d", dataset_hash="0" * 64, dataset_name="d", cases=1, pois=1, preset="nyc", seed=1)
+SPEC = RunSpec(dataset="/d", dataset_hash="0" * 64, dataset_name="d", cases=1, pois=1, preset="paper", seed=1)
 PROCESS = ProcessIdentity(pid=1, start_time=2.0, boot_id="b", host="h")
 
 
