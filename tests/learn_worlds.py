@@ -25,7 +25,7 @@ DEMO = bundles_folder() / "demo-city"
 @cache
 def demo_world() -> World:
     """The bundled city with its model and all that came with it; lifts over few cases, since none of them is tested."""
-    return world_of(DEMO / "dataset", DEMO / "checkpoint", bundle=DEMO)
+    return world_of(DEMO / "dataset", DEMO / "paper", bundle=DEMO)
 
 
 def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = None) -> World:

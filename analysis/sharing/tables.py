@@ -30,11 +30,13 @@ _DISTANCES: Final = {"distance_km": 1.0, "first_distance_m": 1000.0}
 _NAMES: Final = ("name", c.POI_NAME, c.CATEGORY)
 _OF_CASES: Final = (c.CASE, c.ROW)
 _POINTS: Final = (c.LATITUDE, c.LONGITUDE)
+_LOCAL_TIME: Final = "local_time"
+"""A time as ISO text."""
 
 
 def is_personal(table: pd.DataFrame) -> bool:
     """Whether a table has rows about people, cases or single places rather than counts of them."""
-    named = {*_PLACES, *_PEOPLE, *_OF_CASES, *_POINTS, *_DISTANCES, c.TRAJECTORY, c.POI_ID, "kind"}
+    named = {*_PLACES, *_PEOPLE, *_OF_CASES, *_POINTS, *_DISTANCES, c.TRAJECTORY, c.POI_ID, "kind", _LOCAL_TIME}
     return bool(named & set(table.columns)) or any(map(_is_time, (table[name] for name in table.columns)))
 
 
@@ -50,6 +52,8 @@ def share_table(
         return table.copy()
     if exact:
         return table.assign(**{PRIVACY: EXACT})
+    if _LOCAL_TIME in table:
+        table = table.assign(**{_LOCAL_TIME: pd.to_datetime(table[_LOCAL_TIME])})
     rule = rule or Generalisation()
     told = told_places(opened, rule)
     columns = {str(name): _share_column(str(name), table, told, rule) for name in table.columns}

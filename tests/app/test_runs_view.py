@@ -86,7 +86,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     assert app.title[0].value == "Run 2 is at epoch 3 of 4. Graph token + Revisit prior is on."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Head", "Tail"}
-    assert len(chart["layout"]["shapes"]) == 2, "parts switch on at epochs 2 and 4"
+    assert len(chart["layout"]["shapes"]) == 3, "the stages of 4 epochs"
     buttons = {button.label: button.disabled for button in app.button}
     assert (buttons["Stop"], buttons["Resume"], buttons["Open in Walk"]) == (False, True, True)
     app.query_params["run"] = "1"

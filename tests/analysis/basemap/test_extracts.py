@@ -153,7 +153,7 @@ def test_command(tmp_path: Path, city_folder: Path) -> None:
     found = find_basemap(opened.dataset.hash, None, opened.latitude, opened.longitude, synthetic=True)
     assert found is not None and found["attribution"] == OPENSTREETMAP
     Path(said["basemap"]).unlink()
-    recap_here("basemap", extract, "--data", city_folder, "--out", tmp_path / "b.json", "--attribution", "City office")
-    assert read_basemap(tmp_path / "b.json")["attribution"] == "City office"
+    other = recap_json_here("basemap", extract, "--data", city_folder, "--attribution", "City office")
+    assert read_basemap(Path(other["basemap"]))["attribution"] == "City office"
     refused = recap_here("basemap", write_geojson(tmp_path / "other.geojson"), "--data", city_folder)
     assert refused.returncode == 2 and "extract of the same city" in refused.stderr and refused.stderr.count("\n") == 1
