@@ -108,7 +108,7 @@ def test_the_commands_of_a_rival(tmp_path: Path, city_folder: Path) -> None:
     explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
     assert explained["model"] == "REPLAY, target's time given" and explained["what_if"]["target"]["rank"] >= 1
     told = recap_here("explain", out, "--data", city_folder, "--case", 3)
-    assert told.returncode == 0 and "no sum of parts" in " ".join(told.stdout.split())
+    assert told.returncode == 0 and "no contributions" in " ".join(told.stdout.split())
 
 
 def test_a_rival_of_another_version_is_refused(tmp_path: Path) -> None:
