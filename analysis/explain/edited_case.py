@@ -33,7 +33,7 @@ from recap.errors import CaseError
 from recap.features.catalogue import GROUPS
 from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.model.interventions import Interventions
-from recap.model.recap import CORRECTION
+from recap.model.recap import CLIP, CORRECTION
 from recap.predictor import CaseRanker, Predictor
 from recap.scores import CaseBatch, Explainable
 
@@ -174,8 +174,8 @@ class EditedCase:
 
     @cached_property
     def parts_off(self) -> dict[str, str]:
-        """What may be left out by the name it has in an edit: groups, terms and the graph token."""
-        names = [*self.groups, *(term.name for term in self.scorer.terms)]
+        """What may be left out by its name in an edit: groups, terms (the clip follows them), the graph token."""
+        names = [*self.groups, *(term.name for term in self.scorer.terms if term.name != CLIP)]
         return {slug(name): name for name in [*names, *([GRAPH_TOKEN] if self.has_token else [])]}
 
     @property

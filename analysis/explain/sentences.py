@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from analysis.explain.paths import Trips
 from analysis.explain.types import Candidate, PastVisits, Without
-from analysis.formatting import days, ordinal, signed_points, times
+from analysis.formatting import days, ordinal, points, times
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PATHS, TIME
@@ -142,10 +142,10 @@ def _rival(told: SentenceInput) -> list[Sentence]:
     helps, hurts = (pick(differences, key=lambda group: differences[group]) for pick in (max, min))
     pieces: list[str | Piece] = []
     if differences[helps] > _SMALL:
-        gain = f" by {signed_points(differences[helps])}"
+        gain = f" by {points(differences[helps])}"
         pieces += [_favour(helps), told.target_name, gain]
     if differences[hurts] < -_SMALL:
-        loss = f" by {signed_points(-differences[hurts])}"
+        loss = f" by {points(-differences[hurts])}"
         pieces += ["; " if pieces else "", _favour(hurts), told.rival_name, loss]
     if not pieces:
         return []

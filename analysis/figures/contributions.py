@@ -97,6 +97,7 @@ def plot_contributions(explanation: Compared, palette: Palette) -> go.Figure:
             "domain": [left, right - _LABEL_SHARE],
             "range": _widened(span, high - low if at < 3 else max(span[1] - span[0], (high - low) / 2)),
             "showticklabels": False,
+            "showline": False,
             "zeroline": True,
             "zerolinecolor": palette.grid,
         }

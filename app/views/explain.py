@@ -86,9 +86,11 @@ def view() -> None:
     top = st.grid(3, min_column_width=NARROW)
     with top.cell(column_span=2):
         show_contributions(shown)
+        tabs = st.container()
     with top.cell(), st.container(border=True, key="tray"):
         show_what_if(source, case, before, shown, sequence)
-    show_tabs(source, shown)
+    with tabs:  # last: score and tray do not wait for it
+        show_tabs(source, shown)
 
 
 def _export(source: Source, shown: CaseExplanation) -> None:

@@ -202,6 +202,14 @@ def test_random_edits_with_curves() -> None:
     check_against_offline(small_predictor(**CURVES, core_scope="unvisited", use_correction=False), range(40))
 
 
+def test_an_edit_that_a_model_does_not_read_is_refused() -> None:
+    """Without a graph token the paper's model reads no transitions; the clip follows the other terms."""
+    alone = small_predictor(use_graph=False)
+    for text in ("edge:0-1:3", "cut:0-1", "off:graph_token", "off:clip"):
+        with pytest.raises(EditError, match=text):
+            build_edited_case(alone, 3, parse_edits(text))
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_thousand_random_edits_equal_an_edited_dataset() -> None:
