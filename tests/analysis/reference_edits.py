@@ -24,11 +24,9 @@ from analysis.explain.edits import (
     SwitchOff,
 )
 from recap import columns as c
-from recap.counterfactuals import GRAPH_TOKEN
-from recap.features.catalogue import FEATURES, PAST
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.model.recap import CORE, CORRECTION, Recap
+from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
 from recap.scores import CaseBatch
@@ -81,20 +79,21 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     # The training data that tell what others did stay as they are; an edit changes this case's history and counts.
     model = Recap.for_dataset(predictor.model.config, predictor.dataset, graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
-    stage = predictor.stage.model_copy(
-        update=({"graph_weight": 0.0} if GRAPH_TOKEN in off else {})
-        | ({"correction": False} if CORRECTION in off else {})
+    stage = predictor.stage.model_copy(update={"graph_weight": 0.0} if "graph_token" in off else {}).model_copy(
+        update={name: False for name in ("correction",) if name in off}
     )
     with torch.no_grad():
-        if CORE in off and model.core is not None:
+        for term in off & {"count", "recency", "window"}:
+            getattr(model.prior, f"{term}_weight").zero_()
+        if model.curves is not None:
+            curves = model.curves.curves
+            curves.step_FK[[bool(off & {feature.name, feature.group}) for feature in curves.features]] = 0.0
+        elif "past visits" in off:
+            model.prior = None
+            stage = stage.model_copy(update={"prior": False})
+        if "core" in off and model.core is not None:
             model.core.output.weight.zero_()
             model.core.output.bias.zero_()
-        if PAST in off and model.prior is not None:
-            for term in ("count", "recency", "window"):
-                getattr(model.prior, f"{term}_weight").zero_()
-        if model.curves is not None:
-            left_F = torch.tensor([feature.group in off for feature in FEATURES])
-            model.curves.curves.step_FK[left_F] = 0.0
     checkins = _tensors(edited)
     at = first + len(past)
     return RecapScorer(model, stage).score(CaseBatch(checkins, torch.tensor([at]))).total[0]
