@@ -197,15 +197,15 @@ def test_random_edits_with_another_architecture() -> None:
     check_against_offline(small_predictor(num_hops=3), range(12))
 
 
-def test_random_edits_with_curves() -> None:
-    """The same for curves, which read history, clock, source and others' counts."""
+def test_random_edits_of_a_model_with_curves() -> None:
+    """The same for features of history, clock, source and others' counts."""
     check_against_offline(small_predictor(**CURVES, core_scope="unvisited", use_correction=False), range(40))
 
 
 def test_an_edit_that_a_model_does_not_read_is_refused() -> None:
-    """Without a graph token the paper's model reads no transitions; the clip follows the other terms."""
+    """Without a graph token the paper's model reads no transitions; the curves alone read no token."""
     alone = small_predictor(use_graph=False)
-    for text in ("edge:0-1:3", "cut:0-1", "off:graph_token", "off:clip"):
+    for text in ("edge:0-1:3", "cut:0-1", "off:graph_token"):
         with pytest.raises(EditError, match=text):
             build_edited_case(alone, 3, parse_edits(text))
 

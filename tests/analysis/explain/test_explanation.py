@@ -1,97 +1,288 @@
-"""Contributions are the score, ranks without something are computed anew, a cut is a shorter sum, a flip turns."""
+"""Explanations of every kind of model: contributions sum to scores, and each "without" is scored again."""
 
-import json
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
-from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff
+from analysis.explain.curves import learned_curves, values_at
+from analysis.explain.edited_case import apply_edit, build_edited_case
+from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff, parse_edits
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.paths import cut, two_hop_paths
+from analysis.explain.what_if import smallest_flip
 from recap.baselines.counting import CountPlusMarkov
-from recap.counterfactuals import GRAPH_TOKEN
+from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
-from recap.features.catalogue import PATHS
-from recap.model.curve_prior import TWO_HOP
+from recap.features.catalogue import GROUPS, PATHS
+from recap.features.two_hop import TwoHopPaths
+from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
+from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 from tests.worlds import CURVES
 
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {},
-    "recap": {**CURVES, "core_scope": "unvisited", "use_correction": False},
+    "recap": CURVES | {"core_scope": "unvisited", "use_correction": False},
+    "corrected curves": CURVES | {"core_scope": "unvisited"},
+    "curves alone": CURVES | {"core_scope": "nowhere", "use_graph": False, "use_correction": False},
+    "core everywhere beside curves": CURVES | {"num_hops": 3},
 }
 CASES = (0, 3, 9)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_contributions_and_ranks(name: str) -> None:
-    """Terms and groups sum to the score of the batched evaluation; each rank without is that of the edited case."""
-    predictor = small_predictor(**MODELS[name])
+def copy_of(predictor: Predictor) -> Recap:
+    """The same model, whose weights may be changed."""
+    model = Recap.for_dataset(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
+    model.load_state_dict(predictor.model.state_dict())
+    return model
+
+
+def without_by_hand(predictor: Predictor, name: str, row: int) -> torch.Tensor:
+    """Scores (P,) of a copy of the model whose weights of one part are zero."""
+    model, stage = copy_of(predictor), predictor.stage
+    with torch.no_grad():
+        if name == "core":
+            assert model.core is not None
+            model.core.output.weight.zero_(), model.core.output.bias.zero_()
+        elif name == "correction":
+            stage = stage.model_copy(update={"correction": False})
+        elif name == "graph_token":
+            stage = stage.model_copy(update={"graph_weight": 0.0})
+        elif model.curves is not None:
+            rows = [feature.group == name for feature in model.curves.curves.features]
+            model.curves.curves.step_FK[rows] = 0.0
+        else:
+            stage = stage.model_copy(update={"prior": False})
+    scorer = RecapScorer(model, stage)
+    return scorer.score(predictor.batch([row])).total[0]
+
+
+@pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
+def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
+    """By term and by group, as they are and after edits, for every place that is listed."""
+    predictor = small_predictor(**changes)
     for number in CASES:
-        told, plain = explain_case(predictor, number), build_edited_case(predictor, number)
-        for entry in told.candidates:
-            assert entry.score == float(plain.total_P[entry.poi]) and entry.rank == rank_of(plain.total_P, entry.poi)
-            assert sum(entry.terms.values()) == pytest.approx(entry.score, abs=1e-9)
-            assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
-
-        def rank(edit: Any, plain: EditedCase = plain) -> float:
-            return rank_of(apply_edit(plain, edit).total_P, plain.target)
-
-        assert {part.name for part in told.without} == {*told.groups, GRAPH_TOKEN}
-        assert all(part.rank == rank(SwitchOff(name=part.name)) for part in told.without)
-        assert all(p.rank_without == rank(CutPath(middle=p.middle, destination=told.target)) for p in told.paths)
-        visits = [visit for place in told.visits for visit in place.visits if visit.rank_without is not None]
-        assert all(visit.rank_without == rank(RemoveVisit(visit=visit.visit)) for visit in visits)
-        assert CaseExplanation.parse(json.loads(told.model_dump_json())) == told
+        scores = predictor.score(predictor.batch([int(predictor.cases["row"][number])])).total[0]
+        for edits in ("", "remove:1;hour:5;source:2"):
+            told = explain_case(predictor, number, edits=parse_edits(edits), counterfactuals=False, top=17)
+            assert len(told.candidates) == predictor.dataset.num_pois
+            for entry in told.candidates:
+                assert sum(entry.terms.values()) == pytest.approx(entry.score, abs=1e-9)
+                assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
+                assert edits or entry.score == pytest.approx(float(scores[entry.poi]), abs=1e-12)
+            assert sum(entry.probability for entry in told.candidates) == pytest.approx(1)
+            assert [name for names in told.groups.values() for name in names] != []
 
 
-def test_a_cut_path_leaves_the_curve_of_the_rest() -> None:
-    """A path of product p is shown f(x) p / x; without it the model scores f(x - p)."""
-    predictor, checked = small_predictor(**MODELS["recap"]), 0
-    assert predictor.model.curves is not None
-    curves = predictor.model.curves.curves
-    for number in range(len(predictor.cases)):
-        plain = build_edited_case(predictor, number)
-        told = explain_case(predictor, number, counterfactuals=False)
-        whole = sum(path.product for path in told.paths)
-
-        def points(x: float) -> float:
-            return float(curves(torch.tensor([[x]], dtype=torch.float64), slice(TWO_HOP, TWO_HOP + 1)))
-
-        for path in told.paths:
-            assert path.points == pytest.approx(points(whole) * path.product / whole, abs=1e-9)
-            left = apply_edit(plain, CutPath(middle=path.middle, destination=told.target))
-            lost = float(plain.total_P[told.target] - left.total_P[told.target])
-            in_curve = float(
-                (plain.contributions([told.target]) - left.contributions([told.target]))[0, plain.groups[PATHS]].sum()
-            )
-            assert in_curve == pytest.approx(points(whole) - points(whole - path.product), abs=1e-9)
-            if told.a.groups["core"] == 0.0:  # the graph token reads paths too
-                assert lost == pytest.approx(in_curve, abs=1e-9)
-            checked += 1
-    assert checked > 10
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_the_smallest_edit_turns_two_places_round(name: str) -> None:
-    """Applied, it gives the lead that is told."""
-    predictor, found = small_predictor(**MODELS[name]), 0
-    for number in CASES:
-        told = explain_case(predictor, number, counterfactuals=False, search=True)
-        if told.flip is not None:
-            after = explain_case(predictor, number, against=told.rival, edits=(told.flip.edit,), counterfactuals=False)
-            assert after.lead == pytest.approx(told.flip.lead) and after.lead * told.lead <= 0
-            found += 1
-    assert found
-
-
-def test_a_counting_baseline_sums_to_its_score() -> None:
-    """Any scorer with terms is explained alike."""
+def test_a_counting_baseline_is_a_sum_too() -> None:
+    """Of every place, by the scorer's own terms."""
     predictor = small_predictor()
     baseline = CountPlusMarkov(predictor.dataset, predictor.graph)
     batch = predictor.batch(predictor.cases["row"].tolist())
-    total_BP = baseline.score(batch).total
+    total_BP = baseline.score(batch).total.double()
     for poi in range(predictor.dataset.num_pois):
-        value_BT = baseline.contributions(batch, torch.full((len(batch),), poi))
-        assert torch.allclose(value_BT.sum(1), total_BP[:, poi].double(), rtol=0, atol=1e-9)
+        found_BT = baseline.contributions(batch, torch.full((len(batch),), poi))
+        assert torch.allclose(found_BT.sum(1), total_BP[:, poi], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
+def test_every_without_is_scored_again(changes: dict[str, Any]) -> None:
+    """The rank without a group, or the token, is that of a model whose weights of it are zero."""
+    predictor = small_predictor(**changes)
+    for number in CASES:
+        told = explain_case(predictor, number)
+        row = int(predictor.cases["row"][number])
+        assert [entry.name for entry in told.without][: len(told.groups)] == list(told.groups)
+        for entry in told.without:
+            total_P = without_by_hand(predictor, entry.name, row)
+            edited = build_edited_case(predictor, number, (SwitchOff(name=entry.name),))
+            assert torch.allclose(edited.total_P, total_P, rtol=0, atol=1e-9), entry.name
+            assert entry.rank == rank_of(total_P, told.target), entry.name
+
+
+def test_groups_come_in_one_order_and_the_token_is_one_more() -> None:
+    """Five groups of features, then the core; the paper's model has past visits, correction, core."""
+    recap = explain_case(small_predictor(**MODELS["recap"]), 3)
+    assert list(recap.groups) == [*GROUPS, "core"] or set(recap.groups) == {*GROUPS, "core"}
+    assert recap.without[-1].name == "graph_token" and recap.inactive == []
+    paper = explain_case(small_predictor(), 3)
+    assert list(paper.groups) == ["past visits", "correction", "core"]
+    assert paper.groups["past visits"] == ["count", "recency", "window", "clip"]
+    assert "graph_token" not in [e.name for e in explain_case(small_predictor(**MODELS["curves alone"]), 3).without]
+
+
+def paths_case(predictor: Predictor) -> tuple[int, CaseExplanation]:
+    """A case whose truth several paths lead to."""
+    for number in range(len(predictor.cases)):
+        told = explain_case(predictor, number)
+        if len(told.paths) > 1:
+            return number, told
+    raise AssertionError("no case has two paths")
+
+
+def test_a_path_adds_f_of_x_times_its_share_and_its_removal_is_scored_again() -> None:
+    """points = f(x) p / x; without it the model scores f(x - p), as a curve read by hand says."""
+    predictor = small_predictor(**MODELS["recap"])
+    number, told = paths_case(predictor)
+    curve = next(curve for curve in learned_curves(predictor) if curve.name == "two_hop_paths")
+    case = build_edited_case(predictor, number)
+    packed: TwoHopPaths = predictor.curve_values(*predictor.pack([case.variant])).features.paths
+    here = packed.destination_W == told.target
+    products = dict(zip(packed.middle_W[here].tolist(), packed.product_W[here].tolist(), strict=True))
+    assert {path.middle: path.product for path in told.paths} == pytest.approx(products)
+    whole = sum(products.values())
+    assert values_at(case, [told.target])["two_hop_paths"] == [pytest.approx(whole)]
+    assert told.a.groups[PATHS] == pytest.approx(curve.at(whole))
+    model = predictor.model
+    for path in told.paths:
+        assert path.points == pytest.approx(curve.at(whole) * path.product / whole)
+        after = build_edited_case(predictor, number, (CutPath(middle=path.middle, destination=told.target),))
+        (point_T,) = after.contributions([told.target])
+        assert float(point_T[after.groups[PATHS]].sum()) == pytest.approx(curve.at(whole - path.product))
+        assert path.rank_without == rank_of(after.total_P, told.target)
+        assert [left.middle for left in two_hop_paths(after, told.target)] == [
+            other.middle for other in told.paths if other is not path
+        ]
+    assert isinstance(model, Recap)
+
+
+def test_the_papers_paths_have_no_points_but_a_cut() -> None:
+    """All users' transitions count; the cut takes one product out of the token's row of A^2."""
+    predictor = small_predictor()
+    number, told = paths_case(predictor)
+    table = predictor.graph.two_hop_paths(told.source, told.target)
+    assert [path.product for path in told.paths] == pytest.approx(table["product"].tolist())
+    assert all(path.points is None for path in told.paths)
+    case = build_edited_case(predictor, number)
+    embedding = predictor.model.poi_embedding.weight.detach()
+    propagated = predictor.scorer.propagated_PE
+    assert propagated is not None
+    for path in told.paths:
+        changed = propagated.clone()
+        changed[told.source] -= path.product * embedding[told.target]
+        with torch.inference_mode():
+            total_P = predictor.model(predictor.batch([case.row]), predictor.stage, changed).total[0]
+        assert torch.allclose(predictor.score_counterfactuals([cut(case, path.middle, told.target)])[0], total_P)
+        assert path.rank_without == rank_of(total_P, told.target)
+
+
+@pytest.mark.parametrize("name", ["paper", "recap"])
+def test_removing_a_visit_and_undoing_it(name: str) -> None:
+    """Rank and lost points of each visit are those of the case edited so; without the edit all is as before."""
+    predictor = small_predictor(**MODELS[name])
+    number = int(predictor.cases.index[predictor.cases["in_history"]][0])
+    told = explain_case(predictor, number)
+    assert told.visits[0].poi == told.target and told.visits[0].visits
+    for visit in told.visits[0].visits:
+        after = explain_case(predictor, number, against=told.rival, edits=(RemoveVisit(visit=visit.visit),))
+        assert visit.rank_without == after.target_rank
+        assert visit.points == pytest.approx(told.a.score - after.a.score, abs=1e-9)
+        assert after.what_if is not None and after.what_if.target.rank_before == told.target_rank
+        assert after.what_if.lead_before == pytest.approx(told.lead, abs=1e-9)
+        assert after.what_if.lead == pytest.approx(after.lead, abs=1e-9)
+    assert explain_case(predictor, number) == told
+
+
+def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
+    """correction = lambda gamma R; where the clip binds, count, recency, window and clip still sum to R."""
+    predictor = small_predictor()
+    model = copy_of(predictor)
+    assert model.prior is not None and model.calibration is not None
+    with torch.no_grad():
+        model.prior.count_weight.fill_(9.0)
+    clipped = Predictor(predictor.checkpoint, predictor.dataset, model)
+    number = int(predictor.cases.index[predictor.cases["in_history"]][0])
+    for one, binds in ((predictor, False), (clipped, True)):
+        entry = explain_case(one, number, counterfactuals=False).a
+        assert entry.gate is not None and -1 <= entry.gate <= 1
+        prior = sum(entry.terms[name] for name in ("count", "recency", "window", "clip"))
+        assert entry.groups["past visits"] == pytest.approx(prior)
+        assert entry.terms["correction"] == pytest.approx(float(model.calibration.scale) * entry.gate * prior)
+        if binds:
+            assert entry.terms["clip"] < 0 and prior == pytest.approx(10.0)
+    unvisited = next(e for e in explain_case(predictor, number, top=17).candidates if not e.terms["count"])
+    assert unvisited.gate is None
+
+
+@pytest.mark.parametrize("changes", [MODELS["paper"], MODELS["recap"], MODELS["curves alone"]], ids=str)
+def test_the_smallest_edit_turns_the_two_round(changes: dict[str, Any]) -> None:
+    """Applied, it does; and no edit of a smaller kind was passed over."""
+    predictor = small_predictor(**changes)
+    found = 0
+    for number in range(12):
+        told = explain_case(predictor, number, search=True, counterfactuals=False)
+        assert told.tried
+        if told.flip is None:
+            continue
+        found += 1
+        after = apply_edit(build_edited_case(predictor, number), told.flip.edit)
+        lead = float(after.total_P[told.target] - after.total_P[told.rival])
+        assert lead == pytest.approx(told.flip.lead, abs=1e-9) and (lead < 0) != (told.lead < 0)
+        assert parse_edits(told.flip.text) == (told.flip.edit,) or isinstance(told.flip.edit, SwitchOff)
+    assert found
+    assert smallest_flip(build_edited_case(predictor, 0), 0, 1)[1] > 0
+
+
+def test_masked_checkins_are_scored_again() -> None:
+    """The latest first, only where the model has an encoder."""
+    predictor = small_predictor()
+    told = explain_case(predictor, 3)
+    case = build_edited_case(predictor, 3)
+    assert [entry.checkins_ago for entry in told.masked] == list(range(len(told.masked))) and told.masked
+    assert told.masked[0].poi == told.source
+    slots = predictor.model.config.suffix_length
+    for entry in told.masked:
+        variant = replace(case.variant, masked=frozenset({slots - entry.checkins_ago}))
+        assert entry.rank_without == rank_of(predictor.score_counterfactuals([variant])[0], told.target)
+    assert explain_case(small_predictor(**MODELS["curves alone"]), 3).masked == []
+
+
+def test_any_two_places_and_the_hidden_truth() -> None:
+    """Roles follow the truth; hidden, nothing names it; one place twice is refused."""
+    predictor = small_predictor()
+    usual = explain_case(predictor, 3)
+    assert usual.target == usual.truth and usual.roles == ("truth", "model")
+    others = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival)][:2]
+    asked = explain_case(predictor, 3, about=others[0], against=others[1])
+    assert (asked.a.poi, asked.b.poi, asked.roles) == (*others, ("model", "other"))
+    hidden = explain_case(predictor, 3, hide_truth=True)
+    assert hidden.truth is None and hidden.target_rank == 1 and "user went" not in hidden.headline.text
+    with pytest.raises(CaseError, match="two different places"):
+        explain_case(predictor, 3, about=others[0], against=others[0])
+
+
+@pytest.mark.parametrize("name", ["paper", "recap"])
+def test_the_headline_and_at_most_four_sentences(name: str) -> None:
+    """Ranks are those of the explanation; every "without" is one that was run."""
+    predictor = small_predictor(**MODELS[name])
+    for number in range(0, len(predictor.cases), 3):
+        told = explain_case(predictor, number)
+        assert told.headline.text.startswith(f"RECAP ranks {told.target_name} ")
+        assert f" of {told.num_places:,}" in told.headline.text and "user went" in told.headline.text
+        assert len(told.sentences) <= 4
+        said = " ".join(sentence.text for sentence in told.sentences)
+        visits = len(told.visits[0].visits)
+        assert ("had not been to" in said) == (visits == 0)
+        assert ("Nobody made the transition" in said) == (told.transition_count == 0)
+        assert CaseExplanation.parse(told.model_dump(mode="json")) == told
+
+
+def test_curves_are_the_models_at_every_value() -> None:
+    """Knots in the feature's unit; points read off equal the contributions; a model without curves is refused."""
+    predictor = small_predictor(**MODELS["recap"])
+    curves = {curve.name: curve for curve in learned_curves(predictor)}
+    told = explain_case(predictor, 3, counterfactuals=False)
+    values = values_at(build_edited_case(predictor, 3), [told.target, told.rival])
+    for name, curve in curves.items():
+        assert curve.knots == sorted(curve.knots) and curve.points[0] == 0.0
+        assert len(curve.density) == max(0, len(curve.knots) - 1)
+        assert [curve.feature.in_unit(knot) for knot in curve.knots] == curve.amounts
+        for value, entry in zip(values[name], (told.a, told.b), strict=True):
+            assert entry.terms[name] == pytest.approx(0.0 if value is None else curve.at(value), abs=1e-6)
+    assert np.sum([curve.density for curve in curves.values() if curve.name == "visits"]) > 0
+    with pytest.raises(CaseError, match="no curves"):
+        learned_curves(small_predictor())

@@ -1,0 +1,101 @@
+"""The paper's case (Fig. 8): BBQ joint, stadium, airport; an unseen step, a path by train, one past visit."""
+
+import json
+from functools import cache
+
+import pytest
+import torch
+
+from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.page import render_html
+from analysis.sharing.share import share_cases
+from recap import columns as c
+from recap.evaluation.ranks import rank_of
+from recap.predictor import Predictor
+from recap.scores import Scores
+from tests.analysis.planted import predictor_with
+from tests.checkins import split_dataset
+from tests.worlds import shake
+
+BBQ, STADIUM, STATION, AIRPORT, BAR, HOME = range(6)
+NAMES = ["BBQ Joint", "Stadium", "Train Station", "Airport", "Bar", "Home"]
+TRAIN, TEST = c.TRAIN, c.TEST
+WALKS = [
+    # The walker of the case: one past visit to the airport, never from the stadium.
+    (0, [(HOME, TRAIN), (AIRPORT, TRAIN), (HOME, TRAIN), (BAR, TRAIN), (HOME, TRAIN)]),
+    (0, [(BBQ, TEST), (STADIUM, TEST), (AIRPORT, TEST)]),
+    # Others: stadium -> train station five times, train station -> airport four times.
+    *[(1, [(STADIUM, TRAIN), (STATION, TRAIN), (AIRPORT, TRAIN)]) for _ in range(4)],
+    (1, [(STADIUM, TRAIN), (STATION, TRAIN), (HOME, TRAIN)]),
+    (1, [(STADIUM, TRAIN), (BAR, TRAIN), (HOME, TRAIN), (STADIUM, TRAIN), (BAR, TRAIN), (HOME, TRAIN)]),
+    (1, [(BBQ, c.VAL), (HOME, c.VAL)]),
+]
+
+
+@cache
+def case() -> tuple[Predictor, CaseExplanation]:
+    dataset = split_dataset(WALKS, len(NAMES))
+    dataset.pois[c.POI_NAME] = NAMES
+    predictor = predictor_with(dataset, lambda model: shake(model, seed=5))
+    return predictor, explain_case(predictor, 1, top=6, search=True)
+
+
+def test_paths_and_visits_of_the_case() -> None:
+    """An unseen pair; 5 and 4 transitions over the train station; one visit, five check-ins before."""
+    predictor, explanation = case()
+    assert (explanation.source_name, explanation.target_name) == ("Stadium", "Airport")
+    assert explanation.transition_count == 0 and explanation.in_history and explanation.within_two_hops
+    (path,) = explanation.paths
+    assert (path.name, path.count_in, path.total_in, path.count_out, path.total_out) == ("Train Station", 5, 7, 4, 5)
+    assert (path.product, path.share) == pytest.approx((4 / 7, 1.0))
+    (visit,) = explanation.visits[0].visits
+    assert (visit.visit, visit.checkins_ago) == (1, 5) and visit.days_ago == pytest.approx(5 / 24)
+    assert explanation.inactive == [] and predictor.dataset.num_pois == explanation.num_places == 6
+
+
+def test_the_score_of_the_case() -> None:
+    """Every place's contributions sum to the batched score."""
+    predictor, explanation = case()
+    scores: Scores = predictor.score(predictor.batch(predictor.cases["row"].tolist()))
+    assert len(explanation.candidates) == 6
+    for entry in explanation.candidates:
+        assert entry.score == pytest.approx(float(scores.total[1, entry.poi]), abs=1e-12)
+        assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-12)
+
+
+def test_the_cut_of_the_case() -> None:
+    """The one path cut by hand: the rest of the row of A^2 leads home."""
+    predictor, explanation = case()
+    (path,) = explanation.paths
+    embedding = predictor.model.poi_embedding.weight
+    # A_stadium = station 5/7, bar 2/7; A_station = airport 4/5, home 1/5; A_bar = home.
+    propagated = torch.zeros(6, embedding.shape[1], dtype=torch.float64)
+    propagated[STADIUM] = 5 / 7 * (1 / 5 * embedding[HOME]) + 2 / 7 * embedding[HOME]
+    with torch.inference_mode():
+        batch = predictor.batch([int(predictor.cases["row"][1])])
+        total_P = predictor.model(batch, predictor.stage, propagated).total[0]
+    assert path.rank_without == rank_of(total_P, AIRPORT)
+
+
+def test_the_words_of_the_case() -> None:
+    """What the paper says of it, said here from the numbers."""
+    _, explanation = case()
+    said = " ".join(sentence.text for sentence in explanation.sentences)
+    assert "The user had been to Airport once, 5 hours ago." in said
+    assert "Nobody made the transition Stadium → Airport in training." in said
+
+
+def test_all_renderings_hold_the_same_numbers() -> None:
+    """JSON reads back; the page shows ranks and counts, escapes names, and asks for nothing outside."""
+    predictor, explanation = case()
+    assert CaseExplanation.parse(json.loads(explanation.model_dump_json())) == explanation
+    opened = LoadedDataset(predictor.dataset, predictor.graph)
+    page = render_html(share_cases([explanation], opened, exact=True))
+    notebook = str(explanation._repr_html_())
+    for told in ("Train Station", explanation.local_time):
+        assert told in page and told in notebook
+    for outside in ("http:", "https:", "src=", "url(", "<script", "@import"):
+        assert outside not in page and outside not in notebook
+    hostile = explanation.model_copy(update={"source_name": '<img src=x onerror="alert(1)">'})
+    assert "<img" not in str(hostile._repr_html_()) and "&lt;img" in str(hostile._repr_html_())
