@@ -13,7 +13,8 @@ from app.cached import datasets, tables
 from app.cached.ablations import read_ablations
 from app.cached.keys import BY_MODEL
 from app.cached.records import read_records
-from app.sources import Source
+from app.settings import AppSettings
+from app.sources import Source, find_sources
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,25 +22,34 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 
+def _with_the_papers_prior(source: Source) -> Source:
+    """The bundle's model with the paper's prior in place of its default: lessons take count, recency and gate apart."""
+    if source.bundle is None or source.checkpoint_folder != source.bundle / "checkpoint":
+        return source
+    others = find_sources(AppSettings.from_environment())
+    return next((other for other in others if other.checkpoint_folder == source.bundle / "paper"), source)
+
+
 def open_world(source: Source) -> World:
     """A source as lessons ask for it."""
+    model = _with_the_papers_prior(source)
 
     def find_predictor() -> "Predictor":
         from app.cached.explanations import open_predictor  # here: half of the lessons need no torch
 
-        return open_predictor(source)
+        return open_predictor(model)
 
     def find_case_ablations() -> "pd.DataFrame":
-        table = read_ablations(source)
+        table = read_ablations(model)
         assert table is not None
         return table
 
     def find_seeds() -> "dict[int, pd.DataFrame]":
-        assert source.checkpoint_hash is not None
-        rows = len(datasets.open_dataset(source).cases)
-        return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+        assert model.checkpoint_hash is not None
+        rows = len(datasets.open_dataset(model).cases)
+        return seed_tables(model.dataset_hash, model.checkpoint_hash, rows=rows, bundle=model.bundle)
 
-    has_model = source.has_parts
+    has_model = model.has_parts
     return World(
         opened=datasets.open_dataset(source),
         records=lambda baseline: read_records(source, baseline),
