@@ -4,17 +4,17 @@ import os
 import shutil
 import socket
 import subprocess
-import time
-import urllib.request
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 
-from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE
+from tests.app.test_hostile_data import CASES, hostile_dataset
+from tests.background import new_store, runner_process, wait_for
 from tests.shell import RECAP
+from tests.untrained import write_untrained_checkpoint
 
 if TYPE_CHECKING:
     import playwright.sync_api as playwright_api
@@ -26,7 +26,6 @@ else:
     Browser, BrowserContext, Page = playwright_api.Browser, playwright_api.BrowserContext, playwright_api.Page
     Request = playwright_api.Request
 
-ROOT = Path(__file__).parents[2]
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-quic",
@@ -43,13 +42,10 @@ CHROMIUM_FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ]
 PATIENCE_MS = 60_000
-GROUNDS: dict[Literal["light", "dark"], str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 24, 29)"}
-"""The page's ground in each theme."""
+DARK = "rgb(18, 24, 29)"
+"""The page's ground in the dark theme."""
 TABS = pytest.StashKey[list[Page]]()
 """The tabs that a test has opened."""
-FOCUS = "`${document.activeElement?.tagName} ${document.activeElement?.closest('[class*=st-key-]')?.className ?? ''}`"
-"""The element that has the keyboard, and the keyed one around it."""
-GROUND = "colour => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === colour"
 playwright_api.expect.set_options(timeout=PATIENCE_MS)  # a busy two-core machine is slow now and then
 
 
@@ -69,7 +65,7 @@ def pytest_runtest_makereport(
     if call.when == "call" and report.failed:
         for page in item.stash.get(TABS, []):
             with suppress(playwright_api.Error):  # a tab that crashed has nothing to say
-                report.sections.append((f"{page.url}, focus on {page.evaluate(FOCUS)}", page.inner_text("body")))
+                report.sections.append((page.url, page.inner_text("body")))
     return report
 
 
@@ -86,80 +82,71 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One browser for this folder."""
+    """One browser for all tests."""
     with playwright_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield started
         started.close()
 
 
-@contextmanager
-def _opened(browser: Browser) -> Iterator[BrowserContext]:
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> BrowserContext:
+    """One window, whose tabs share what was loaded once; a session of the app belongs to its tab alone."""
     opened = browser.new_context()
     opened.set_default_timeout(PATIENCE_MS)
-    yield opened
-    opened.close()
+    return opened
 
 
-@pytest.fixture(scope="package")
-def window(browser: Browser) -> Iterator[BrowserContext]:
-    """One window, whose tabs share what was loaded once; a session of the app belongs to its tab alone."""
-    with _opened(browser) as opened:
-        yield opened
+class App(NamedTuple):
+    """A running `recap app` on the bundled city; a user's folder beside it holds a hostile city and no runs."""
 
-
-@pytest.fixture(scope="package")
-def other_window(browser: Browser) -> Iterator[BrowserContext]:
-    """The window of somebody else, who gets links: no storage or session in common, but programs are loaded once."""
-    with _opened(browser) as opened:
-        yield opened
+    url: str
+    home: Path
 
 
 @pytest.fixture(scope="session")
-def address(chromium: str, city_folder: Path, city_checkpoint: Path) -> Iterator[str]:
-    """A running `recap app` on the small city."""
-    command: list[str | Path] = [RECAP, "app", "--data", city_folder, "--checkpoint", city_checkpoint, "--port"]
-    with running(command, os.environ | {BUNDLES_VARIABLE: "/nonexistent"}) as url:
-        yield url
-
-
-@pytest.fixture
-def plain_address(chromium: str, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Iterator[str]:
-    """The same app started by Streamlit's own command, without `recap app`."""
-    command: list[str | Path] = [RECAP.with_name("streamlit"), "run", ROOT / "app" / "main.py", "--server.port"]
-    folders = {DATA_VARIABLE: str(city_folder), CHECKPOINT_VARIABLE: str(city_checkpoint)}
-    with running(command, os.environ | {BUNDLES_VARIABLE: "/nonexistent"} | folders, tmp_path) as url:
-        yield url
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One server for all tests."""
+    home = tmp_path_factory.mktemp("app")
+    store = new_store(home)
+    hostile = hostile_dataset(*CASES["names that are markup"])
+    hostile.save(home / "datasets" / "hostile")
+    write_untrained_checkpoint(hostile, home / "checkpoints" / "hostile")
+    with running([RECAP, "app", "--port"], os.environ | {"RECAP_HOME": str(home)}, home) as url:
+        yield App(url, home)
+    for run in store.runs():
+        run.change({"queued", "running"}, "stopping")
+    runner = runner_process(store)
+    if runner is not None:
+        wait_for(lambda: not runner.is_alive(), "the runner to leave", 120)
 
 
 @contextmanager
-def running(command: Sequence[str | Path], environment: dict[str, str], folder: Path = ROOT) -> Iterator[str]:
+def running(command: Sequence[str | Path], environment: dict[str, str], folder: Path) -> Iterator[str]:
     """A server while it is needed, started in a folder; the port comes last in the command."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    with subprocess.Popen(
-        [*command, port],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        cwd=folder,
-    ) as server:
-        url = f"http://127.0.0.1:{port}"
+        port = probe.getsockname()[1]
+    silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*command, str(port)], env=environment, cwd=folder, **silent) as server:
+
+        def answers() -> bool:
+            assert server.poll() is None, f"the server ended with code {server.returncode}"
+            with socket.socket() as asking:
+                return asking.connect_ex(("127.0.0.1", port)) == 0
+
         try:
-            _wait_until_healthy(url, server)
-            yield url
+            wait_for(answers, "the server")
+            yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
             server.wait(timeout=20)
 
 
 @pytest.fixture
-def open_page(
-    window: BrowserContext, other_window: BrowserContext, address: str, request: pytest.FixtureRequest
-) -> Iterator[Callable[..., Page]]:
+def open_page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
     """Open a path of the app in a tab of its own; nothing outside may be asked for, and no request may fail."""
     tabs = request.node.stash.setdefault(TABS, [])
     outside: list[str] = []
@@ -170,23 +157,14 @@ def open_page(
         if _is_local(request.url) and request.failure != "net::ERR_ABORTED":
             failed.append(f"{request.url}: {request.failure}")
 
-    def open_path(
-        path: str,
-        *,
-        theme: Literal["light", "dark"] = "light",
-        width: int = 1440,
-        height: int = 900,
-        at: str = address,
-        elsewhere: bool = False,
-    ) -> Page:
-        """``elsewhere`` is another visitor's window, which knows nothing of this one."""
-        page = (other_window if elsewhere else window).new_page()
+    def open_path(path: str, *, theme: Literal["light", "dark"] = "light", at: str | None = None) -> Page:
+        page = window.new_page()
         tabs.append(page)
-        page.set_viewport_size({"width": width, "height": height})
+        page.set_viewport_size({"width": 1440, "height": 900})
         page.emulate_media(color_scheme=theme)
         page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
         page.on("requestfailed", note_failure)
-        page.goto(at + path)
+        page.goto((at or request.getfixturevalue("app").url) + path)
         page.wait_for_selector("h1")
         wait_until_idle(page)
         return page
@@ -212,35 +190,22 @@ def wait_until_idle(page: Page) -> None:
     page.wait_for_function(IDLE)
 
 
-SETTLED = """width => {
-  const keyed = [...document.querySelectorAll('[class*=st-key-]')].map(element => element.getBoundingClientRect());
-  const now = JSON.stringify(keyed.map(box => [box.x, box.y, box.width, box.height].map(Math.round)));
-  const still = window.layoutBefore === now;
-  window.layoutBefore = now;
-  return still && document.querySelector('[data-testid=stMain]').clientWidth === width;
-}"""
-"""Whether the page has that width, and everything stands where it stood at the look before."""
+def violations(page: Page) -> list[tuple[str, str]]:
+    """What axe-core finds outside what Streamlit itself draws."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found: list[dict[str, Any]] = axe.Axe().run(page).response["violations"]
+    return [
+        (entry["id"], node["html"][:200])
+        for entry in found
+        for node in entry["nodes"]
+        if not any(entry["id"] == rule and node["html"].startswith(start) for rule, start in STREAMLITS_OWN)
+    ]
 
 
-def resized(page: Page, width: int, height: int = 900) -> Page:
-    """The same page in a window of another size, when its layout has come to rest."""
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function(SETTLED, arg=width, polling=400)
-    return page
+STREAMLITS_OWN = [("color-contrast", "<kbd"), ("aria-dialog-name", '<div data-testid="stToast"')]
+"""Rule and beginning of what breaks it: Streamlit draws the key of a shortcut in a grey of its own, and gives a message
+that passes no name."""
 
 
 def _is_local(url: str) -> bool:
     return url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
-
-
-def _wait_until_healthy(url: str, server: "subprocess.Popen[bytes]") -> None:
-    for _ in range(300):
-        if server.poll() is not None:
-            pytest.fail(f"recap app ended with code {server.returncode}")
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:  # noqa: S310  # our own server
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail("recap app did not answer within a minute")

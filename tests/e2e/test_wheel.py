@@ -7,13 +7,13 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.conftest import Page, playwright_api, running
+from tests.e2e.conftest import DARK, Page, playwright_api, running
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +58,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, source)
     _pip("wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", out, source)
     (found,) = out.glob("recap_mobility-*.whl")
+    assert found.stat().st_size <= 25_000_000
     return found
 
 
@@ -78,13 +79,6 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     (packages / "libraries.pth").write_text("\n".join(libraries), encoding="utf-8")
     _pip("--python", found.environment / "bin" / "python", "install", "--no-index", "--no-deps", wheel)
     return found
-
-
-@pytest.fixture(scope="module")
-def address(chromium: str, installed: Installed) -> Iterator[str]:
-    """`recap app` of the wheel, started in an empty folder by a user whose home is empty."""
-    with running([installed.program, "app", "--port"], installed.variables, installed.empty) as url:
-        yield url
 
 
 def test_it_runs_from_there(installed: Installed) -> None:
@@ -128,20 +122,17 @@ def test_the_commands_work(installed: Installed) -> None:
     (installed.empty / "page.html").unlink()
 
 
-def test_it_opens_with_logo_theme_and_city(open_page: Callable[..., Page]) -> None:
-    """The first view in a browser: the finding on the demo city, the logo's picture, the dark theme's ground."""
-    page = open_page("/", theme="dark")
-    expect(page.locator("h1")).to_contain_text("RECAP finds")
-    page.get_by_text("This city is invented").first.wait_for()
-    ground = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
-    assert ground == "rgb(18, 24, 29)"
-    logo = page.get_by_test_id("stHeaderLogo").first
-    assert logo.evaluate("image => image.naturalWidth") > 0
-
-
-def test_the_wheel_is_small(wheel: Path) -> None:
-    """At most 25 MB, code and bundle together."""
-    assert wheel.stat().st_size <= 25_000_000
+def test_it_opens_with_logo_theme_and_city(open_page: Callable[..., Page], installed: Installed) -> None:
+    """`recap app` in an empty folder: the finding on the demo city, the logo's picture, the dark theme's ground."""
+    with running([installed.program, "app", "--port"], installed.variables, installed.empty) as url:
+        page = open_page("/", theme="dark", at=url)
+        expect(page.locator("h1")).to_contain_text("RECAP")
+        page.get_by_text("This city is invented").first.wait_for()
+        ground = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
+        assert ground == DARK
+        logo = page.get_by_test_id("stHeaderLogo").first
+        assert logo.evaluate("image => image.naturalWidth") > 0
+        page.close()
 
 
 def _pip(*arguments: str | Path) -> None:

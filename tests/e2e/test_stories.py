@@ -1,0 +1,148 @@
+"""What visitors do: walk by keys, click through to cases, share a link, take a lesson, keep a case, train a model."""
+
+import re
+from collections.abc import Callable
+
+import psutil
+import pytest
+
+from analysis.learn.course import COURSE
+from recap.runs.store.run_store import RunStore
+from tests.background import wait_for, wait_until_over
+from tests.e2e.conftest import App, Page, playwright_api, wait_until_idle
+from tests.tiny import CHANGES
+
+expect = playwright_api.expect
+Open = Callable[..., Page]
+MOST_TABS = 60
+FOCUSED = "name => document.activeElement?.closest(`[class*=st-key-${name}]`) !== null"
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the focus is in an element whose key begins so."""
+    for _ in range(MOST_TABS):
+        if page.evaluate(FOCUSED, name):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"Tab does not lead to {name}")
+
+
+def test_walk_by_keyboard_and_by_itself(open_page: Open, app: App) -> None:
+    """The right arrow steps along the trajectory and the address follows; play goes to the end, on this machine."""
+    page = open_page("/walk?case=0")
+    page.locator("[data-testid=stDeckGlJsonChart] canvas").first.wait_for(state="attached")
+    stop = page.get_by_text(re.compile(r"Stop \d+ of \d+"))
+    before = stop.inner_text()
+    expect(page.locator(".st-key-next button")).to_be_enabled()
+    page.keyboard.press("ArrowRight")
+    expect(stop).not_to_have_text(before)
+    expect(page).not_to_have_url(re.compile(r"case=0(&|$)"))
+    page.keyboard.press("ArrowLeft")
+    expect(stop).to_have_text(before)
+    page.locator(".st-key-play button").click()
+    expect(page.locator(".st-key-next button")).to_be_disabled()
+    port = int(app.url.rpartition(":")[2])
+    listening = {entry.laddr.ip for entry in psutil.net_connections("tcp") if entry.laddr.port == port}
+    assert listening == {"127.0.0.1"}
+
+
+def test_bar_and_row_lead_to_cases_that_a_link_shares(open_page: Open) -> None:
+    """A row of the list of cases is ticked by keys; a click on a bar opens Walk with its cases; so does the address."""
+    page = open_page("/long_tail")
+    table = page.locator(".st-key-cases_rows")
+    table.scroll_into_view_if_needed()
+    table.locator("canvas").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Space")
+    page.locator(".st-key-cases_to_walk button").wait_for()
+    wait_until_idle(page)
+    bar = page.locator(".st-key-bars-transition_count g.barlayer g.point path").first
+    bar.scroll_into_view_if_needed()
+    box = bar.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_role("button", name="Step seen 0 times").wait_for()
+    assert "/walk" in page.url and "cases=step" in page.url
+    wait_until_idle(page)
+    other = open_page("/" + page.url.split("/", 3)[-1])
+    for pattern in (r"Stop \d+ of \d+", r"^[\d,]+ of [\d,]+ cases$"):
+        expect(other.get_by_text(re.compile(pattern))).to_have_text(page.get_by_text(re.compile(pattern)).inner_text())
+
+
+def test_a_lesson_by_keyboard(open_page: Open) -> None:
+    """Guess, commit, move what moves, answer the check, go on; the link says so."""
+    page = open_page("/learn")
+    wait_until_idle(page)
+    assert page.locator(".st-key-learn_popular_check").count() == 0  # nothing is told before the guess
+    for question, button in (("guess", "guess_commit"), ("check", "check_answer")):
+        tab_to(page, f"learn_popular_{question}")
+        page.keyboard.press("Space")
+        page.locator(f".st-key-learn_popular_{button} button:not([disabled])").wait_for()
+        wait_until_idle(page)
+        tab_to(page, f"learn_popular_{button}")
+        page.keyboard.press("Enter")
+        if question == "guess":
+            page.locator(".st-key-learn_popular_check").wait_for()
+            wait_until_idle(page)
+            tab_to(page, "learn_popular_popular")
+            page.keyboard.press("ArrowRight")
+            page.wait_for_url("**at=**")
+            wait_until_idle(page)
+    page.get_by_text(f"1 of {len(COURSE)} done").wait_for()
+    wait_until_idle(page)
+    tab_to(page, "learn_next")
+    page.keyboard.press("Enter")
+    page.locator("h1", has_text=COURSE[1].outline.title).wait_for()
+    assert "answers=aa" in page.url
+
+
+def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> None:
+    """Choose a recipe, write a note, save, present, walk through the screens and leave: no mouse; nothing scrolls."""
+    page = open_page("/cases?recipe=own_visits")
+    page.wait_for_selector("[class*=st-key-note-]")  # the last to be drawn, after the pictures
+    wait_until_idle(page)
+    tab_to(page, "note-")
+    page.keyboard.type("Ask the room first")
+    tab_to(page, "save_case")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[class*=st-key-new_collection-]")
+    page.goto(f"{app.url}/cases")
+    page.wait_for_selector(".st-key-present")
+    wait_until_idle(page)
+    tab_to(page, "present")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".st-key-present_next")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for step in ("said", "why", "change", "limits"):
+        wait_until_idle(page)
+        page.keyboard.press("ArrowRight")
+        page.wait_for_url(f"**step={step}**")
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), step
+    wait_until_idle(page)
+    page.keyboard.press("Escape")
+    page.wait_for_url("**/cases**")
+
+
+def test_a_run_from_the_form_to_walk(open_page: Open, app: App) -> None:
+    """One epoch of a tiny model of the default preset, started from the form, ends; its checkpoint opens in Walk."""
+    page = open_page("/runs")
+    expect(page.get_by_role("heading", name="Nothing has been trained here yet")).to_be_visible()
+    page.get_by_role("slider", name="Epochs").press("Home")
+    wait_until_idle(page)
+    page.get_by_text("Curriculum and optimiser").click()
+    fields = page.locator(".st-key-run_fields textarea")
+    fields.fill("\n".join(CHANGES))
+    fields.press("Control+Enter")
+    wait_until_idle(page)
+    page.get_by_role("button", name="Start the run").click()
+    store = RunStore(app.home / "runs")
+    wait_for(store.runs, "the run")
+    run = store.get("1")
+    assert (run.read_spec().dataset_name, run.read_spec().train_config().epochs) == ("Saltmere", 1)
+    assert wait_until_over(run) == "finished", run.log.read_text()
+    expect(page.get_by_role("heading", name=re.compile("Run 1 has finished"))).to_be_visible()
+    page.get_by_role("button", name="Open in Walk").click()
+    page.wait_for_url("**/walk*")
+    expect(page.locator("[data-testid=stDeckGlJsonChart]")).to_be_visible()
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(page.get_by_role("combobox", name="Dataset and model")).to_have_value(re.compile("Saltmere.*run-1"))
