@@ -15,14 +15,14 @@ VIEWS = (
     "/walk?case=1",
     "/explain?case=3&edits=hour:05:00",
     "/long_tail",
-    "/compare?a=markov&open=2",
+    "/compare",
     "/cases?recipe=own_visits",
     "/learn",
     "/learn?page=teacher",
     "/runs",
     "/present?case=3&step=why",
 )
-HOSTILE_VIEWS = ("/", "/walk?case=1", "/explain?case=1", "/long_tail")
+HOSTILE_VIEWS = ("/walk?case=1", "/explain?case=1")
 GROUND = "colour => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === colour"
 FITS = "() => document.documentElement.scrollWidth <= innerWidth"
 

@@ -7,10 +7,7 @@ import psutil
 import pytest
 
 from analysis.learn.course import COURSE
-from recap.runs.store.run_store import RunStore
-from tests.background import wait_for, wait_until_over
 from tests.e2e.conftest import App, Page, playwright_api, wait_until_idle
-from tests.tiny import CHANGES
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
@@ -121,28 +118,3 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
     wait_until_idle(page)
     page.keyboard.press("Escape")
     page.wait_for_url("**/cases**")
-
-
-def test_a_run_from_the_form_to_walk(open_page: Open, app: App) -> None:
-    """One epoch of a tiny model of the default preset, started from the form, ends; its checkpoint opens in Walk."""
-    page = open_page("/runs")
-    expect(page.get_by_role("heading", name="Nothing has been trained here yet")).to_be_visible()
-    page.get_by_role("slider", name="Epochs").press("Home")
-    wait_until_idle(page)
-    page.get_by_text("Curriculum and optimiser").click()
-    fields = page.locator(".st-key-run_fields textarea")
-    fields.fill("\n".join(CHANGES))
-    fields.press("Control+Enter")
-    wait_until_idle(page)
-    page.get_by_role("button", name="Start the run").click()
-    store = RunStore(app.home / "runs")
-    wait_for(store.runs, "the run")
-    run = store.get("1")
-    assert (run.read_spec().dataset_name, run.read_spec().train_config().epochs) == ("Saltmere", 1)
-    assert wait_until_over(run) == "finished", run.log.read_text()
-    expect(page.get_by_role("heading", name=re.compile("Run 1 has finished"))).to_be_visible()
-    page.get_by_role("button", name="Open in Walk").click()
-    page.wait_for_url("**/walk*")
-    expect(page.locator("[data-testid=stDeckGlJsonChart]")).to_be_visible()
-    page.get_by_role("button", name="More", exact=True).click()
-    expect(page.get_by_role("combobox", name="Dataset and model")).to_have_value(re.compile("Saltmere.*run-1"))
