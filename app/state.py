@@ -93,7 +93,7 @@ def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
 def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
     """The address that the browser sent, and what it should have been, both as before this run wrote to it."""
     context = get_script_run_ctx()
-    run = None if context is None else context.cursors  # made anew for each run
+    run = None if context is None else context.cursors  # made again for each run
     kept = st.session_state.get(_CAME_WITH)
     if kept is None or kept[0] is not run:
         kept = (run, st.query_params.to_dict(), dict(st.session_state.get(_WRITTEN, {})))

@@ -1,4 +1,4 @@
-"""The `recap` command in this process: what a shell would see, without starting Python and torch anew each time."""
+"""The `recap` command in this process: what a shell would see, without starting Python and torch again each time."""
 
 import contextlib
 import io

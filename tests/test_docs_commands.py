@@ -1,6 +1,6 @@
 """Every command of the README and the docs works as printed, offline, on rows of the demo city.
 
-The raw file that stands for NYC's holds check-ins of some walkers of the demo city in the Foursquare format.
+The raw file that stands for NYC's holds check-ins of some users of the demo city in the Foursquare format.
 """
 
 import os
@@ -57,7 +57,7 @@ COMMANDS: Final = {page: commands_of(page) for page in PAGES if commands_of(page
 
 
 def write_raw_rows(path: Path) -> None:
-    """Check-ins of the first walkers of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
+    """Check-ins of the first users of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
     city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
     rows = city.checkins[city.checkins[c.USER] < NUM_WALKERS]
     places = city.pois.iloc[rows[c.POI]]

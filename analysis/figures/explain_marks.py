@@ -22,7 +22,7 @@ class ExplainMarks:
     """The marks of an explanation; pixels are right of and below the map's middle.
 
     Attributes:
-        places: the source, the target and its rival: ``of`` (source, truth, model, other), ``name, r, tip``, where
+        places: the source, the target and its runner-up: ``of`` (source, truth, model, other), ``name, r, tip``, where
             each is drawn (``at, x, y``), its true place (``true_at, true_x, true_y``), ``moved``.
         middles: the middles of two-hop paths: ``at, x, y, r, tip``.
         two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
@@ -46,7 +46,7 @@ def explain_marks(
 ) -> ExplainMarks:
     """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
     paths = explanation.paths
-    poi = np.array([explanation.source, explanation.target, explanation.rival, *(path.middle for path in paths)])
+    poi = np.array([explanation.source, explanation.target, explanation.runner_up, *(path.middle for path in paths)])
     camera = fit_camera(
         opened.latitude[poi], opened.longitude[poi], width_px=min(size[0], narrowest), height_px=size[1]
     )
@@ -85,7 +85,7 @@ def _places(
     drawn = [a if far else b for a, b, far in zip(positions(longitude, latitude), at, moved, strict=True)]
     return pd.DataFrame(
         {
-            c.POI: [explanation.source, explanation.target, explanation.rival],
+            c.POI: [explanation.source, explanation.target, explanation.runner_up],
             "of": of,
             "name": names,
             "tip": names,

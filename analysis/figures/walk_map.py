@@ -32,7 +32,7 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int
             "source", marks.source[["at", "r", "tip"]], fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0
         ),
         *(_ring_layers(marks, palette) if len(marks.ring) else []),
-        # Always there: a layer that comes and goes would have the browser build those after it anew.
+        # Always there: a layer that comes and goes would have the browser build those after it again.
         deck_layers.discs("chosen", marks.chosen(chosen), fill=None, line=rgb(palette.ink), line_px=2.0),
         deck_layers.names(marks.names, name_colours(palette), palette),
     ]

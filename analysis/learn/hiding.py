@@ -1,4 +1,4 @@
-"""How many walkers fit the places of one trail: as recorded, and told so coarsely that k people fit."""
+"""How many users fit the places of one trail: as recorded, and told so coarsely that k people fit."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,9 +22,9 @@ class Told:
     """A trail as it may be told.
 
     Attributes:
-        fits: walkers who were in all of its cells.
+        fits: users who were in all of its cells.
         cell_km: side of the smallest cell.
-        reached: whether that many walkers are enough.
+        reached: whether that many users are enough.
     """
 
     fits: int
@@ -41,7 +41,7 @@ def crowd_at(opened: LoadedDataset, k: int) -> Crowd:
 
 
 def trail(opened: LoadedDataset, user: int, number: int) -> list[int]:
-    """At most ``number`` distinct places of a walker, evenly spread over the order of their first visits."""
+    """At most ``number`` distinct places of a user, evenly spread over the order of their first visits."""
     traces = traces_of(opened.dataset)
     own = traces.poi[traces.user == user]
     _, first = np.unique(own, return_index=True)
@@ -51,7 +51,7 @@ def trail(opened: LoadedDataset, user: int, number: int) -> list[int]:
 
 
 def fitting(opened: LoadedDataset, places: list[int]) -> int:
-    """How many walkers were at all of these places, whenever."""
+    """How many users were at all of these places, whenever."""
     exact = ToldPlaces.exact(opened)
     traces = traces_of(opened.dataset)
     return Crowd(traces, exact, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
@@ -59,7 +59,7 @@ def fitting(opened: LoadedDataset, places: list[int]) -> int:
 
 @lru_cache(maxsize=256)
 def told_for(opened: LoadedDataset, places: tuple[int, ...], k: int) -> Told:
-    """The finest cells, doubled in size again and again, in which at least k walkers were in all of them.
+    """The finest cells, doubled in size again and again, in which at least k users were in all of them.
 
     As a shared case does (`analysis.sharing.share`); where even the widest cells do not do, it says so.
     """

@@ -31,21 +31,21 @@ def share_case(explanation: CaseExplanation, telling: Telling, number: int, note
     """
     e, exact = explanation, telling.is_exact
     place = telling.number
-    for poi in (e.source, e.target, e.rival):  # numbered in the order a reader meets them
+    for poi in (e.source, e.target, e.runner_up):  # numbered in the order a reader meets them
         place(poi)
     shown = places_by_name(e)
     listed = e.candidates if exact else e.candidates[:BEST]
     return SharedCase(
         number=number,
         case=e.case if exact else None,
-        walker=telling.walker(e.user),
+        user=telling.user(e.user),
         when=_when(e, telling),
         headline=telling.sentence(e.headline, shown),
         sentences=[telling.sentence(sentence, shown) for sentence in e.sentences],
         note=note,
         source=place(e.source),
         target=place(e.target),
-        rival=place(e.rival),
+        runner_up=place(e.runner_up),
         truth=None if e.truth is None else place(e.truth),
         roles=e.roles,
         num_places=e.num_places,
@@ -62,12 +62,12 @@ def share_case(explanation: CaseExplanation, telling: Telling, number: int, note
         what_if=_what_if(e, telling),
         checks=[check.cells for check in e.checks or []],
         link=_link(e) if exact else None,
-        fitting_walkers=None,
+        matching_users=None,
     )
 
 
 def shared_points(explanation: CaseExplanation, telling: Telling) -> list[SharedPoint]:
-    """Where and when the case shows its walker to have been, in the dataset's terms."""
+    """Where and when the case shows its user to have been, in the dataset's terms."""
     assert telling.opened is not None
     traces, dataset = traces_of(telling.opened.dataset), telling.opened.dataset
     row = int(dataset.cases(c.SPLIT_NAMES.index(explanation.split))[explanation.case])
@@ -124,7 +124,7 @@ def _visits(place: PastVisits, telling: Telling) -> SharedVisits:
 def _what_if(e: CaseExplanation, telling: Telling) -> WhatIf | None:
     if e.what_if is None:
         return None
-    return WhatIf(target=_change(e.what_if.target, telling), rival=_change(e.what_if.rival, telling))
+    return WhatIf(target=_change(e.what_if.target, telling), runner_up=_change(e.what_if.runner_up, telling))
 
 
 def _change(change: RankChange, telling: Telling) -> RankChange:
@@ -151,6 +151,6 @@ def _link(e: CaseExplanation) -> str:
         case=e.case,
         split=c.SPLIT_NAMES.index(e.split),
         about=None if e.target == e.truth else e.target,
-        against=e.rival,
+        against=e.runner_up,
         edits=e.edits,
     ).query

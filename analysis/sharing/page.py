@@ -83,7 +83,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
     placed = place_paths(case.paths)
     sides = zip(case.roles, case.visits, strict=True)
     return {
-        "roles": dict(zip(("target", "rival"), case.roles, strict=True)),
+        "roles": dict(zip(("target", "runner_up"), case.roles, strict=True)),
         "headline": case.headline.text,
         "bars": lambda entry: bars[entry.poi],
         "at": lambda value: round(100 * (value - low) / span, 2),

@@ -49,7 +49,7 @@ def share_cases(
         explanations: of cases of one checkpoint and dataset, in their order.
         opened: that dataset, on which k and the estimate are counted.
         exact: tell everything as it is, and say so.
-        hide_places: tell the walker's own places as cells too, wide enough that k walkers fit each case if any are,
+        hide_places: tell the user's own places as cells too, wide enough that k users fit each case if any are,
             and times without a weekday.
         title: of a collection; a single case has its finding.
         notes: one for each case, told as written; empty for none.
@@ -64,7 +64,7 @@ def share_cases(
     telling, estimate, fitting = _choose_telling(explanations, opened, rule, exact=exact, hide_places=hide_places)
     written = list(notes) or [""] * len(explanations)
     cases = [
-        share_case(explanation, telling, number, note).model_copy(update={"fitting_walkers": fits})
+        share_case(explanation, telling, number, note).model_copy(update={"matching_users": fits})
         for number, (explanation, note, fits) in enumerate(zip(explanations, written, fitting, strict=True), start=1)
     ]
     shown = telling.shared_places()
@@ -125,7 +125,7 @@ def _choose_telling(
     exact: bool,
     hide_places: bool,
 ) -> tuple[Telling, Reidentification | None, list[int] | list[None]]:
-    """How to tell these cases, the estimate, and how many walkers fit each; wider cells until k do, if places hide."""
+    """How to tell these cases, the estimate, and how many users fit each; wider cells until k do, if places hide."""
     if exact:
         return Telling(opened, ToldPlaces.exact(opened), None), None, [None] * len(explanations)
     if not hide_places:
@@ -135,9 +135,9 @@ def _choose_telling(
     own = frozenset(point.poi for explanation in explanations for point in shared_points(explanation, telling))
     for level in range(WIDEST):
         wide = rule.model_copy(update={"cell_degrees": rule.cell_degrees * 2**level})
-        telling = Telling(opened, ToldPlaces.generalised(opened, wide, own), wide, hides_walker=True)
+        telling = Telling(opened, ToldPlaces.generalised(opened, wide, own), wide, hides_user=True)
         estimate, fitting = _estimate(explanations, telling, wide)
-        if estimate.fitting_walkers >= rule.min_users:
+        if estimate.matching_users >= rule.min_users:
             break
     return telling, estimate, fitting
 
@@ -147,7 +147,7 @@ def _estimate(
 ) -> tuple[Reidentification, list[int]]:
     assert telling.opened is not None
     traces = traces_of(telling.opened.dataset)
-    crowd = Crowd(traces, telling.places, traces.part_of_week(rule.hours, weekday=not telling.hides_walker))
+    crowd = Crowd(traces, telling.places, traces.part_of_week(rule.hours, weekday=not telling.hides_user))
     points = [shared_points(explanation, telling) for explanation in explanations]
     fitting = [crowd.fitting(of_case) for of_case in points]
     most = min(max(map(len, points)), MOST_POINTS)
@@ -155,13 +155,13 @@ def _estimate(
     recorded, _ = crowd.unicity(most, as_recorded=True)
     return (
         Reidentification(
-            fitting_walkers=min(fitting),
+            matching_users=min(fitting),
             fitting_as_recorded=min(crowd.fitting_as_recorded(of_case) for of_case in points),
-            walkers=traces.num_users,
+            users=traces.num_users,
             points=most,
             unicity=unicity,
             unicity_as_recorded=recorded,
-            walkers_drawn=drawn,
+            users_drawn=drawn,
         ),
         fitting,
     )
@@ -172,11 +172,11 @@ def _changes(
 ) -> list[Change]:
     """The report, line by line."""
     cells = sum(place.is_cell for place in places)
-    walkers = len({case.walker for case in cases})
-    why = f"visited by fewer than {rule.min_users} people" + (", or the walker's own," if telling.hides_walker else "")
-    when = f"{rule.hours} hours of the day" if telling.hides_walker else f"weekday and {rule.hours} hours of the day"
+    users = len({case.user for case in cases})
+    why = f"visited by fewer than {rule.min_users} people" + (", or the user's own," if telling.hides_user else "")
+    when = f"{rule.hours} hours of the day" if telling.hides_user else f"weekday and {rule.hours} hours of the day"
     lines = [
-        ("Walkers", f"{walkers:,} new name{'s' * (walkers != 1)}, others in every file"),
+        ("Users", f"{users:,} new name{'s' * (users != 1)}, others in every file"),
         ("Places", f"{len(places) - cells:,} by name; {cells:,} {why} as cells of {rule.cell_km:.0f} km or more"),
         ("Times", f"{when}, no date; spans in whole days and weeks"),
         ("History", "visits to the two places compared; no other check-in"),

@@ -19,11 +19,11 @@ from recap.privacy import Generalisation
 PRIVACY: Final = "privacy"
 """The column that says what kind of table this is; tables without people or places have none."""
 EXACT: Final = "exact: as recorded"
-_PLACES: Final = (c.POI, c.SOURCE, c.TARGET, "middle", "first", "rival", "truth_poi")
-_PEOPLE: Final = (c.USER, c.USER_ID, "walker")
+_PLACES: Final = (c.POI, c.SOURCE, c.TARGET, "middle", "first", "runner_up", "truth_poi")
+_PEOPLE: Final = (c.USER, c.USER_ID, "user")
 _DROPPED: Final = (
     *(c.CASE, c.ROW, c.TRAJECTORY, c.POSITION, c.SOURCE_ROW, c.POI_ID, "stop", "visit", "key"),
-    *("visits", "revisit"),  # where else the walker had been
+    *("visits", "revisit"),  # where else the user had been
 )
 _DISTANCES: Final = {"distance_km": 1.0, "first_distance_m": 1000.0}
 """Rounded to so much: an exact distance from a known place tells where the other one is."""

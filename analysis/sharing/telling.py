@@ -37,13 +37,13 @@ class Telling:
     Attributes:
         opened: None where the case alone is told, without a map or an estimate.
         rule: None where everything is told as it is.
-        hides_walker: the walker's own places are cells, and times have no weekday.
+        hides_user: the user's own places are cells, and times have no weekday.
     """
 
     opened: LoadedDataset | None
     places: ToldPlaces
     rule: Generalisation | None
-    hides_walker: bool = False
+    hides_user: bool = False
     numbers: dict[int, int] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
 
@@ -87,10 +87,10 @@ class Telling:
             return "–"
         if self.rule is None:
             return f"{WEEKDAYS[weekday]}, {time_of_day(hour)}"
-        return self.rule.part_of_week(None if self.hides_walker else weekday, hour)
+        return self.rule.part_of_week(None if self.hides_user else weekday, hour)
 
-    def walker(self, user: int) -> str:
-        """The walker's name in this export."""
+    def user(self, user: int) -> str:
+        """The user's name in this export."""
         return user_name(user) if self.rule is None else self.rule.pseudonym(user)
 
     def sentence(self, sentence: Sentence, shown: dict[str, int]) -> Sentence:

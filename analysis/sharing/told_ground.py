@@ -19,12 +19,12 @@ def told_layers(
     """The layers that a file may show.
 
     A shore tells where on Earth a map lies, and so do the names of places that many people visit. Where a file tells
-    the walker's own places as cells only, nothing else on it may say where these cells are: there is no shore then.
+    the user's own places as cells only, nothing else on it may say where these cells are: there is no shore then.
 
     Args:
         rule: how places are told; None for a file that tells everything as recorded.
         invented: whether the city is, which has no place on Earth.
-        hides_places: whether the walker's own places are told as cells too.
+        hides_places: whether the user's own places are told as cells too.
     """
     if basemap is None or rule is None or invented:
         return basemap

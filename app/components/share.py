@@ -1,4 +1,4 @@
-"""Share cases: what the file will tell, how well it hides the walkers, and the buttons that write it."""
+"""Share cases: what the file will tell, how well it hides the users, and the buttons that write it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -75,16 +75,16 @@ def _share(
 def _report(page: SharedPage, estimate: Reidentification) -> None:
     st.table({change.what: markdown_text(change.how) for change in page.changes}, border="horizontal")
     st.markdown(f"**{markdown_text(estimate.sentence)}**")
-    lines = [f"Counted on {estimate.walkers:,} walkers: who was at the places of a case, at such times."]
+    lines = [f"Counted on {estimate.users:,} users: who was at the places of a case, at such times."]
     if estimate.unicity is not None and estimate.unicity_as_recorded is not None:
         lines.append(
-            f"Given {estimate.points} points of their own, {percent(estimate.unicity)} of walkers are unique; as "
+            f"Given {estimate.points} points of their own, {percent(estimate.unicity)} of users are unique; as "
             f"recorded, {percent(estimate.unicity_as_recorded)} (unicity, de Montjoye et al. 2013)."
         )
-    if page.min_users is not None and estimate.fitting_walkers < page.min_users:
+    if page.min_users is not None and estimate.matching_users < page.min_users:
         lines.append(
             f"Fewer than {page.min_users} fit: whoever knows where and when this person was can recognise them. "
-            "*Places hidden* tells the walker's own places as wide cells."
+            "*Places hidden* tells the user's own places as wide cells."
         )
     quiet(" ".join(lines))
 

@@ -71,7 +71,7 @@ def view() -> None:
         if edits:
             first = before.target if hide_truth else about
             shown = explanations.explain(
-                source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
+                source, case, about=first, against=before.runner_up, edits=edits, hide_truth=hide_truth
             )
         _answer(shown)
     with pickers:
@@ -115,8 +115,8 @@ def _answer(shown: CaseExplanation) -> None:
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences))
 
 
-def _coloured(sentence: Sentence, target: str, rival: str) -> str:
-    colours = {"target": target, "rival": rival}
+def _coloured(sentence: Sentence, target: str, runner_up: str) -> str:
+    colours = {"target": target, "runner_up": runner_up}
     return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)
 
 

@@ -1,6 +1,6 @@
-"""The one training loop, for RECAP and its rivals: steps, validation, best epochs, exact resume.
+"""The one training loop, for RECAP and its published models: steps, validation, best epochs, exact resume.
 
-What is trained, and how a step of it goes, is a subclass's: `Trainer` for RECAP, `RivalTrainer` for the others.
+What is trained, and how a step of it goes, is a subclass's: `Trainer` for RECAP, `PublishedTrainer` for the others.
 
 Shape suffixes: B examples of a batch.
 """
@@ -279,7 +279,7 @@ class TrainingLoop(ABC):
             progress = self.progress
             raise DivergenceError(
                 f"{' and '.join(broken) or 'the weights'} became infinite or NaN in epoch {progress.epoch}, by step "
-                f"{progress.step} of {self.steps_per_epoch}; the saved state is from before that. Train anew with a "
+                f"{progress.step} of {self.steps_per_epoch}; the saved state is from before that. Train again with a "
                 "lower learning rate"
             )
         self.progress.loss_sums = found

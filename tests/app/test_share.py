@@ -18,9 +18,9 @@ def test_the_dialog_tells_what_is_shared(city: None) -> None:
     app = open_view("explain", case="3")
     app.button(key="explain-share").click().run()
     check_calm(app)
-    assert {"Walkers", "Places", "Times", "Exact"} <= set(str(app.table[-1].value).split())
+    assert {"Users", "Places", "Times", "Exact"} <= set(str(app.table[-1].value).split())
     shown = texts(app)
-    assert "Counted on 8 walkers" in shown and "unicity" in shown and EXACT_NOTE not in shown
+    assert "Counted on 8 users" in shown and "unicity" in shown and EXACT_NOTE not in shown
     assert len([button for button in app.get("download_button") if "Page (HTML)" in str(button.proto)]) == 1
 
 
@@ -52,4 +52,4 @@ def test_a_recipe_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPat
     check_calm(app)
     app.button(key="cases-share").click().run()
     check_calm(app)
-    assert "Counted on 8 walkers" in texts(app)
+    assert "Counted on 8 users" in texts(app)

@@ -86,11 +86,11 @@ def test_pictures_leak_nothing() -> None:
 
 
 def test_hidden_places_leak_nothing_and_hide_better() -> None:
-    """At least k walkers fit each case; no place of the walker has its name."""
+    """At least k users fit each case; no place of the user has its name."""
     cases = [explained(case) for case in CASES[:3]]
     page = shared(cases, hide_places=True)
     assert_nothing_leaks(page, picture=False)
-    assert page.estimate is not None and page.estimate.fitting_walkers >= 5
+    assert page.estimate is not None and page.estimate.matching_users >= 5
     for case in page.cases:
         assert page.place(case.source).is_cell and case.truth is not None and page.place(case.truth).is_cell
 
@@ -123,7 +123,7 @@ def test_an_exact_page_says_so_and_is_found_out() -> None:
 def test_two_exports_share_no_name() -> None:
     """The salt is new each time, and stands nowhere."""
     first, second = (shared([explained(CASES[0])]) for _ in range(2))
-    assert first.cases[0].walker != second.cases[0].walker
+    assert first.cases[0].user != second.cases[0].user
     assert "salt" not in first.model_dump_json()
 
 

@@ -43,7 +43,7 @@ LEAKS = {
     "time: compact date": [FIRST.strftime("%Y%m%dT%H%M%S")],
     "time: day and month": ["3 Apr", "April"],
     "time: epoch": [str(int(FIRST.timestamp())), str(int(FIRST.timestamp()) * 1000)],
-    "index": ["case=17", "edge:12-13:0", "Walker 017", '"case": 17', '"trajectory":3'],
+    "index": ["case=17", "edge:12-13:0", "User 017", '"case": 17', '"trajectory":3'],
     "hash": [HASH[:12]],
 }
 

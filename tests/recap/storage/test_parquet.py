@@ -21,7 +21,7 @@ def beyond_its_dictionary(path: Path) -> Path:
     """Eight check-ins at three places; the places of all are the fourth."""
     table = pa.table(
         {
-            "user_id": [f"walker{row % 2}" for row in range(8)],
+            "user_id": [f"user{row % 2}" for row in range(8)],
             "poi_id": pd.Categorical(_PLACES, categories=["park", "zoo", "quay"]),
             "latitude": [40.0 + row / 100 for row in range(8)],
             "longitude": [5.0] * 8,
