@@ -20,6 +20,7 @@ from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.case_input import case_input
 from app.components.explain.contributions import show_contributions
 from app.components.explain.listed_ranks import show_listed_ranks
+from app.components.explain.model_page import show_model_page
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.tabs import show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
@@ -30,6 +31,7 @@ from app.sources import Source
 from recap import columns as c
 
 NARROW: Final = 234
+_HALVES: Final = {"prediction": "This prediction", "model": "The model"}
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -56,12 +58,18 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         case_input(len(opened.cases))
         pickers = st.container(horizontal=True, width="content")
+        half = _half()
         hide_truth = not truth_toggle()
         usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
         about, against = current_pair(case, usual, opened.dataset.num_pois)
         more = st.popover("More", icon=":material/tune:", type="tertiary")
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
+    if half == "model":
+        with more:
+            source_picker(source, lists=True)
+        show_model_page(source, case, about=about, against=against)
+        return
     edits = write_edits(sequence.done)
     # A container of its own: its lines come and go, and what follows must keep its place in the page. It comes before
     # the rest of the row above, since the answer does not wait for what one may choose next.
@@ -91,6 +99,23 @@ def view() -> None:
         show_what_if(source, case, before, shown, sequence)
     with tabs:  # last: score and tray do not wait for it
         show_tabs(source, shown)
+
+
+def _half() -> str:
+    """Which half of the page is shown: this prediction, or the model."""
+    return (
+        st.segmented_control(
+            "Half",
+            list(_HALVES),
+            default="prediction",
+            required=True,
+            format_func=_HALVES.__getitem__,
+            key="half",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        or "prediction"
+    )
 
 
 def _export(source: Source, shown: CaseExplanation) -> None:
