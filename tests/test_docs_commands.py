@@ -100,10 +100,13 @@ class Workplace:
         )
 
     def run(self, command: str) -> str:
-        """What it prints; it must end well."""
+        """What it prints, written to the file after ``>`` where there is one; it must end well."""
+        command, _, file = command.partition(" > ")
         with self.start(command) as process:
             out, err = process.communicate(timeout=120)
         assert process.returncode == 0, f"{command}\n{out}\n{err}"
+        if file:
+            (self.folder / file).write_text(out, encoding="utf-8")
         return out
 
     def serve(self, command: str) -> None:
@@ -132,7 +135,7 @@ class Workplace:
         words = command.split()
         if words[:3] == ["recap", "runs", "rm"]:
             self.end_runs()  # a run that goes on is not removed
-        if words[:2] == ["recap", "app"] or words[:3] == ["recap", "cases", "present"]:
+        if words[:2] == ["recap", "app"]:
             self.serve(command)
         elif words[:3] == ["recap", "runs", "logs"] and "-f" in words:
             self.follow(command)
