@@ -1,0 +1,277 @@
+"""Every sentence, label and equation of the page "The model"."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from analysis.formatting import days, ordinal, percent, points, signed_points
+from recap.counterfactuals import GRAPH_TOKEN
+from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.model.recap import CLIP, CORE, CORRECTION
+from recap.printable import shortened
+
+SCORE: Final = "score"
+CURVES_TAB: Final = "Curves"
+PRIOR_TAB: Final = "Prior and gate"
+WORTH_TAB: Final = "What each part is worth"
+MAIN: Final = "main"
+CLIP_READ: Final = "0 to 10 points"
+
+
+class Part(NamedTuple):
+    """What the page says of a part: its title, at most two sentences, its equation in LaTeX."""
+
+    title: str
+    does: str
+    equation: str
+
+
+_CURVES_EQUATION: Final = r"\sum_{j} f_j(x_j(d))"
+_PARTS: Final = {
+    SCORE: Part(
+        "Score",
+        "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
+        r"\ell_t(d) = \ell_t^{\mathrm{core}}(d) + R_t(d) + \Delta_t(d)",
+    ),
+    PAST: Part(
+        "Past visits",
+        "Each curve turns one number about the user's visits to a place into points: how many, how long ago, in what "
+        "rhythm. New places get 0.",
+        _CURVES_EQUATION,
+    ),
+    TIME: Part(
+        "Time of day and week",
+        "These curves read the visits near this time of day or on this weekday. Recent visits count more.",
+        r"x_j(d) = \!\!\sum_{q < t,\ p_q = d}\!\! k_j(\tau_q, \tau_t)\, e^{-(\tau_t - \tau_q) / 60\,\mathrm{days}}",
+    ),
+    TRANSITIONS: Part(
+        "Transitions from here",
+        "These curves count transitions from the current place: the user's own, and other users' in training.",
+        r"f(\log(1 + m_{sd})) + \ldots",
+    ),
+    PATHS: Part(
+        "Two-hop paths",
+        "A path leads over one place in between, along other users' transitions. One curve reads the sum of all paths.",
+        r"f\Big(\sum_m A_{sm} A_{md}\Big)",
+    ),
+    PLACES: Part(
+        "Popularity and distance",
+        "These curves read how popular a place is, how far away, and how many similar users went there. "
+        "Known and new places have curves of their own.",
+        _CURVES_EQUATION,
+    ),
+    "count": Part(
+        "Visits before",
+        "The more often the user has been to a place, the more points it gets.",
+        r"\lambda_{\mathrm{prior}}\, w_{\mathrm{cnt}} \log(1 + n_t(d))",
+    ),
+    "recency": Part(
+        "Last visit",
+        "The points fade with the check-ins since the last visit.",
+        r"\lambda_{\mathrm{prior}}\, w_{\mathrm{rec}}\, e^{-r_t(d) / \tau_{\mathrm{rec}}}",
+    ),
+    "window": Part(
+        "Recent window",
+        "A place among the latest check-ins gets a fixed number of points.",
+        r"\lambda_{\mathrm{prior}}\, w_{\mathrm{win}}\, \mathbf{1}[d \in \mathcal{W}_t]",
+    ),
+    CLIP: Part(
+        "Limit",
+        "The prior stays between 0 and 10 points.",
+        r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
+    ),
+    CORRECTION: Part(
+        "Gate",
+        "A small network compares the current moment with the last visit to the place. It raises or lowers the prior.",
+        r"\Delta_t(d) = \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d),\quad "
+        r"\gamma_t = \tanh(\mathrm{MLP}_g([\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}]))",
+    ),
+    CORE: Part(
+        "Recent check-ins",
+        "A Transformer reads the user, the latest check-ins as tokens, and the graph token. "
+        "Its output is compared with each place.",
+        r"\ell_t^{\mathrm{core}}(d) = \mathbf{w}_d^{\top} \mathbf{h}_t + b_d",
+    ),
+    GRAPH_TOKEN: Part(
+        "Graph token",
+        "One token averages the places within {hops} hops of the current place. It adds no points of its own: the "
+        "Transformer reads it.",
+        r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
+    ),
+}
+_HOPS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
+_LEADS: Final = {
+    PAST: "habit decides",
+    TIME: "habit decides",
+    TRANSITIONS: "earlier transitions decide",
+    PATHS: "two-hop paths decide",
+    PLACES: "distance and other users decide",
+    CORE: "recent check-ins decide",
+    CORRECTION: "habit decides",
+    GRAPH_TOKEN: "the graph token decides",
+}
+"""The subject and verb of the headline, by the part whose loss costs most."""
+
+
+def title(name: str) -> str:
+    """What a part is called."""
+    return _PARTS[name].title
+
+
+def explain_part(name: str, hops: int, *, core_reads_all: bool) -> Part:
+    """What a part does, and its equation."""
+    part = _PARTS[name]
+    if name == GRAPH_TOKEN:
+        does = part.does.format(hops=_HOPS.get(hops, hops))
+        return part._replace(does=does, equation=part.equation.format(n=hops))
+    if name == CORE and not core_reads_all:
+        return part._replace(does=part.does + " Only new places get its points.")
+    return part
+
+
+def headline(known: str | None, new: str | None) -> str:
+    """What decides among places a user knows and among new ones; parts by name, None where none is beyond chance.
+
+    >>> headline("past visits", "popularity and distance")
+    'Habit decides between places a user knows; distance and other users decide among new ones.'
+    >>> headline("past visits", None)
+    'Habit decides between places a user knows; no part alone decides among new ones.'
+    """
+    first, second = ("no part alone decides" if name is None else _LEADS[name] for name in (known, new))
+    if first == second:
+        return f"{_capital(first)} between places a user knows, and among new ones."
+    return f"{_capital(first)} between places a user knows; {second} among new ones."
+
+
+def count_inputs(count: int) -> str:
+    """The headline while ablations have not been run.
+
+    >>> count_inputs(6)
+    'Six inputs add up to one score.'
+    """
+    return f"{_capital(_NUMBERS.get(count, str(count)))} inputs add up to one score."
+
+
+_NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+
+
+def moment(local_seconds: int) -> str:
+    """The current check-in's time on its own clock.
+
+    >>> moment(0)
+    'Thursday 00:00'
+    """
+    return datetime.fromtimestamp(local_seconds, UTC).strftime("%A %H:%M")
+
+
+def visits_read(count: int, days_ago: float | None) -> str:
+    """Past visits to a place.
+
+    >>> visits_read(6, 3.1), visits_read(0, None), visits_read(1, None)
+    ('6 visits, last 3 days ago', 'never visited', '1 visit')
+    """
+    if not count:
+        return "never visited"
+    what = "1 visit" if count == 1 else f"{count:,} visits"
+    return what if days_ago is None else f"{what}, last {days(days_ago)} ago"
+
+
+def recency_read(checkins_ago: int | None) -> str:
+    """Check-ins since the last visit."""
+    if checkins_ago is None:
+        return "never visited"
+    return "1 check-in ago" if checkins_ago == 1 else f"{checkins_ago:,} check-ins ago"
+
+
+def window_read(is_in: bool) -> str:
+    """Whether the place is in the recent window."""
+    return "visited in it" if is_in else "not visited in it"
+
+
+def transitions_read(own: int, others: int, total: int) -> str:
+    """Transitions from the current place.
+
+    >>> transitions_read(2, 4, 61), transitions_read(0, 0, 1)
+    ('own: 2, others: 4 of 61', 'own: 0, others: 0 of 1')
+    """
+    return f"own: {own:,}, others: {others:,} of {total:,}"
+
+
+def paths_read(count: int) -> str:
+    """Two-hop paths to a place."""
+    return "no path" if not count else "1 path" if count == 1 else f"{count:,} paths"
+
+
+def place_read(checkins: int, kilometres: float) -> str:
+    """Other users' check-ins at a place, and how far it is.
+
+    >>> place_read(48, 1.234)
+    '48 check-ins, 1.2 km away'
+    """
+    far = f"{kilometres:.1f}" if kilometres < 100 else f"{kilometres:,.0f}"
+    return f"{checkins:,} check-in{'' if checkins == 1 else 's'}, {far} km away"
+
+
+def checkins_read(latest: Sequence[str], length: int) -> str:
+    """The latest check-ins by category, the latest first."""
+    return shortened(f"last {length}: {', '.join(latest)}", 32)
+
+
+def token_read(count: int, hops: int) -> str:
+    """How many places the graph token averages."""
+    return f"{count:,} place{'' if count == 1 else 's'} {_HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
+
+
+def reader(name: str, curves: int) -> str:
+    """What turns an input into points."""
+    if name == CORE:
+        return "Transformer"
+    return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")
+
+
+def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
+    """A term of the paper's prior with the numbers it learned.
+
+    >>> learned = {"lambda_prior": 2.0, "w_cnt": 1.5, "tau_rec": 87.0, "w_rec": 1.0}
+    >>> prior_reader("count", learned), prior_reader("recency", learned)
+    ('3.00 log(1 + n)', '2.00 exp(−r / 87)')
+    """
+    symbol = {"count": "w_cnt", "recency": "w_rec", "window": "w_win"}[name]
+    factor = points(numbers["lambda_prior"] * numbers.get(symbol, 0.0))
+    tail = {"count": " log(1 + n)", "recency": f" exp(−r / {numbers['tau_rec']:.0f})", "window": " if in it"}
+    return factor + tail[name]
+
+
+def gate_reader(gate: float | None) -> str:
+    """The gate of a place."""
+    return "gate" if gate is None else f"gate {signed_points(gate)}"
+
+
+def standing(rank: float, num_places: int) -> str:
+    """Under a rank: among how many places."""
+    return f"of {num_places:,} places"
+
+
+def score_line(rank: float, score: float) -> str:
+    """The other place in one line."""
+    return f"{ordinal(rank)}, score {points(score)}"
+
+
+def probability_line(probability: float) -> str:
+    """A place's probability."""
+    return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
+
+
+def without_line(name: str, rank: float, without: float | None) -> str:
+    """What leaving a part out does to the place's rank: an ablation that was run.
+
+    >>> without_line("past visits", 1, 63), without_line("core", 2, 2)
+    ('Without it: 63rd.', 'Without it: stays 2nd.')
+    """
+    if without is None:
+        return "Inactive at this checkpoint's epoch."
+    return f"Without it: {'stays ' if without == rank else ''}{ordinal(without)}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
