@@ -151,7 +151,8 @@ class _Facts:
             case "recency":
                 return words.recency_read(None if last is None else last.checkins_ago)
             case "window":
-                return words.window_read(last is not None and last.checkins_ago <= self._model.config.recent_window)
+                length = self._model.config.recent_window
+                return words.window_read(last is not None and last.checkins_ago <= length, length)
             case "clip":
                 return words.CLIP_READ
             case "time of day and week" | "correction":

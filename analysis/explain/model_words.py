@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from analysis.formatting import days, ordinal, percent, points, signed_points
+from analysis.records.ablations import ABLATION_LABELS, HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.model.recap import CLIP, CORE, CORRECTION
@@ -15,6 +16,7 @@ CURVES_TAB: Final = "Curves"
 PRIOR_TAB: Final = "Prior and gate"
 WORTH_TAB: Final = "What each part is worth"
 MAIN: Final = "main"
+NEW_ONLY: Final = "new places only"
 CLIP_READ: Final = "0 to 10 points"
 
 
@@ -101,16 +103,14 @@ _PARTS: Final = {
 }
 _HOPS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
 _LEADS: Final = {
-    PAST: "habit decides",
-    TIME: "habit decides",
-    TRANSITIONS: "earlier transitions decide",
-    PATHS: "two-hop paths decide",
-    PLACES: "distance and other users decide",
-    CORE: "recent check-ins decide",
+    HISTORY: "habit decides",
     CORRECTION: "habit decides",
-    GRAPH_TOKEN: "the graph token decides",
+    slug(TRANSITIONS): "earlier transitions decide",
+    TWO_HOPS: "two-hop paths decide",
+    slug(PLACES): "distance and other users decide",
+    CORE: "recent check-ins decide",
 }
-"""The subject and verb of the headline, by the part whose loss costs most."""
+"""The headline's subject and verb, by the ablation that costs most."""
 
 
 def title(name: str) -> str:
@@ -130,11 +130,11 @@ def explain_part(name: str, hops: int, *, core_reads_all: bool) -> Part:
 
 
 def headline(known: str | None, new: str | None) -> str:
-    """What decides among places a user knows and among new ones; parts by name, None where none is beyond chance.
+    """What decides between places a user knows and among new ones; ablations by name, None where none is beyond chance.
 
-    >>> headline("past visits", "popularity and distance")
+    >>> headline("history", "popularity_and_distance")
     'Habit decides between places a user knows; distance and other users decide among new ones.'
-    >>> headline("past visits", None)
+    >>> headline("history", None)
     'Habit decides between places a user knows; no part alone decides among new ones.'
     """
     first, second = ("no part alone decides" if name is None else _LEADS[name] for name in (known, new))
@@ -183,9 +183,9 @@ def recency_read(checkins_ago: int | None) -> str:
     return "1 check-in ago" if checkins_ago == 1 else f"{checkins_ago:,} check-ins ago"
 
 
-def window_read(is_in: bool) -> str:
+def window_read(is_in: bool, length: int) -> str:
     """Whether the place is in the recent window."""
-    return "visited in it" if is_in else "not visited in it"
+    return f"last {length} check-ins: {'yes' if is_in else 'no'}"
 
 
 def transitions_read(own: int, others: int, total: int) -> str:
@@ -214,7 +214,7 @@ def place_read(checkins: int, kilometres: float) -> str:
 
 def checkins_read(latest: Sequence[str], length: int) -> str:
     """The latest check-ins by category, the latest first."""
-    return shortened(f"last {length}: {', '.join(latest)}", 32)
+    return shortened(f"{length}: {', '.join(latest)}", 28)
 
 
 def token_read(count: int, hops: int) -> str:
@@ -247,7 +247,7 @@ def gate_reader(gate: float | None) -> str:
     return "gate" if gate is None else f"gate {signed_points(gate)}"
 
 
-def standing(rank: float, num_places: int) -> str:
+def standing(num_places: int) -> str:
     """Under a rank: among how many places."""
     return f"of {num_places:,} places"
 
@@ -262,15 +262,79 @@ def probability_line(probability: float) -> str:
     return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
 
 
-def without_line(name: str, rank: float, without: float | None) -> str:
-    """What leaving a part out does to the place's rank: an ablation that was run.
+def without_line(rank: float, without: float | None) -> str:
+    """What leaving a part out does to a place's rank: an ablation that was run.
 
-    >>> without_line("past visits", 1, 63), without_line("core", 2, 2)
+    >>> without_line(1, 63), without_line(2, 2)
     ('Without it: 63rd.', 'Without it: stays 2nd.')
     """
     if without is None:
         return "Inactive at this checkpoint's epoch."
     return f"Without it: {'stays ' if without == rank else ''}{ordinal(without)}."
+
+
+def curve_label(name: str) -> str:
+    """A feature's name over its curve.
+
+    >>> curve_label("time_since_visit"), curve_label("own_transitions")
+    ('Time since the last visit', 'Own transitions')
+    """
+    return _CURVE_LABELS.get(name, _capital(name.replace("_", " ")))
+
+
+_CURVE_LABELS: Final = {
+    "visits_30_days": "Visits, last 30 days",
+    "visits_50_checkins": "Visits, last 50 check-ins",
+    "time_since_visit": "Time since the last visit",
+    "is_source": "Current place",
+    "overdue": "Later than usual",
+    "early": "Sooner than usual",
+    "visits_in_burst": "Visits in this burst",
+    "visits_in_trajectory": "Visits in this trajectory",
+    "was_before_source": "Place before this one",
+    "visits_first_of_day": "First visits of a day",
+    "visits_within_half_hour": "Visits, same half hour",
+    "visits_within_hour": "Visits, same hour",
+    "visits_within_3_hours": "Visits, within 3 hours",
+    "visits_0_to_2_hours_later": "Visits 0–2 hours later",
+    "visits_2_to_5_hours_later": "Visits 2–5 hours later",
+    "visits_5_to_9_hours_later": "Visits 5–9 hours later",
+    "visits_on_such_days": "Visits on such days",
+    "visits_on_weekday": "Visits on this weekday",
+    "visits_in_week_hour": "Visits, hour of the week",
+    "next_at_hour": "Next at this hour",
+    "next_at_hour_on_such_days": "Next at this hour, such days",
+    "own_transition_pairs": "Own transitions, two in a row",
+    "own_transitions_at_hour": "Own transitions, this hour",
+    "own_slow_transitions": "Own transitions after a pause",
+    "others_transitions": "Others' transitions",
+    "similar_users": "Similar users, new places",
+    "count": "Visits before",
+    "recency": "Last visit",
+    "window": "In the recent window",
+} | {
+    f"{name}_{kind}": f"{label}, {kind} places"
+    for name, label in (("popularity", "Popularity"), ("distance", "Distance"), ("category", "Category"))
+    for kind in ("known", "new")
+}
+GATE_TITLE: Final = "Gate γ"
+WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
+
+
+def among_title(among: str) -> str:
+    """Which places the truth is ranked among."""
+    return {"all": "among all places", "known": "between known places", "new": "among new places"}[among]
+
+
+def worth_label(ablation: str) -> str:
+    """A row of what each part is worth.
+
+    >>> worth_label("history"), worth_label("core")
+    ('Habit: past visits and times', 'Sequence model')
+    """
+    if ablation == HISTORY:
+        return "Habit: past visits and times"
+    return _capital(ABLATION_LABELS[ablation].removeprefix("the "))
 
 
 def _capital(text: str) -> str:

@@ -7,12 +7,14 @@ from typing import Final
 
 import pandas as pd
 
-from analysis.records.causes import FORMAT, KIND
+from analysis.records.causes import KIND
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.errors import RecapError
 from recap.storage.artifacts import SUMS
 
+FORMAT: Final = "1"
+"""Of the columns that are read of a seed replicate's table."""
 _SEED_KIND: Final = f"{KIND}-seed-"
 
 
