@@ -183,6 +183,6 @@ def user_name(user: int) -> str:
     """A user's pseudonym: the index in the dataset, never an outside identifier.
 
     >>> user_name(17)
-    'Walker 017'
+    'User 017'
     """
-    return f"Walker {user:03d}"
+    return f"User {user:03d}"

@@ -50,7 +50,7 @@ _TERMS: Final = (
         "One outing: check-ins without a long pause between them.",
         "A user's check-ins without a gap of more than 24 h.",
     ),
-    Term("user", "Walker", "user", "A person, shown by number only.", "A user of the dataset, named by index."),
+    Term("user", "User", "user", "A person, shown by number only.", "A user of the dataset, named by index."),
     Term(
         "cell",
         "Cell",
@@ -59,8 +59,8 @@ _TERMS: Final = (
         "The smallest square of a grid of 0.02°, 0.04°, … in which k users were at places of fewer than k users.",
     ),
     Term(
-        "fitting_walkers",
-        "Walkers that fit",
+        "matching_users",
+        "Users that fit",
         "",
         "How many people were at all places a shared case shows, at such times.",
         "Users with check-ins at every point as told: place or cell, weekday and part of the day.",
@@ -143,7 +143,7 @@ _TERMS: Final = (
         "prior",
         "Prior",
         "revisit prior",
-        "Points for places the walker visited before.",
+        "Points for places the user visited before.",
         "R_t(d), the weighted visit count, recency and recent window, clipped to [0, b_max] (Eq. 9).",
     ),
     Term(
@@ -195,9 +195,7 @@ _TERMS: Final = (
         "What the network is told about where people go from here.",
         "g_t, made from exactly N propagation steps from the source (Eqs. 7, 8).",
     ),
-    Term(
-        "revisit", "Revisit", "revisit", "This walker was there before.", "A visit before the source: d in C_t, q < t."
-    ),
+    Term("revisit", "Revisit", "revisit", "This user was there before.", "A visit before the source: d in C_t, q < t."),
     Term(
         "in_token",
         "2 hops",
@@ -308,7 +306,7 @@ _TERMS: Final = (
         "sign_flip_p",
         "Sign-flip p",
         "",
-        "How often the difference would be as large if the models' names were exchanged by chance, walker by walker.",
+        "How often the difference would be as large if the models' names were exchanged by chance, user by user.",
         "Two-sided permutation test over users: all 2^U sign flips up to 12 users that differ, else 9,999 drawn ones.",
     ),
     Term(
@@ -333,7 +331,7 @@ def tooltip(*keys: str) -> str:
     """Terms with their plain sentences.
 
     >>> tooltip("revisit")
-    'Revisit: this walker was there before.'
+    'Revisit: this user was there before.'
     """
     return " ".join(f"{TERMS[key].word}: {_clause(key)}." for key in keys)
 

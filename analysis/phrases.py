@@ -3,10 +3,10 @@
 from typing import Final
 
 _PHRASES: Final[dict[str, str]] = {
-    "identity": "Total = core + prior + correction{evidence}, rounded; largest residual {residual}.",
-    "identity_clues": "Total = sum of these rows, rounded; largest residual {residual}.",
+    "identity": "Total = core + prior + correction{features}, rounded; largest residual {residual}.",
+    "identity_sum": "Total = sum of these rows, rounded; largest residual {residual}.",
     "habit_in_rows": "Prior and correction are part of own visits.",
-    "identity_evidence": " + features",
+    "identity_features": " + features",
     "clipped": "Clipped: {names}.",
     "not_clipped": "Prior not clipped.",
     "graph_in_core": "The graph acts inside the core.",
@@ -21,8 +21,8 @@ _PHRASES: Final[dict[str, str]] = {
     "paths_note": "Line width is the part of the two-hop probability, {share} in all. {badge} "
     "Click a middle place, or tick its row, to cut it.",
     "in_token": "The graph token holds them.",
-    "only_addends": "They act through their contributions alone.",
-    "path_addend": "Adds to the score",
+    "only_contributions": "They act through their contributions alone.",
+    "path_contribution": "Adds to the score",
     "not_in_token": "The graph token does not hold them at this checkpoint.",
     "rank_frozen": "Rank without it",
     "rank_recounted": "Without its first hop",
@@ -31,7 +31,7 @@ _PHRASES: Final[dict[str, str]] = {
     "cut_rows": "training rows",
     "cut_button": "Cut it: remove the first hop",
     "prior_off": "The revisit prior is inactive here, so these visits do not act on the scores.",
-    "prior_off_clues": "The revisit prior is inactive here: these visits act through the features of own visits.",
+    "prior_off_features": "The revisit prior is inactive here: these visits act through the features of own visits.",
     "visits_note": "One dot per visit, stronger when fresher; a rim marks the recent window.",
     "in_window": "In window",
     "gate": "Gate",

@@ -36,7 +36,7 @@ class StageSpan:
 
 
 def stage_spans(config: AnyTraining) -> list[StageSpan]:
-    """The curriculum of a configuration, stage by stage; parts that the model lacks have no stage, a rival has one."""
+    """The curriculum, stage by stage; parts that the model lacks have no stage, a published model has one."""
     if not isinstance(config, TrainConfig):
         return [StageSpan(config.title, "core", 1, config.epochs)]
     spans: list[StageSpan] = []

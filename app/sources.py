@@ -15,7 +15,7 @@ from recap.errors import ConfigError, RecapError
 from recap.model.config import ModelConfig
 from recap.model.variant import variant_name
 from recap.printable import one_line
-from recap.rivals.configs import RECAP, model_title, rival_label
+from recap.published.configs import RECAP, model_title, published_label
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -34,7 +34,7 @@ class Source:
         dataset_folder, dataset_hash: the dataset.
         checkpoint_folder, checkpoint_hash: the checkpoint, or None: then a counting baseline predicts.
         bundle: the folder that holds a basemap and further results beside the dataset, if any.
-        model: what the checkpoint holds, ``recap`` or a rival's name.
+        model: what the checkpoint holds, ``recap`` or a published model's name.
         imported: key of imported predictions that stand in a model's place; then there is no checkpoint.
     """
 
@@ -62,7 +62,7 @@ class Source:
             return ""
         train: Any = manifest.get("train")
         if self.model != RECAP:
-            return rival_label(train)
+            return published_label(train)
         try:
             return variant_name(ModelConfig.parse(train["model"]))
         except (KeyError, TypeError, ConfigError):

@@ -93,7 +93,7 @@ def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
 def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
     """The address that the browser sent, and what it should have been, both as before this run wrote to it."""
     context = get_script_run_ctx()
-    run = None if context is None else context.cursors  # made anew for each run
+    run = None if context is None else context.cursors  # made again for each run
     kept = st.session_state.get(_CAME_WITH)
     if kept is None or kept[0] is not run:
         kept = (run, st.query_params.to_dict(), dict(st.session_state.get(_WRITTEN, {})))
@@ -231,8 +231,12 @@ def theme_palette() -> Palette:
     return palette_of(st.context.theme.type)
 
 
-def current_case(num_cases: int) -> int:
-    """The chosen case; a link's bad case gets a sentence and the first case."""
+def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
+    """The chosen case; a link's bad case gets a sentence and the first case.
+
+    Args:
+        first: which case opens where none was chosen.
+    """
     asked = incoming("case")
     if asked is not None:
         if asked.isascii() and asked.isdigit() and len(asked) <= 12 and int(asked) < num_cases:
@@ -241,7 +245,8 @@ def current_case(num_cases: int) -> int:
         else:
             st.session_state["case_missing"] = asked
     missing = st.session_state.pop("case_missing", None)
-    case = int(st.session_state.get("case", 0))
+    chosen = st.session_state.get("case")
+    case = first() if chosen is None else int(chosen)
     case = case if case < num_cases else 0
     if missing:
         st.warning(

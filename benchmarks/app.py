@@ -9,7 +9,7 @@ Two manners of visiting, told apart in the result:
 - ``people``: they come within ``--span`` seconds at random, and look at every new answer (a view, a filtered list, a
   switch's effect, another case) for ``--pause`` seconds before they act again, half to one and a half times as long;
   only between two steps of a walk is it half a second. Five seconds are short for a page of charts and a sentence.
-- ``stampede`` (with ``--stampede``): nobody looks, and all press in the same instant, each action anew. No classroom
+- ``stampede`` (with ``--stampede``): nobody looks, and all press in the same instant, each action again. No classroom
   does this; it says how much work there is, since one Python process serves one script at a time.
 
 An answer may take as long as it likes; ``--limit`` ends a round after so many seconds. What was answered by then is

@@ -106,7 +106,7 @@ class Visit:
         self.url, self.server = url, server
 
     def open(self, path: str, watched: str = "h1") -> dict[str, float]:
-        """Load an address anew."""
+        """Load an address again."""
         before, started = self._used(), time.perf_counter()
         self.page.goto(self.url + path, wait_until="commit")
         self.page.wait_for_selector(watched)

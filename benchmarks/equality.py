@@ -8,8 +8,8 @@
 its own. On the demo city: the commands of equality.toml, trainings among them. On NYC: `prepare`, `stats`, `evaluate`
 of the counters, of `feature_curves` and of a small RECAP with the paper's parts, `explain` of 50 test cases.
 FOLDER/demo and FOLDER/nyc hold what they print (.json), records and tables (.parquet), weights (.safetensors);
-FOLDER/work holds NYC's rows. With --checkpoint NYC's model is read and not trained anew, with --bundle the demo city of
-an earlier checkout is used: both show that old files can still be read. Without, that trainings are equal is shown.
+FOLDER/work holds NYC's rows. With --checkpoint NYC's model is read and not trained again, with --bundle the demo city
+of an earlier checkout is used: both show that old files can still be read. Without, that trainings are equal is shown.
 
 `compare` prints each JSON path, table column and tensor that differs, and exits with 1 if any does. Equal are JSON
 values and columns of one type and value (NaN equals NaN), and tensors bit for bit, but for what equality.toml lists as

@@ -1,4 +1,4 @@
-"""What a graphics card makes of every preset and rival: seconds an epoch, memory, equality with the processor.
+"""Every preset and published model on a GPU: seconds an epoch, memory, equality with the CPU.
 
     python benchmarks/gpu.py [DATASET] [--full] [--cpu-run nyc=CHECKPOINT] [--out gpu.json] [--device auto]
 
@@ -32,7 +32,7 @@ from recap.errors import ConfigError, RecapError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
 from recap.presets import DEFAULT_PRESET, training_preset
-from recap.rivals.configs import RIVALS
+from recap.published.configs import PUBLISHED
 from recap.scores import CaseBatch
 from recap.training.loop import TrainingLoop
 from recap.training.run import build_trainer, train
@@ -180,8 +180,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path, nargs="?")
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--full", action="store_true", help="train every preset and rival whole, not two of them")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these presets and rivals")
+    parser.add_argument(
+        "--full", action="store_true", help="train every preset and published model whole, not two of them"
+    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these presets and published models")
     parser.add_argument("--seconds", type=float, default=6.0, help="for the steps of one way of one configuration")
     parser.add_argument("--cases", type=int, default=512, help="test cases whose scores are compared")
     parser.add_argument("--cpu-run", nargs="+", default=[], metavar="NAME=CHECKPOINT")
@@ -193,7 +195,7 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     cpu_runs = {name: Path(path) for name, _, path in (text.partition("=") for text in arguments.cpu_run)}
     dataset = Dataset.load(arguments.dataset) if arguments.dataset else small_city(arguments.people or 60)
-    names = arguments.only or [*PRESETS, *RIVALS]
+    names = arguments.only or [*PRESETS, *PUBLISHED]
     started = time.perf_counter()
     seconds = arguments.seconds if is_card else 0.0
     found: dict[str, Any] = {

@@ -23,11 +23,11 @@ from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
+from recap.published.city import City
+from recap.published.config import PublishedConfig
+from recap.published.network import PublishedNetwork, PublishedScorer
+from recap.published.registry import build_published
 from recap.rendering import render
-from recap.rivals.city import City
-from recap.rivals.config import RivalConfig
-from recap.rivals.registry import build_rival
-from recap.rivals.rival import Rival, RivalScorer
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
@@ -36,7 +36,7 @@ from recap.storage.tensors import Unfilled, load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig
 
 FORMAT_VERSION: Final = 2
-"""2: the model may be a rival of RECAP."""
+"""2: the model may be a published one."""
 _FORMAT_OF_RECAP: Final = 1
 MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
@@ -53,7 +53,7 @@ class EpochResult(Config):
     """One epoch's place in the curriculum and its validation metrics."""
 
     epoch: int
-    stage: Stage | None = Field(None, description="None for a rival, which has no curriculum.")
+    stage: Stage | None = Field(None, description="None for a published model, which has no curriculum.")
     val: dict[str, float]
 
 
@@ -107,10 +107,10 @@ class CheckpointManifest(Config):
         cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
     ) -> "CheckpointManifest":
         """What is to be said of a training on a dataset."""
-        rival = isinstance(train, RivalConfig)
+        published = isinstance(train, PublishedConfig)
         return cls(
-            format_version=FORMAT_VERSION if rival else _FORMAT_OF_RECAP,
-            model=train.rival if isinstance(train, RivalConfig) else "recap",
+            format_version=FORMAT_VERSION if published else _FORMAT_OF_RECAP,
+            model=train.network if isinstance(train, PublishedConfig) else "recap",
             dataset_hash=dataset.hash,
             dataset_name=dataset.manifest.name,
             synthetic=dataset.manifest.synthetic,
@@ -170,12 +170,12 @@ class Checkpoint:
 
     @property
     def is_recap(self) -> bool:
-        """Whether it holds RECAP, whose scores are a sum of parts; otherwise a rival."""
+        """Whether it holds RECAP, whose scores are a sum of parts; otherwise a published model."""
         return isinstance(self.manifest.train, TrainConfig)
 
     @property
     def label(self) -> str:
-        """What it holds, for people: RECAP, or a rival with its options."""
+        """What it holds, for people: RECAP, or a published model with its options."""
         train = self.manifest.train
         return "RECAP" if isinstance(train, TrainConfig) else train.label
 
@@ -187,7 +187,7 @@ class Checkpoint:
 
     @property
     def options(self) -> dict[str, bool]:
-        """What must stand beside its numbers, see `RivalConfig.options`; RECAP says whether it is given the time."""
+        """Options that every number must name, see `PublishedConfig.options`."""
         train = self.manifest.train
         return {"target_time": train.model.use_future_time} if isinstance(train, TrainConfig) else train.options
 
@@ -196,7 +196,7 @@ class Checkpoint:
         """The configuration of a RECAP.
 
         Raises:
-            CheckpointError: it holds a rival, whose scores have no parts.
+            CheckpointError: it holds a published model, whose scores have no parts.
         """
         if not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
@@ -207,14 +207,14 @@ class Checkpoint:
 
     @property
     def stage(self) -> Stage:
-        """The curriculum's stage at RECAP's kept epoch; raises CheckpointError for a rival."""
+        """The curriculum's stage at RECAP's kept epoch; raises CheckpointError for a published model."""
         train, stage = self.recap_training, self.manifest.best.stage
         assert stage is not None, train  # the manifest was checked
         return stage
 
     @property
     def inactive_parts(self) -> list[str]:
-        """Parts that play no role in this checkpoint's scores; a rival has none to switch off."""
+        """Parts that play no role in this checkpoint's scores; a published model has none to switch off."""
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     @property
@@ -264,7 +264,7 @@ class Checkpoint:
         to the last shown digit.
 
         Raises:
-            CheckpointError: it holds a rival, see `build_rival`.
+            CheckpointError: it holds a published model, see `build_published`.
             VocabularyError: another dataset.
             MissingTensorError: weights and configuration do not fit.
         """
@@ -279,14 +279,14 @@ class Checkpoint:
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 
-    def build_rival(
+    def build_published(
         self,
         dataset: Dataset,
         graph: TransitionGraph,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float64,
-    ) -> Rival:
-        """The trained rival for its dataset, in evaluation mode; see `build_model`.
+    ) -> PublishedNetwork:
+        """The trained published model for its dataset, in evaluation mode; see `build_model`.
 
         Raises:
             CheckpointError: it holds RECAP.
@@ -295,11 +295,11 @@ class Checkpoint:
         """
         train = self.manifest.train
         if isinstance(train, TrainConfig):
-            raise CheckpointError(f"{self.folder.name} holds RECAP, no rival")
+            raise CheckpointError(f"{self.folder.name} holds RECAP, no published model")
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         with Unfilled():
-            model = build_rival(train, City.of(dataset, graph), dtype)
+            model = build_published(train, City.of(dataset, graph), dtype)
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 
@@ -317,10 +317,10 @@ class Checkpoint:
 
     def scorer(
         self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
-    ) -> RecapScorer | RivalScorer:
+    ) -> RecapScorer | PublishedScorer:
         """The trained model as a scorer, RECAP at its kept stage."""
         if not self.is_recap:
-            return RivalScorer(self.build_rival(dataset, graph, device))
+            return PublishedScorer(self.build_published(dataset, graph, device))
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
     def read_summary(self) -> TrainingSummary:
@@ -375,7 +375,7 @@ def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
             manifest=manifest,
             summary=summary,
             title="RECAP" if isinstance(train, TrainConfig) else train.label,
-            inactive=None if isinstance(train, RivalConfig) or stage is None else stage.inactive_parts(train.model),
+            inactive=None if isinstance(train, PublishedConfig) or stage is None else stage.inactive_parts(train.model),
             scorers={manifest.model: summary["test"], **summary["baselines"]},
             best_overall_weights=WEIGHTS if same_epoch else BEST_OVERALL_WEIGHTS,
         )

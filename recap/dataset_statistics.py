@@ -43,7 +43,7 @@ class TailShares(TypedDict):
     case_unseen_share: float
 
 
-class EvidenceShares(TypedDict):
+class ReachShares(TypedDict):
     """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
 
     ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
@@ -57,7 +57,7 @@ class EvidenceShares(TypedDict):
     tail_two_step_both: float
 
 
-class DatasetStatistics(TailShares, EvidenceShares):
+class DatasetStatistics(TailShares, ReachShares):
     """Everything `recap stats` prints; ``hop_sample`` is there only where `hop_statistics` draws a sample."""
 
     dataset_hash: str
@@ -139,7 +139,7 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> TailShares:
     }
 
 
-def evidence_shares(dataset: Dataset, graph: TransitionGraph) -> EvidenceShares:
+def reach_shares(dataset: Dataset, graph: TransitionGraph) -> ReachShares:
     """The shares of a dataset."""
     rows = dataset.cases(c.TEST)
     poi = dataset.checkins[c.POI].to_numpy()
@@ -165,7 +165,7 @@ def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> DatasetStatistics
     statistics: DatasetStatistics = {
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
-        **evidence_shares(dataset, graph),
+        **reach_shares(dataset, graph),
         "fingerprint": fingerprint(dataset, graph, sample["sources"] if sample else None),
         "hops": hop_statistics(dataset, graph, max_hops),
     }

@@ -26,7 +26,7 @@ class ScoreError(RecapError):
 
 
 class DivergenceError(RecapError):
-    """A training whose losses or weights are no finite numbers any more: to be started anew, not resumed."""
+    """A training whose losses or weights are no finite numbers any more: to be started again, not resumed."""
 
 
 class CheckpointError(RecapError):

@@ -20,7 +20,7 @@ from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.ranks import check_scores
-from recap.evaluation.standings import Addends, Standings, standings_of_states
+from recap.evaluation.standings import Contributions, Standings, standings_of_states
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.curve_prior import CurveValues
@@ -28,7 +28,7 @@ from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
-from recap.rivals.rival import RivalScorer
+from recap.published.network import PublishedScorer
 from recap.scores import CaseBatch, Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
@@ -137,7 +137,7 @@ class Predictor(CaseRanker):
         shared: what is there already; its scorer holds the checkpoint's own weights, so it goes without ``model``.
 
     Raises:
-        CheckpointError: it holds a rival.
+        CheckpointError: it holds a published model.
         VocabularyError: another dataset.
     """
 
@@ -189,7 +189,7 @@ class Predictor(CaseRanker):
         core = self.model.core
         assert core is not None
         states: list[Tensor] = []
-        scorings, pois, values = ([column] for column in vars(Addends.none()).values())
+        scorings, pois, values = ([column] for column in vars(Contributions.none()).values())
         with torch.inference_mode():
             for start in range(0, len(variants), _VARIANTS_PER_PASS):
                 batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
@@ -199,8 +199,8 @@ class Predictor(CaseRanker):
                     scorings.append(parts.candidates.case_C + start)
                     pois.append(parts.candidates.poi_C)
                     values.append(parts.value_C)
-            addends = Addends(*(torch.cat(column) for column in (scorings, pois, values)))
-            return standings_of_states(core.output, torch.cat(states), addends, poi)
+            contributions = Contributions(*(torch.cat(column) for column in (scorings, pois, values)))
+            return standings_of_states(core.output, torch.cat(states), contributions, poi)
 
     @cached_property
     def propagation(self) -> EditedPropagation | None:
@@ -239,8 +239,8 @@ class Predictor(CaseRanker):
         return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
 
-class RivalPredictor(CaseRanker):
-    """A checkpoint of a rival and its dataset; a copy of a case may differ in its check-ins only.
+class PublishedRanker(CaseRanker):
+    """A checkpoint of a published model and its dataset; a copy of a case may differ in its check-ins only.
 
     Raises:
         CheckpointError: it holds RECAP.
@@ -249,7 +249,9 @@ class RivalPredictor(CaseRanker):
 
     def __init__(self, checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> None:
         super().__init__(checkpoint, dataset, shared)
-        self.scorer = RivalScorer(checkpoint.build_rival(dataset, self.graph)) if shared is None else shared.scorer
+        self.scorer = (
+            PublishedScorer(checkpoint.build_published(dataset, self.graph)) if shared is None else shared.scorer
+        )
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         totals, size = [], variants_per_pass(self.dataset.num_pois)
@@ -270,4 +272,4 @@ def open_ranker(checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables |
     """
     if checkpoint.is_recap:
         return Predictor(checkpoint, dataset, shared=shared)
-    return RivalPredictor(checkpoint, dataset, shared)
+    return PublishedRanker(checkpoint, dataset, shared)

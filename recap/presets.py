@@ -5,7 +5,7 @@ from typing import Final
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
-from recap.rivals.configs import RIVALS, rival_config
+from recap.published.configs import PUBLISHED, published_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DATA_PRESETS: Final = ("default", "nyc_paper")
@@ -115,7 +115,7 @@ def train_preset(name: str) -> TrainConfig:
         case _:
             raise ConfigError(
                 f"unknown preset {name!r}; choose one of {', '.join(RECAP_PRESETS)}, "
-                f"or a published model: {', '.join(RIVALS)}"
+                f"or a published model: {', '.join(PUBLISHED)}"
             )
 
 
@@ -125,4 +125,4 @@ def training_preset(name: str) -> AnyTraining:
     Raises:
         ConfigError: unknown name.
     """
-    return rival_config(name) if name in RIVALS else train_preset(name)
+    return published_config(name) if name in PUBLISHED else train_preset(name)

@@ -24,7 +24,7 @@ WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satu
 
 
 class Generalisation(Config):
-    """How much is taken away. Numbers of a model (scores, ranks, addends) are never touched."""
+    """How much is taken away. Numbers of a model (scores, ranks, contributions) are never touched."""
 
     salt: str = Field(
         default_factory=lambda: secrets.token_hex(16),
@@ -41,12 +41,12 @@ class Generalisation(Config):
         return self.cell_degrees * KM_PER_DEGREE
 
     def pseudonym(self, user: int | str) -> str:
-        """A name that only this salt gives this user, such as ``Walker c7f3a1b02d``; never digits alone.
+        """A name that only this salt gives this user, such as ``User c7f3a1b02d``; never digits alone.
 
         Ten characters: among 100,000 people two share a name in one of 80 files, among 1,000 in one of 800,000.
         """
         digest = self.digest("user", str(user))
-        return f"Walker {'abcdef'[int(digest[-1], 16) % 6]}{digest[:9]}"
+        return f"User {'abcdef'[int(digest[-1], 16) % 6]}{digest[:9]}"
 
     def part_of_week(self, weekday: int | None, hour: float) -> str:
         """A moment without its date: weekday (0 Monday) if told, and part of the day: ``Tuesday, 16 to 20 h``."""

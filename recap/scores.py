@@ -133,7 +133,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class Term:
-    """One addend of a score.
+    """One term of a score.
 
     Attributes:
         group: what it is about; terms of a group are shown together and can be left out together.

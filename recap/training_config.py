@@ -8,8 +8,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from recap.config import Config
 from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.rivals.config import RivalConfig
-from recap.rivals.configs import AnyRival
+from recap.published.config import PublishedConfig
+from recap.published.configs import AnyPublished
 
 
 class Curriculum(Config):
@@ -204,16 +204,18 @@ class TrainConfig(Config):
         return self.parse(values)
 
 
-AnyTraining = TrainConfig | RivalConfig
-"""A complete training, of RECAP or of a rival."""
+AnyTraining = TrainConfig | PublishedConfig
+"""A complete training, of RECAP or of a published model."""
 
 
 def _which(values: Any) -> str:
-    named = "rival" in values if isinstance(values, dict) else isinstance(values, RivalConfig)
-    return "rival" if named else "recap"
+    named = (
+        not {"network", "rival"}.isdisjoint(values) if isinstance(values, dict) else not isinstance(values, TrainConfig)
+    )
+    return "published" if named else "recap"
 
 
 StoredTraining = Annotated[
-    Annotated[TrainConfig, Tag("recap")] | Annotated[AnyRival, Tag("rival")], Discriminator(_which)
+    Annotated[TrainConfig, Tag("recap")] | Annotated[AnyPublished, Tag("published")], Discriminator(_which)
 ]
-"""The same as a field of JSON; a rival says its name, RECAP says none."""
+"""The same as a field of JSON; a published model says its name, RECAP says none."""

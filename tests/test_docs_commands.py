@@ -1,6 +1,6 @@
 """Every command of the README and the docs works as printed, offline, on rows of the demo city.
 
-The raw file that stands for NYC's holds check-ins of some walkers of the demo city in the Foursquare format.
+The raw file that stands for NYC's holds check-ins of some users of the demo city in the Foursquare format.
 """
 
 import os
@@ -57,7 +57,7 @@ COMMANDS: Final = {page: commands_of(page) for page in PAGES if commands_of(page
 
 
 def write_raw_rows(path: Path) -> None:
-    """Check-ins of the first walkers of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
+    """Check-ins of the first users of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
     city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
     rows = city.checkins[city.checkins[c.USER] < NUM_WALKERS]
     places = city.pois.iloc[rows[c.POI]]
@@ -100,10 +100,13 @@ class Workplace:
         )
 
     def run(self, command: str) -> str:
-        """What it prints; it must end well."""
+        """What it prints, written to the file after ``>`` where there is one; it must end well."""
+        command, _, file = command.partition(" > ")
         with self.start(command) as process:
             out, err = process.communicate(timeout=120)
         assert process.returncode == 0, f"{command}\n{out}\n{err}"
+        if file:
+            (self.folder / file).write_text(out, encoding="utf-8")
         return out
 
     def serve(self, command: str) -> None:
@@ -132,7 +135,7 @@ class Workplace:
         words = command.split()
         if words[:3] == ["recap", "runs", "rm"]:
             self.end_runs()  # a run that goes on is not removed
-        if words[:2] == ["recap", "app"] or words[:3] == ["recap", "cases", "present"]:
+        if words[:2] == ["recap", "app"]:
             self.serve(command)
         elif words[:3] == ["recap", "runs", "logs"] and "-f" in words:
             self.follow(command)

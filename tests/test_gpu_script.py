@@ -11,7 +11,7 @@ from recap.presets import DEFAULT_PRESET
 
 
 @pytest.mark.slow
-def test_one_preset_and_one_rival_on_the_processor(
+def test_one_preset_and_one_published_model_on_the_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One JSON object with every measure of each, a whole training of each, and nothing that needs a card."""

@@ -43,7 +43,7 @@ def describe_card(
     """
     record = tables.records.iloc[case]
     count = int(record[c.TRANSITION_COUNT])
-    beside = [name for name in tables.others if name in SHOWN_OTHERS or name == tables.rival]
+    beside = [name for name in tables.others if name in SHOWN_OTHERS or name == tables.baseline]
     ranks = [(name, ordinal(float(tables.others[name][c.RANK].iloc[case]))) for name in reversed(beside)]
     return Card(
         case=case,
@@ -65,9 +65,9 @@ def _sentence(opened: LoadedDataset, tables: RecipeTables, case: int, found: Fou
         share = float(listed_share(tables.records.iloc[[case]])[0])
         first = opened.labels[int(record[c.TOP_POIS][0])]
         return f"{first} held {percent(share)} of the list's shares; they went elsewhere."
-    if name == "flipped" and tables.rival is not None:
+    if name == "flipped" and tables.baseline is not None:
         mine = float(record[c.RANK]) <= tables.k
-        return f"Found here, missed by {tables.rival}." if mine else f"Missed here, found by {tables.rival}."
+        return f"Found here, missed by {tables.baseline}." if mine else f"Missed here, found by {tables.baseline}."
     if name == "nothing":
         return "Never visited, and no path of two steps leads there."
     if tables.ablations is None:

@@ -28,7 +28,7 @@ class CaseFindings:
         first, first_share: the model's first place and its share.
         rank: of the truth; `num_places` were ranked.
         without: the truth's rank in each ablation; None where the model has no such part.
-        visits, first_visits: the walker's earlier visits to the truth and to the first place.
+        visits, first_visits: the user's earlier visits to the truth and to the first place.
         direct: training steps straight from the source to the truth.
         middles: middle places of two-hop paths to the truth, the strongest first.
         people: other people whose trips these paths are made of.
@@ -87,13 +87,13 @@ def _found(findings: CaseFindings) -> Why:
     without_own = Number("Without their own past", findings.rank_without("history"))
     without_hops = Number("Without such paths", findings.rank_without("two_hops"))
     if own and hops:
-        title = join("It takes both, the walker's own past and paths by a place between, to list ", truth, ".")
+        title = join("It takes both, the user's own past and paths by a place between, to list ", truth, ".")
         return Why("both", Screen(title, (came, without_own, without_hops)))
     if own:
         if findings.visits:
             title = join("They had been to ", truth, " before. Without their own past it drops off the list.")
             return Why("visits", Screen(title, (came, without_own, Number("Earlier visits", f"{findings.visits:,}"))))
-        title = join("What the walker did before puts ", truth, " on the list, though they had never been there.")
+        title = join("What the user did before puts ", truth, " on the list, though they had never been there.")
         return Why("visits", Screen(title, (came, without_own)))
     if hops:
         numbers = [came, without_hops]
@@ -137,7 +137,7 @@ def _missed(findings: CaseFindings) -> Why:
     }
     if freed:
         source = min(freed, key=freed.__getitem__)
-        words = _PLAIN | {"history": "the walker's own past", "two_hops": "paths by a place between"}
+        words = _PLAIN | {"history": "the user's own past", "two_hops": "paths by a place between"}
         title = join(f"It was crowded out: without {words[source]}, ", truth, " would be on the list.")
         return Why("other", Screen(title, (came, Number("Without it", findings.rank_without(source)))))
     if not findings.visits and not findings.within_two_hops:

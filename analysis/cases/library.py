@@ -119,7 +119,7 @@ class Library:
         return self._write(value, value.name, None)
 
     def change(self, stored: Stored[T], value: T) -> Stored[T]:
-        """Write something anew over the version that was read.
+        """Write something again over the version that was read.
 
         Raises:
             LibraryConflictError: the file was changed or removed by somebody else.

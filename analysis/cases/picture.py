@@ -27,13 +27,13 @@ class Marks:
     """What a picture shows; places by index.
 
     Attributes:
-        source: where the walker is.
+        source: where the user is.
         truth: where they went; None hides it.
         predicted: the model's first places, best first.
         truth_rank: the truth's rank, written into its ring where it is drawn.
         middles: middle places of two-hop paths from the source to the truth.
         trail: stops before the source, oldest first.
-        visited: the walker had been at the truth before.
+        visited: the user had been at the truth before.
         faded: the paths are drawn weakly, since they are taken away.
     """
 

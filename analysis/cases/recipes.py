@@ -69,7 +69,7 @@ class RecipeTables:
                 raise ConfigError(f"{name}: {len(table):,} rows for {len(self.records):,} cases")
 
     @property
-    def rival(self) -> str | None:
+    def baseline(self) -> str | None:
         """The ranker that cases flip against."""
         return next(iter(self.others), None)
 
@@ -167,7 +167,7 @@ def _own_visits(tables: RecipeTables) -> Search:
         return _coincides(tables, history=True, hops=False)
     lost = causes_of(tables.ablations, tables.k)
     mask = (lost["history"] & ~lost["two_hops"]).to_numpy()
-    meaning = f"Found at {tables.k}, lost without the walker's own visits, still found without two hops."
+    meaning = f"Found at {tables.k}, lost without the user's own visits, still found without two hops."
     return mask, -tables.ablations["without_history"].to_numpy(float), meaning, ""
 
 
@@ -177,7 +177,7 @@ def _two_hops(tables: RecipeTables) -> Search:
     lost = causes_of(tables.ablations, tables.k)
     mask = (lost["two_hops"] & ~lost["history"]).to_numpy() & _has_path(tables.records)
     meaning = (
-        f"A two-hop path leads there; found at {tables.k}, lost without two hops, still found without the walker's own "
+        f"A two-hop path leads there; found at {tables.k}, lost without two hops, still found without the user's own "
         "visits."
     )
     return mask, -tables.ablations["without_two_hops"].to_numpy(float), meaning, ""
@@ -189,7 +189,7 @@ def _both(tables: RecipeTables) -> Search:
     lost = causes_of(tables.ablations, tables.k)
     mask = (lost["two_hops"] & lost["history"]).to_numpy() & _has_path(tables.records)
     meaning = (
-        f"A two-hop path leads there; found at {tables.k}, lost without the walker's own visits, and lost without two "
+        f"A two-hop path leads there; found at {tables.k}, lost without the user's own visits, and lost without two "
         "hops."
     )
     worst = tables.ablations[["without_history", "without_two_hops"]].min(axis=1)
@@ -235,13 +235,13 @@ def _wrong(tables: RecipeTables) -> Search:
 
 
 def _flipped(tables: RecipeTables) -> Search:
-    records, rival = tables.records, tables.rival
-    if rival is None:
+    records, baseline = tables.records, tables.baseline
+    if baseline is None:
         nothing = np.zeros(len(records))
         return nothing.astype(bool), nothing, "Found by one of two models.", "There is no second model to compare with."
-    mine, theirs = records[c.RANK].to_numpy(float), tables.others[rival][c.RANK].to_numpy(float)
+    mine, theirs = records[c.RANK].to_numpy(float), tables.others[baseline][c.RANK].to_numpy(float)
     mask = (mine <= tables.k) != (theirs <= tables.k)
-    meaning = f"Exactly one of this model and {rival} has the true place among its first {tables.k}."
+    meaning = f"Exactly one of this model and {baseline} has the true place among its first {tables.k}."
     return mask, -np.abs(np.log(mine) - np.log(theirs)), meaning, ""
 
 

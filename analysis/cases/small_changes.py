@@ -22,8 +22,8 @@ from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.printable import shortened
 from recap.privacy import WEEKDAYS
 
-Kind = Literal["removal", "clock", "visit"]
-_ORDER: Final[dict[str, int]] = {"removal": 0, "clock": 1, "visit": 2}
+Kind = Literal["ablation", "clock", "visit"]
+_ORDER: Final[dict[str, int]] = {"ablation": 0, "clock": 1, "visit": 2}
 _VISITS: Final = 6
 _PATHS: Final = 4
 _HOURS: Final = (-3, -2, -1, 1, 2, 3)
@@ -51,7 +51,7 @@ class SmallChange:
 
     @property
     def takes_last_visit(self) -> bool:
-        """After it the walker was never at the place before."""
+        """After it the user was never at the place before."""
         return self.clause.startswith("Without their only earlier visit")
 
     def turns(self, k: int = MISSED_ABOVE) -> bool:
@@ -103,8 +103,8 @@ def describe_edits(edited_case: EditedCase) -> str:
 
 
 def _candidates(edited_case: EditedCase) -> Iterator[tuple[Kind, Edit, str]]:
-    for edit in _removals(edited_case):
-        yield "removal", edit, _clause(edited_case, edit)
+    for edit in _ablations(edited_case):
+        yield "ablation", edit, _clause(edited_case, edit)
     history = edited_case.variant.history
     local = int(history.local_seconds_H[len(history) - 2])
     hour, today = local % SECONDS_PER_DAY // 3600, local_weekday(local)
@@ -120,7 +120,7 @@ def _candidates(edited_case: EditedCase) -> Iterator[tuple[Kind, Edit, str]]:
     yield "visit", visit, f"{_clause(edited_case, visit)} the day before"
 
 
-def _removals(edited_case: EditedCase) -> Iterator[Edit]:
+def _ablations(edited_case: EditedCase) -> Iterator[Edit]:
     """The latest visits to the true and to the first place, and the edges of their strongest two-hop paths."""
     history, source = edited_case.variant.history, edited_case.source
     now = len(history) - 2

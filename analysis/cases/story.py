@@ -139,7 +139,7 @@ def _visits(opened: LoadedDataset, case: int, poi: int) -> int:
 def _where(findings: CaseFindings, opened: LoadedDataset, case: int, trail: tuple[int, ...]) -> Screen:
     row = int(opened.case(case)[c.ROW])
     when = opened.dataset.local_time.iloc[row]
-    title = ("A walker is at ", name(findings.names[findings.source], "source"), ". Where do they go next?")
+    title = ("A user is at ", name(findings.names[findings.source], "source"), ". Where do they go next?")
     numbers = (
         Number("When", _part_of_week(when)),
         Number("Stop of this outing", ordinal(_stop(opened, case))),
@@ -187,7 +187,7 @@ def _saved_change(predictor: Predictor, case: int, edits: str) -> SmallChange:
     before = rank_of(build_edited_case(predictor, case).total_P, edited.case.target)
     one = edited.edits[0] if len(edited.edits) == 1 else None
     return SmallChange(
-        "removal",
+        "ablation",
         one,
         describe_edits(edited),
         before,

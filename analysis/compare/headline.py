@@ -99,7 +99,7 @@ def lists_sentence(found: Comparison) -> str:
 def strictness_sentence(found: Comparison) -> str:
     """The two tests over all cases, and how the second was made."""
     row = found.row("all")
-    flips = "all sign flips over walkers" if row["sign_flip_exact"] else "9,999 drawn sign flips over walkers, seed 0"
+    flips = "all sign flips over users" if row["sign_flip_exact"] else "9,999 drawn sign flips over users, seed 0"
     flip = f"{p_value(row['sign_flip_p'])} by {flips}"
     if not found.metric.startswith("hr"):
         return f"p = {flip}."

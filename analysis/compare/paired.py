@@ -17,13 +17,13 @@ from recap.evaluation.metrics import GROUPS, METRICS, group_masks
 
 
 class ComparisonRow(TypedDict):
-    """A row of `compare_means`; ``rival`` is the rival's value."""
+    """A row of `compare_means`; ``baseline`` is the other side's value."""
 
     group: str
     metric: str
     n: int
     value: float
-    rival: float
+    baseline: float
     difference: float
     low: float
     high: float
@@ -31,7 +31,7 @@ class ComparisonRow(TypedDict):
 
 def compare_records(
     records: pd.DataFrame,
-    rival: pd.DataFrame,
+    baseline: pd.DataFrame,
     *,
     metrics: Sequence[str] = METRICS,
     groups: Sequence[str] = GROUPS,
@@ -39,12 +39,12 @@ def compare_records(
     seed: int = 0,
 ) -> pd.DataFrame:
     """Paired differences of two scorers' records of the same cases, see `compare_means`."""
-    return compare_means([records], [rival], metrics=metrics, groups=groups, samples=samples, seed=seed)
+    return compare_means([records], [baseline], metrics=metrics, groups=groups, samples=samples, seed=seed)
 
 
 def compare_means(
     records: Sequence[pd.DataFrame],
-    rival: Sequence[pd.DataFrame],
+    baseline: Sequence[pd.DataFrame],
     *,
     metrics: Sequence[str] = METRICS,
     groups: Sequence[str] = GROUPS,
@@ -56,36 +56,36 @@ def compare_means(
     Users are drawn again with all their cases; both models share every draw, so what they have in common cancels.
 
     Args:
-        records, rival: one table for each seed, all of the same cases in the same order.
+        records, baseline: one table for each seed, all of the same cases in the same order.
 
     Returns:
-        One row for each group and metric: ``group, metric, n, value, rival, difference`` (value minus rival), ``low,
-        high`` (95 % interval of the difference). Values are NaN where the group is empty.
+        One row for each group and metric: ``group, metric, n, value, baseline, difference`` (value minus
+        baseline), ``low, high`` (95 % interval of the difference). Values are NaN where the group is empty.
 
     Raises:
         RecapError: the records are not of the same cases.
     """
     first = records[0]
-    check_same_cases(*records, *rival)
+    check_same_cases(*records, *baseline)
     bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
     masks = group_masks(first[c.TRANSITION_COUNT])
     rows = []
     for metric in metrics:
-        value_N, rival_N = (_mean_values(side, metric) for side in (records, rival))
+        value_N, baseline_N = (_mean_values(side, metric) for side in (records, baseline))
         for group in groups:
             mask_N = masks[group].to_numpy()
             group_N = np.where(mask_N, 0, -1)
-            low, high = interval(bootstrap.means(value_N - rival_N, group_N, 1))
+            low, high = interval(bootstrap.means(value_N - baseline_N, group_N, 1))
             value = float(value_N[mask_N].mean()) if mask_N.any() else np.nan
-            rival_value = float(rival_N[mask_N].mean()) if mask_N.any() else np.nan
+            baseline_value = float(baseline_N[mask_N].mean()) if mask_N.any() else np.nan
             rows.append(
                 {
                     "group": group,
                     "metric": metric,
                     "n": int(mask_N.sum()),
                     "value": value,
-                    "rival": rival_value,
-                    "difference": value - rival_value,
+                    "baseline": baseline_value,
+                    "difference": value - baseline_value,
                     "low": float(low[0]),
                     "high": float(high[0]),
                 }

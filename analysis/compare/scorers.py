@@ -35,13 +35,13 @@ class OpenedScorer:
     checkpoint: Checkpoint | None = None
     ranked_seeds: Callable[[], Mapping[int, pd.DataFrame]] = dict
 
-    def side(self, siblings: "Sequence[OpenedScorer]" = (), *, kept_seeds: bool = False) -> Side:
-        """One side of a comparison; with siblings, the model under several seeds.
+    def side(self, replicates: "Sequence[OpenedScorer]" = (), *, kept_seeds: bool = False) -> Side:
+        """One side of a comparison; with replicates, the model under several seeds.
 
         Args:
-            kept_seeds: also `ranked_seeds`, but for those that a sibling stands for.
+            kept_seeds: also `ranked_seeds`, but for those that a replicate stands for.
         """
-        several = (self, *siblings)
+        several = (self, *replicates)
         tables = tuple(item.records() for item in several)
         side = Side(".".join(item.key for item in several), self.label, tables, trained=self.checkpoint is not None)
         if not kept_seeds:
@@ -107,7 +107,7 @@ def of_checkpoint(
     )
 
 
-def is_sibling(one: Checkpoint, other: Checkpoint) -> bool:
+def is_replicate(one: Checkpoint, other: Checkpoint) -> bool:
     """Whether two checkpoints differ in nothing but their seed."""
     mine, theirs = one.manifest, other.manifest
     seed = [f"seed={mine.train.seed}"]
@@ -128,19 +128,19 @@ def with_seeds(
         kept_seeds: see `OpenedScorer.side`.
 
     Raises:
-        ConfigError: a further checkpoint is no sibling of any.
+        ConfigError: a further checkpoint is no other seed of any.
     """
-    siblings: dict[str, list[OpenedScorer]] = {scorer.key: [] for scorer in scorers}
+    replicates: dict[str, list[OpenedScorer]] = {scorer.key: [] for scorer in scorers}
     for item in more:
         owners = [
             scorer
             for scorer in scorers
             if scorer.checkpoint is not None
             and item.checkpoint is not None
-            and is_sibling(scorer.checkpoint, item.checkpoint)
+            and is_replicate(scorer.checkpoint, item.checkpoint)
         ]
         if not owners:
             raise ConfigError(f"{item.label} is no further seed of A or B: it differs from both in more than its seed")
         for owner in owners:
-            siblings[owner.key].append(item)
-    return [scorer.side(siblings[scorer.key], kept_seeds=kept_seeds) for scorer in scorers]
+            replicates[owner.key].append(item)
+    return [scorer.side(replicates[scorer.key], kept_seeds=kept_seeds) for scorer in scorers]

@@ -16,7 +16,7 @@ from recap.errors import RecapError
 from recap.evaluation.metrics import reciprocal_rank
 
 SEEDS_MARK: Final = "-seeds"
-"""Ends the key of a checkpoint with its kept sibling seeds."""
+"""Ends the key of a checkpoint with its kept seed replicates."""
 
 
 def label_of_seeds(name: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Build the bundled demo city: dataset, basemap, checkpoints, ablations with intervals, rivals' records, model card."""
+"""Build the bundled demo city: dataset, basemap, checkpoints, ablations, published models' records, model card."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from analysis.compare.paired import ComparisonRow, compare_records, comparison_rows
-from analysis.experiments.bundled_rivals import ship_rivals
+from analysis.experiments.bundled_published import ship_published
 from analysis.experiments.templating import fill_template
 from analysis.explain.seed_replicates import measure_replicates, train_replicates
 from analysis.records.ablations import describe_ablations
@@ -136,7 +136,7 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     ship_tables(out)
     for trained in (full, paper) if seeds > 1 else ():
         ship_seeds(out, trained, dataset, seeds=seeds, log=log)
-    card = ship_rivals(out, dataset, lambda config, name: _trained(dataset, config, work / name, log))
+    card = ship_published(out, dataset, lambda config, name: _trained(dataset, config, work / name, log))
     replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), card]))
     return ablations
 
@@ -280,7 +280,7 @@ def _accuracy_rows(against: dict[str, list[ComparisonRow]]) -> list[list[str]]:
     rows = []
     for key in ((group, metric) for group in ("all", "tail") for metric in SHOWN_METRICS):
         found = [table[key] for table in tables]
-        cells = [f"{row['rival']:.4f} ({_with_interval(row)})" for row in found]
+        cells = [f"{row['baseline']:.4f} ({_with_interval(row)})" for row in found]
         rows.append([*key, f"{found[-1]['value']:.4f}", *cells])
     return rows
 

@@ -51,7 +51,7 @@ class ArmComparison(Config):
     """
 
     arm: str
-    rival: str
+    other: str
     group: str
     metric: str
     n: int
@@ -180,7 +180,7 @@ def markdown(result: ExperimentResult) -> str:
         found: dict[tuple[str, str], list[str]] = {}
         for row in result.comparisons:
             cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
-            found.setdefault((f"{labels[row.arm]} − {labels[row.rival]}", row.group), []).append(cell)
+            found.setdefault((f"{labels[row.arm]} − {labels[row.other]}", row.group), []).append(cell)
         rows = [(label, [group, *cells]) for (label, group), cells in found.items()]
         parts += ["Differences with 95 % intervals over users (paired, 1,000 draws):", _table(heads, rows)]
     return "\n\n".join(parts) + "\n"

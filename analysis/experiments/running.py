@@ -195,7 +195,7 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
             rows.append(
                 ArmComparison(
                     arm=one,
-                    rival=other,
+                    other=other,
                     group=row["group"],
                     metric=row["metric"],
                     n=row["n"],

@@ -47,7 +47,7 @@ class CaseExplanation(Config):
     target_rank: float
     truth: int | None = Field(description="The true next place; None where it is hidden.")
     truth_name: str
-    rival: int = Field(description="The place the target is compared with: the best other one.")
+    runner_up: int = Field(description="The place the target is compared with: the best other one.")
     num_places: int
     transition_count: int = Field(description="Training transitions from the source to the target.")
     in_history: bool
@@ -56,16 +56,16 @@ class CaseExplanation(Config):
     supported_edits: list[str] = Field(description="Kinds of edits that can change the scores.")
     inactive: list[str] = Field(description="Parts of the model that play no role at this checkpoint's epoch.")
     groups: dict[str, list[str]] = Field(description="Names of the terms of each group, in order.")
-    candidates: list[Candidate] = Field(description="The best places, the target and the rival, by rank.")
+    candidates: list[Candidate] = Field(description="The best places, the target and the runner-up, by rank.")
     without: list[Without] = Field(description="Each group of terms, and the graph token, left out for all places.")
     paths: list[PathTerms] = Field(description="Two-hop paths to the target.")
-    visits: list[PastVisits] = Field(description="To the target and to the rival.")
+    visits: list[PastVisits] = Field(description="To the target and to the runner-up.")
     first_days_ago: float = Field(description="The user's first check-in: where a timeline starts.")
     masked: list[MaskedCheckin] = Field(description="Recent check-ins whose token is masked, one at a time.")
     headline: Sentence
     sentences: list[Sentence]
     what_if: WhatIf | None = Field(None, description="Before and after; None without edits.")
-    flip: Flip | None = Field(None, description="The smallest single edit that turns target and rival round.")
+    flip: Flip | None = Field(None, description="The smallest single edit that turns target and runner-up round.")
     tried: int | None = Field(None, description="How many single edits were tried; None if the search was not run.")
     checks: list[RowCheck] | None = Field(None, description="Robustness checks of each contribution.")
     dataset_hash: str
@@ -81,19 +81,19 @@ class CaseExplanation(Config):
 
     @property
     def b(self) -> Candidate:
-        """The rival."""
-        return next(entry for entry in self.candidates if entry.poi == self.rival)
+        """The runner-up."""
+        return next(entry for entry in self.candidates if entry.poi == self.runner_up)
 
     @property
     def lead(self) -> float:
-        """Score of the target minus score of the rival."""
+        """Score of the target minus score of the runner-up."""
         return self.a.score - self.b.score
 
     @property
     def roles(self) -> tuple[Role, Role]:
-        """What target and rival are, for their colours: the truth, a prediction, or one more prediction."""
+        """What target and runner-up are, for their colours: the truth, a prediction, or one more prediction."""
         first: Role = "truth" if self.target == self.truth else "model"
-        if self.rival == self.truth:
+        if self.runner_up == self.truth:
             return first, "truth"
         return first, "model" if first == "truth" else "other"
 
@@ -122,10 +122,10 @@ def explain_case(
     Args:
         top: how many of the best places to list.
         about: the place to explain; the true next place by default.
-        against: the rival; the first place by default, or the second where the target is first.
+        against: the runner-up; the first place by default, or the second where the target is first.
         edits: what-if edits, applied in order.
         counterfactuals: also rank without each group, path and visit.
-        search: also look for the smallest edit that turns target and rival round.
+        search: also look for the smallest edit that turns target and runner-up round.
         checks: also run the robustness checks.
         seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
         hide_truth: nothing depends on which place is the true one; the best place is explained by default.
@@ -162,20 +162,20 @@ def explain_edited_case(
 ) -> CaseExplanation:
     """What `explain_case` returns, of an edited case at hand."""
     target, source, total_P = edited_case.target, edited_case.source, edited_case.total_P
-    rival = choose_rival(edited_case) if against is None else against
-    edited_case.check_poi(rival)
-    if rival == target and len(total_P) > 1:
+    runner_up = choose_runner_up(edited_case) if against is None else against
+    edited_case.check_poi(runner_up)
+    if runner_up == target and len(total_P) > 1:
         raise CaseError(f"two different places are needed to compare, got {target} twice")
     best = total_P.topk(min(top, len(total_P))).indices.tolist()
-    candidates = decompose_scores(edited_case, list(dict.fromkeys([*best, target, rival])))
+    candidates = decompose_scores(edited_case, list(dict.fromkeys([*best, target, runner_up])))
     by_poi = {entry.poi: entry for entry in candidates}
-    asked = _Asked.of(edited_case, rival, counterfactuals=counterfactuals)
+    asked = _Asked.of(edited_case, runner_up, counterfactuals=counterfactuals)
     labels, history = edited_case.ranker.dataset.poi_labels, edited_case.variant.history
     transition_count = edited_case.transition_count(source, target)
     told = SentenceInput(
         model=edited_case.ranker.checkpoint.label,
         target=by_poi[target],
-        rival=by_poi[rival],
+        runner_up=by_poi[runner_up],
         truth_name=None if edited_case.truth is None else labels[edited_case.truth],
         is_truth=target == edited_case.truth,
         source_name=labels[source],
@@ -184,7 +184,7 @@ def explain_edited_case(
         visits=asked.visits[0],
         without=asked.without,
     )
-    flip, tried = smallest_flip(edited_case, target, rival) if search else (None, None)
+    flip, tried = smallest_flip(edited_case, target, runner_up) if search else (None, None)
     return CaseExplanation(
         model=told.model,
         split=c.SPLIT_NAMES[edited_case.split],
@@ -198,7 +198,7 @@ def explain_edited_case(
         target_rank=by_poi[target].rank,
         truth=edited_case.truth,
         truth_name=told.truth_name or "",
-        rival=rival,
+        runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,
         in_history=bool((history.poi_H[:-2] == target).any()),
@@ -217,7 +217,7 @@ def explain_edited_case(
         masked=asked.masked,
         headline=headline(told),
         sentences=render_sentences(told),
-        what_if=what_if(edited_case, rival) if edited_case.edits else None,
+        what_if=what_if(edited_case, runner_up) if edited_case.edits else None,
         flip=flip,
         tried=tried,
         checks=check_rows(edited_case, seeds) if checks else None,
@@ -226,7 +226,7 @@ def explain_edited_case(
     )
 
 
-def choose_rival(edited_case: EditedCase) -> int:
+def choose_runner_up(edited_case: EditedCase) -> int:
     """The best place that is not the target."""
     best = edited_case.total_P.topk(min(2, len(edited_case.total_P))).indices.tolist()
     others = [poi for poi in best if poi != edited_case.target]
@@ -266,11 +266,11 @@ class _Asked:
     masked: list[MaskedCheckin]
 
     @classmethod
-    def of(cls, edited_case: EditedCase, rival: int, *, counterfactuals: bool) -> "_Asked":
+    def of(cls, edited_case: EditedCase, runner_up: int, *, counterfactuals: bool) -> "_Asked":
         """Everything about the target; ranks stay None where counterfactuals are not asked for."""
         target, kinds = edited_case.target, edited_case.supported_edits
         paths = two_hop_paths(edited_case, target)
-        visits = [past_visits(edited_case, poi) for poi in (target, rival)]
+        visits = [past_visits(edited_case, poi) for poi in (target, runner_up)]
         variants: dict[tuple[str, object], Counterfactual] = {}
         positions: list[int] = []
         if counterfactuals:

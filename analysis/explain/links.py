@@ -1,4 +1,4 @@
-"""Deep links: a case, its rival and its edits, tied to the checkpoint and dataset they were made with."""
+"""Deep links: a case, its runner-up and its edits, tied to the checkpoint and dataset they were made with."""
 
 from urllib.parse import parse_qs, urlencode
 
@@ -23,7 +23,7 @@ class CaseLink(Config):
     case: int = 0
     split: int = c.TEST
     about: int | None = Field(None, description="The place explained; None for the true next place.")
-    against: int | None = Field(None, description="The rival; None takes the first place, or the second.")
+    against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
     edits: str = Field("", description="Text form of the edits.")
 
     @classmethod

@@ -11,7 +11,7 @@ from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PATHS, TIME
 
 Register = Literal["researcher", "stakeholder"]
-PieceKind = Literal["plain", "target", "rival", "place"]
+PieceKind = Literal["plain", "target", "runner_up", "place"]
 _SMALL: Final = 0.005
 
 
@@ -25,7 +25,7 @@ class Piece(Config):
 class Sentence(Config):
     """One sentence and what it is about."""
 
-    about: Literal["rank", "transition", "visits", "without", "rival"]
+    about: Literal["rank", "transition", "visits", "without", "runner_up"]
     pieces: list[Piece]
 
     @property
@@ -38,7 +38,7 @@ class SentenceInput:
     """What sentences are made from.
 
     Attributes:
-        target, rival: the place explained and the one it is compared with.
+        target, runner-up: the place explained and the one it is compared with.
         truth_name: of the true next place; None where it is hidden.
         trips: training transitions from the source to the target; None where they were edited.
         visits: to the target.
@@ -47,7 +47,7 @@ class SentenceInput:
 
     model: str
     target: Candidate
-    rival: Candidate
+    runner_up: Candidate
     truth_name: str | None
     is_truth: bool
     source_name: str
@@ -61,9 +61,9 @@ class SentenceInput:
         return Piece(text=self.target.name, kind="target")
 
     @property
-    def rival_name(self) -> Piece:
-        name = self.rival.name
-        return Piece(text=f"another {name}" if name == self.target.name else name, kind="rival")
+    def runner_up_name(self) -> Piece:
+        name = self.runner_up.name
+        return Piece(text=f"another {name}" if name == self.target.name else name, kind="runner_up")
 
 
 def headline(told: SentenceInput) -> Sentence:
@@ -76,13 +76,15 @@ def headline(told: SentenceInput) -> Sentence:
         return _sentence("rank", *pieces, ". The user went to ", Piece(text=told.truth_name, kind="place"), ".")
     if told.target.rank == 1:
         return _sentence("rank", *pieces, ", and that is where the user went.")
-    first: list[str | Piece] = [f"; {told.model}'s first choice was ", told.rival_name] if told.rival.rank == 1 else []
+    first: list[str | Piece] = (
+        [f"; {told.model}'s first choice was ", told.runner_up_name] if told.runner_up.rank == 1 else []
+    )
     return _sentence("rank", *pieces, ". The user went there", *first, ".")
 
 
 def render_sentences(told: SentenceInput) -> list[Sentence]:
-    """Transition, past visits, what carries the rank, and the comparison with the rival."""
-    return [*_transition(told), _visits(told), *_without(told), *_rival(told)]
+    """Transition, past visits, what carries the rank, and the comparison with the runner-up."""
+    return [*_transition(told), _visits(told), *_without(told), *_runner_up(told)]
 
 
 def _sentence(about: str, *pieces: str | Piece) -> Sentence:
@@ -136,9 +138,9 @@ def _rank_word(rank: float, before: float) -> str:
     return f"stay {ordinal(rank)}" if rank == before else f"rank {ordinal(rank)}"
 
 
-def _rival(told: SentenceInput) -> list[Sentence]:
+def _runner_up(told: SentenceInput) -> list[Sentence]:
     """The group that favours each of two places most."""
-    differences = {group: told.target.groups[group] - told.rival.groups[group] for group in told.target.groups}
+    differences = {group: told.target.groups[group] - told.runner_up.groups[group] for group in told.target.groups}
     helps, hurts = (pick(differences, key=lambda group: differences[group]) for pick in (max, min))
     pieces: list[str | Piece] = []
     if differences[helps] > _SMALL:
@@ -146,10 +148,10 @@ def _rival(told: SentenceInput) -> list[Sentence]:
         pieces += [_favour(helps), told.target_name, gain]
     if differences[hurts] < -_SMALL:
         loss = f" by {points(-differences[hurts])}"
-        pieces += ["; " if pieces else "", _favour(hurts), told.rival_name, loss]
+        pieces += ["; " if pieces else "", _favour(hurts), told.runner_up_name, loss]
     if not pieces:
         return []
-    sentence = _sentence("rival", *pieces, ".")
+    sentence = _sentence("runner_up", *pieces, ".")
     first = next(piece for piece in sentence.pieces if piece.text)
     sentence.pieces[sentence.pieces.index(first)] = first.model_copy(
         update={"text": first.text[:1].upper() + first.text[1:]}

@@ -34,24 +34,24 @@ class WhatIf(Config):
     """The effect of a sequence of edits on two places."""
 
     target: RankChange
-    rival: RankChange
+    runner_up: RankChange
 
     @property
     def lead_before(self) -> float:
         """By how much the target leads the other place, before the edits."""
-        return self.target.score_before - self.rival.score_before
+        return self.target.score_before - self.runner_up.score_before
 
     @property
     def lead(self) -> float:
         """The same after them."""
-        return self.target.score - self.rival.score
+        return self.target.score - self.runner_up.score
 
 
-def what_if(edited_case: EditedCase, rival: int) -> WhatIf:
+def what_if(edited_case: EditedCase, runner_up: int) -> WhatIf:
     """Compare an edited case with the case as it was.
 
     Args:
-        rival: the place that the explained one is compared with.
+        runner_up: the place that the explained one is compared with.
     """
     before_P = build_edited_case(edited_case.ranker, edited_case.case.number, split=edited_case.split).total_P
     after_P = edited_case.total_P
@@ -66,7 +66,7 @@ def what_if(edited_case: EditedCase, rival: int) -> WhatIf:
             score=float(after_P[poi]),
         )
 
-    return WhatIf(target=moved(edited_case.target), rival=moved(rival))
+    return WhatIf(target=moved(edited_case.target), runner_up=moved(runner_up))
 
 
 class Flip(Config):

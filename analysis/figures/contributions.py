@@ -14,7 +14,7 @@ from recap.printable import shortened
 
 ROW_PX: Final = 34
 _COLUMNS: Final = ((0.24, 0.52), (0.54, 0.82), (0.84, 1.0))
-"""Where the panels of the target, the rival and the difference begin and end, as shares of the width."""
+"""Where the panels of the target, the runner-up and the difference begin and end, as shares of the width."""
 _LABEL_SHARE: Final = 0.08
 """Of a panel's width, at its right, for the number."""
 
@@ -67,7 +67,7 @@ def group_colour(group: str, palette: Palette) -> str:
 
 
 def plot_contributions(explanation: Compared, palette: Palette) -> go.Figure:
-    """Groups from top to bottom, the score below: the target, the rival, and the difference."""
+    """Groups from top to bottom, the score below: the target, the runner-up, and the difference."""
     a, b = explanation.a, explanation.b
     hues = [palette.of_role(role) for role in explanation.roles]
     both = [waterfall(entry) for entry in (a, b)]

@@ -95,7 +95,7 @@ def plot_paths(explanation: CaseExplanation, palette: Palette) -> go.Figure:
 
 
 def plot_visits(explanation: CaseExplanation, palette: Palette) -> go.Figure:
-    """One line for the target, one for the rival; a dot for each visit; now at the right."""
+    """One line for the target, one for the runner-up; a dot for each visit; now at the right."""
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     start = max(explanation.first_days_ago, 1e-3)

@@ -44,5 +44,5 @@ def _square(cell: dict[str, Any], k: int, palette: Palette) -> dict[str, Any]:
     return {
         "polygon": [[west, south], [east, south], [east, north], [west, north]],
         "fill": rgb(palette.ink, round(15 + 190 * cell["share"])),
-        "tip": f"{said}, {cell['users']} walkers",
+        "tip": f"{said}, {cell['users']} users",
     }

@@ -1,4 +1,4 @@
-"""Habit alone: a walker's own places ranked by how often, how lately, and whether among the latest (Eq. 9).
+"""Habit alone: a user's own places ranked by how often, how lately, and whether among the latest (Eq. 9).
 
 Shape suffixes: N cases, V pairs of a case and a place visited before it.
 """
@@ -44,10 +44,10 @@ class HabitWeights:
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """Every place that a walker visited before a case, for the cases whose true place is one of them.
+    """Every place that a user visited before a case, for the cases whose true place is one of them.
 
     Attributes:
-        case_N: number of each case; users_N: its walker.
+        case_N: number of each case; users_N: its user.
         case_V: position of each pair's case among N, never falling.
         count_V, since_V: the place's visits, and check-ins since the last of them.
         truth_N: pair of the true place.
@@ -62,7 +62,7 @@ class Habits:
 
     @classmethod
     def of(cls, opened: LoadedDataset, most: int = MOST_CASES) -> "Habits":
-        """The first ``most`` test cases, evenly spread, whose true place the walker knows."""
+        """The first ``most`` test cases, evenly spread, whose true place the user knows."""
         cases = opened.cases[opened.cases[c.IN_HISTORY].to_numpy(bool)]
         if len(cases) > most:
             cases = cases.iloc[np.linspace(0, len(cases) - 1, most).astype(int)]
@@ -78,7 +78,7 @@ class Habits:
         )
 
     def found(self, weights: HabitWeights) -> np.ndarray:
-        """Whether the true place stands first among the walker's own, (N,); a tie at the top is shared out."""
+        """Whether the true place stands first among the user's own, (N,); a tie at the top is shared out."""
         points_V = weights.points(self.count_V, self.since_V)
         ahead_V = points_V - points_V[self.truth_N][self.case_V]
         better_N, tied_N = (

@@ -131,4 +131,4 @@ def train_in_town(town: ToyTown, config: TrainConfig, told: Callable[[LiveEpoch]
 def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> Worth:
     """Compare two trainings over the same test steps."""
     row = compare_records(whole, without, metrics=("hr1",), groups=("all",)).iloc[0]
-    return Worth(float(row["value"]), float(row["rival"]), float(row["low"]), float(row["high"]), int(row["n"]))
+    return Worth(float(row["value"]), float(row["baseline"]), float(row["low"]), float(row["high"]), int(row["n"]))

@@ -15,7 +15,7 @@ QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Share:
-    """A mean over ``n`` cases with its 95 % interval, walkers drawn again; NaN where there is no case."""
+    """A mean over ``n`` cases with its 95 % interval, users drawn again; NaN where there is no case."""
 
     value: float
     low: float

@@ -57,7 +57,7 @@ class Progress:
         return replace(self, checks=(*self.checks[:lesson], choice, *self.checks[lesson + 1 :]))
 
     def without(self, lesson: int) -> Self:
-        """One lesson begun anew."""
+        """One lesson begun again."""
         guesses = (*self.guesses[:lesson], None, *self.guesses[lesson + 1 :])
         return type(self)(guesses, (*self.checks[:lesson], None, *self.checks[lesson + 1 :]))
 

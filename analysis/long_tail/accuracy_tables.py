@@ -107,7 +107,7 @@ def accuracy_by_group(
 
     Returns:
         One row per model and group: ``model, group, n, value, lower, upper``, and for the first model ``lead``
-        (over the best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``rival``.
+        (over the best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``baseline``.
     """
     names = list(models)
     first = models[names[0]]
@@ -118,7 +118,7 @@ def accuracy_by_group(
         values = {name: metric_values(records, metric) for name, records in models.items()}
         means = {name: group_means(value, inside, 1) for name, value in values.items()}
         drawn = {name: bootstrap.means(value, inside, 1) for name, value in values.items()}
-        rival = max(names[1:], key=lambda name: np.nan_to_num(means[name][1][0], nan=-1.0), default=None)
+        baseline = max(names[1:], key=lambda name: np.nan_to_num(means[name][1][0], nan=-1.0), default=None)
         for name in names:
             lower, upper = interval(drawn[name])
             row = {
@@ -129,11 +129,11 @@ def accuracy_by_group(
                 "lower": float(lower[0]),
                 "upper": float(upper[0]),
             }
-            if name == names[0] and rival is not None:
-                lead_lower, lead_upper = interval(drawn[name] - drawn[rival])
+            if name == names[0] and baseline is not None:
+                lead_lower, lead_upper = interval(drawn[name] - drawn[baseline])
                 row |= {
-                    "rival": rival,
-                    "lead": float(means[name][1][0] - means[rival][1][0]),
+                    "baseline": baseline,
+                    "lead": float(means[name][1][0] - means[baseline][1][0]),
                     "lead_lower": float(lead_lower[0]),
                     "lead_upper": float(lead_upper[0]),
                 }

@@ -47,19 +47,19 @@ def _verdict(mine: dict[str, dict]) -> str:
     whole = _standing(mine["all"])
     if whole is None:
         return ""
-    rival = mine["all"]["rival"]
+    baseline = mine["all"]["baseline"]
     told = {
-        "ahead": f"It is ahead of {rival}",
-        "behind": f"{rival} is ahead",
-        "unclear": f"It and {rival} are too close to tell apart",
+        "ahead": f"It is ahead of {baseline}",
+        "behind": f"{baseline} is ahead",
+        "unclear": f"It and {baseline} are too close to tell apart",
     }[whole]
     parts = {group: _standing(mine[group]) for group in ("head", "tail") if mine[group]["n"]}
     if set(parts.values()) == {whole} and len(parts) == 2:
         return f"{told}, in head and tail alike." if whole == "ahead" else f"{told}."
     others = [
         {
-            "ahead": f"in the {group} it is ahead of {mine[group]['rival']}",
-            "behind": f"in the {group} {mine[group]['rival']} is ahead",
+            "ahead": f"in the {group} it is ahead of {mine[group]['baseline']}",
+            "behind": f"in the {group} {mine[group]['baseline']} is ahead",
             "unclear": f"the {group} is too close to tell",
         }[standing]
         for group, standing in parts.items()

@@ -1,4 +1,4 @@
-"""Predictions without a model: made elsewhere and kept in the user's folder, or of rivals and shipped with a city.
+"""Predictions without a model: imported into the user's folder, or of published models shipped with a city.
 
 Files are named by their content's hash, never by what a user called them, and found by the dataset's hash.
 """
@@ -36,7 +36,7 @@ class ImportedPredictions:
         key: ``imported-`` and the beginning of the content's hash; names the scorer in links and caches.
         name: what the user calls it.
         path: the file.
-        shipped: whether it came with the city: a rival that was trained on it, without its weights.
+        shipped: whether it came with the city: a published model that was trained on it, without its weights.
         described: what a shipped one is, with its options.
     """
 

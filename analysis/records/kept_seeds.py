@@ -1,4 +1,4 @@
-"""Kept tables of a checkpoint's sibling seeds: ablations of each, shipped with a bundle or in the user's cache."""
+"""Kept tables of a checkpoint's seed replicates: ablations of each, shipped with a bundle or in the user's cache."""
 
 import re
 from contextlib import suppress
@@ -16,14 +16,14 @@ _SEED_KIND: Final = f"{KIND}-seed-"
 
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
-    """What names the table of one sibling seed of a checkpoint."""
+    """What names the table of one seed replicates of a checkpoint."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
 
 
 def seed_tables(
     dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
 ) -> dict[int, pd.DataFrame]:
-    """The kept removal tables of a checkpoint's sibling seeds, by seed: of the bundle and of the user's cache.
+    """The kept removal tables of a checkpoint's seed replicates, by seed: of the bundle and of the user's cache.
 
     Args:
         rows: test cases.

@@ -112,13 +112,13 @@ def _reason(opened: LoadedDataset, kind: str, case: int, rank_without: float | N
     if kind == "history":
         visits = visits_before(opened, case)
         known = "once" if visits == 1 else f"{visits:,} times"
-        told = f"{step} to a place that this walker had visited {known}." if visits else f"{step}."
+        told = f"{step} to a place that this user had visited {known}." if visits else f"{step}."
         return f"{told} {lost}" if lost else told
     if kind == "hops":
         paths = opened.graph.two_hop_paths(int(chosen[c.SOURCE]), int(chosen[c.TARGET]))
-        whose = "A place this walker knew." if visits_before(opened, case) else "New to this walker."
+        whose = "A place this user knew." if visits_before(opened, case) else "New to this user."
         if paths.empty:
-            return f"{whose} {lost}" if lost else "New to this walker, and one training step away."
+            return f"{whose} {lost}" if lost else "New to this user, and one training step away."
         link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"
         told = f"{whose} {opened.labels[paths['middle'].tolist()[0]]} {link} the two."
         return f"{told} {lost}" if lost else told

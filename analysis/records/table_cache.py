@@ -73,7 +73,7 @@ def kept_table(
 ) -> pd.DataFrame:
     """Read a table from the bundle or the cache, or make it and keep it in the cache.
 
-    A kept table that says otherwise of itself or has another length is made anew, a file that cannot be read is
+    A kept table that says otherwise of itself or has another length is made again, a file that cannot be read is
     replaced, and a cache that cannot be written is done without.
 
     Args:

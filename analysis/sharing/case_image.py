@@ -30,7 +30,7 @@ _TWICE: Final = 2
 _LETTERS_PX: Final = 26
 _LETTER: Final = _TWICE * _LETTERS_PX / 13
 """Pixels here for one where `place_labels` reckons with letters of 13 pixels."""
-_RADIUS: Final = {"source": 13, "target": 15, "rival": 14, "middle": 8}
+_RADIUS: Final = {"source": 13, "target": 15, "runner_up": 14, "middle": 8}
 
 
 class _Letters:

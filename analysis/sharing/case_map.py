@@ -12,7 +12,7 @@ _CLOSEST: Final = 90.0
 """Width of the closest look, map units: about 1.3 km in New York."""
 MOST_PATHS: Final = 8
 
-MarkKind = Literal["source", "target", "rival", "middle"]
+MarkKind = Literal["source", "target", "runner_up", "middle"]
 
 
 class Mark(Config):
@@ -50,10 +50,10 @@ def case_map(case: SharedCase, places: list[SharedPlace], projection: Projection
     """The marks of one case; None where the source or both places have no point."""
     at = {
         number: mark
-        for number in {case.source, case.target, case.rival, *(path.place for path in case.paths[:MOST_PATHS])}
+        for number in {case.source, case.target, case.runner_up, *(path.place for path in case.paths[:MOST_PATHS])}
         if (mark := _position(places[number], projection)) is not None
     }
-    if case.source not in at or not {case.target, case.rival} & set(at):
+    if case.source not in at or not {case.target, case.runner_up} & set(at):
         return None
     paths = [
         PathLine(through=[at[case.source][0], at[path.place][0], at[case.target][0]], share=path.share)
@@ -64,7 +64,7 @@ def case_map(case: SharedCase, places: list[SharedPlace], projection: Projection
         ("middle", None, path.place) for path in case.paths[:MOST_PATHS] if path.place in at
     ]
     shown.append(("source", None, case.source))
-    shown += [("rival", case.roles[1], case.rival), ("target", case.roles[0], case.target)]
+    shown += [("runner_up", case.roles[1], case.runner_up), ("target", case.roles[0], case.target)]
     marks = [
         Mark(kind=kind, role=role, at=at[number][0], name=places[number].name, cell=at[number][1])
         for kind, role, number in shown

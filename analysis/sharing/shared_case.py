@@ -18,7 +18,7 @@ FORMAT: Final = 1
 
 
 class SharedPlace(Config):
-    """A place as told: itself, or a grid cell."""
+    """A place as shown: itself, or a grid cell."""
 
     name: str
     category: str
@@ -76,21 +76,21 @@ class SharedCase(Config):
 
     number: int = Field(description="On this page, from 1.")
     case: int | None = Field(description="Number of the test case, in an exact export alone.")
-    walker: str
+    user: str
     when: str
     headline: Sentence
     sentences: list[Sentence]
     note: str = ""
     source: int
     target: int
-    rival: int
+    runner_up: int
     truth: int | None = Field(description="None where the page hides it.")
     roles: tuple[Role, Role]
     num_places: int
     inactive: list[str]
     edits: str
     a: Candidate = Field(description="The target; its number is that of the page.")
-    b: Candidate = Field(description="The rival.")
+    b: Candidate = Field(description="The runner-up.")
     without: list[Without]
     flip: str | None = Field(description="The smallest edit that turns the two round, in words.")
     tried: int | None
@@ -100,7 +100,7 @@ class SharedCase(Config):
     what_if: WhatIf | None
     checks: list[dict[str, str]] = Field(description="The table of robustness checks, as Explain shows it.")
     link: str | None = Field(description="In an exact export alone.")
-    fitting_walkers: int | None = Field(description="Of the dataset, who were where and when this case shows.")
+    matching_users: int | None = Field(description="Of the dataset, who were where and when this case shows.")
 
 
 class Change(Config):
@@ -111,23 +111,19 @@ class Change(Config):
 
 
 class Reidentification(Config):
-    """How well the shown points hide a walker, counted on the dataset; see `analysis.sharing.reidentification`."""
+    """How well the shown points hide a user, counted on the dataset; see `analysis.sharing.reidentification`."""
 
-    fitting_walkers: int = Field(description="The fewest, over the cases, who were where and when a case shows.")
+    matching_users: int = Field(description="The fewest, over the cases, who were where and when a case shows.")
     fitting_as_recorded: int = Field(description="The same with exact places and seconds.")
-    walkers: int = Field(description="Of the dataset.")
-    points: int = Field(description="Points drawn for the unicity: as many as the case with most shows.")
-    unicity: float | None = Field(description="Share of walkers unique given so many; None where nobody has so many.")
-    unicity_as_recorded: float | None = Field(description="The same with exact places and hours.")
-    walkers_drawn: int
+    users: int = Field(description="Of the dataset.")
 
     @property
     def sentence(self) -> str:
         """The number that matters, in words."""
-        if self.fitting_walkers == 1:
-            return "One walker alone fits the places and times of a case."
-        recorded = "one" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,}"
-        return f"At least {self.fitting_walkers:,} walkers fit each case; as recorded, each fits {recorded}."
+        if self.matching_users == 1:
+            return "Some shared case matches exactly one user."
+        unmasked = "exactly one does" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,} do"
+        return f"At least {self.matching_users:,} users match each shared case; unmasked, {unmasked}."
 
 
 class SharedPage(Config):

@@ -14,7 +14,7 @@ from recap.printable import shortened
 WIDTH_PX: Final = 760.0
 """Marks and letters have the size they have on a picture so wide."""
 _LONGEST: Final = 44
-_RADIUS: Final = {"source": 8.0, "target": 10.0, "rival": 9.0, "middle": 5.0}
+_RADIUS: Final = {"source": 8.0, "target": 10.0, "runner_up": 9.0, "middle": 5.0}
 
 
 class GroundPath(Config):

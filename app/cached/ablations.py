@@ -72,5 +72,5 @@ def waits_for_causes(source: Source) -> bool:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
 def _kept(source: Source) -> list[pd.DataFrame]:
-    """The table, once it was found: until then it is looked for anew."""
+    """The table, once it was found: until then it is looked for again."""
     return []

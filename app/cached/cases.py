@@ -30,10 +30,10 @@ from recap.storage.user_folder import user_subfolder
 
 FIRST_CARDS: Final = 12
 _DRAWING: Final = 1
-"""Version of the drawing; a new one draws kept pictures anew."""
+"""Version of the drawing; a new one draws kept pictures again."""
 
 
-def rivals(source: Source) -> dict[str, Source | str]:
+def other_models(source: Source) -> dict[str, Source | str]:
     """Other rankers of the same dataset whose records are there: checkpoints first, then baselines, by their names."""
     sources = find_sources(AppSettings.from_environment())
     found: dict[str, Source | str] = {}
@@ -56,8 +56,8 @@ def recipe_tables(source: Source) -> RecipeTables:
 
 
 def _with_records(source: Source) -> tuple[str, ...]:
-    """The names of the rivals, when all records are there: no cached function should have to wait for them."""
-    beside = rivals(source)
+    """The names of the other models, once all records are there: no cached function should wait for them."""
+    beside = other_models(source)
     read_records(source)
     for other in beside.values():
         if isinstance(other, str):
@@ -69,7 +69,7 @@ def _with_records(source: Source) -> tuple[str, ...]:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeTables:
-    beside = rivals(source)
+    beside = other_models(source)
     others = {}
     for name in names:
         other = beside[name]

@@ -80,7 +80,7 @@ def side_options(source: Source) -> dict[str, Option]:
         if _kept_seeds(item):
             token, seeds = f"{item.token}{SEEDS_MARK}", len(_kept_seeds(item)) + 1
             options.append(Option(token, label, seeds, (item,), kept_seeds=True, shown=item))
-    for group in _siblings(mine):
+    for group in _replicates(mine):
         token = ".".join(item.token for item in group)
         options.append(Option(token, datasets.folder_label(group[0]), len(group), tuple(group), shown=group[0]))
     options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
@@ -214,7 +214,7 @@ def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
     return _seed_tables(source.dataset_hash, str(source.checkpoint_hash), rows, bundle)
 
 
-def _siblings(sources: list[Source]) -> list[list[Source]]:
+def _replicates(sources: list[Source]) -> list[list[Source]]:
     """Checkpoints that differ in their seed only, where there are at least two."""
     groups: dict[str, dict[Any, Source]] = {}
     for source in sources:

@@ -15,7 +15,7 @@ from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
 from app.cached.keys import BY_DATASET
 from app.sources import Source
 from recap.errors import RecapError
-from recap.rivals.configs import RECAP
+from recap.published.configs import RECAP
 
 DEFAULT_BASELINE: Final = "count_plus_markov"
 MOST_SCORES: Final = 200_000_000

@@ -22,7 +22,7 @@ from app.cached.per_object import PerObject
 class DrawnFigure(go.Figure):
     """A figure as it is sent: plotly copies a whole figure for every visitor.
 
-    It takes over what the figure holds; to build one anew takes plotly longer than to draw it.
+    It takes over what the figure holds; to build one again takes plotly longer than to draw it.
     """
 
     def __init__(self, figure: go.Figure) -> None:

@@ -22,7 +22,7 @@ def open_model(source: Source, baseline: str | None = None) -> NamedScorer:
         RecapError: imported predictions, which are lists and no model.
     """
     if baseline is None and source.imported is not None:
-        raise RecapError("imported predictions are lists of places; there is no model to ask anew")
+        raise RecapError("imported predictions are lists of places; there is no model to ask again")
     if baseline is None and source.checkpoint_folder is not None:
         return open_checkpoint(source)
     return open_baseline(source, baseline or datasets.DEFAULT_BASELINE)

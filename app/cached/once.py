@@ -1,7 +1,7 @@
 """A value that takes long and is made once, with a progress bar that only the visitor who waits for it sees.
 
 Streamlit's cached functions play back what was drawn inside them at every later call: a bar drawn there came back as
-empty elements, each run shifted what follows it, and the browser built map and tables anew at every click.
+empty elements, each run shifted what follows it, and the browser built map and tables again at every click.
 """
 
 import threading

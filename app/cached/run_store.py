@@ -53,7 +53,7 @@ def gpus() -> list[Gpu]:
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET)
 def build_specs_of(source: Source, runs_folder: Path, **request: Any) -> list[RunSpec]:
-    """The checked specs of a request; reading a large dataset anew at every keystroke would be felt."""
+    """The checked specs of a request; reading a large dataset again at every keystroke would be felt."""
     return build_specs(source.dataset_folder, store=RunStore(runs_folder), **request)
 
 

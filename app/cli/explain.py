@@ -174,7 +174,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
         target, change = explanation.what_if.target, explanation.what_if
         console.print(
             f"With {explanation.edits}: {ordinal(target.rank_before)} → {ordinal(target.rank)}, lead over "
-            f"{change.rival.name} {signed_points(change.lead_before)} → {signed_points(change.lead)}",
+            f"{change.runner_up.name} {signed_points(change.lead_before)} → {signed_points(change.lead)}",
             markup=False,
         )
     console.print(_contributions(explanation))

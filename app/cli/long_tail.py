@@ -43,14 +43,14 @@ def overview(
 
     read = open_records(data, checkpoint, baseline)
     opened = read.dataset
-    rivals = [name for name in models_beside(opened.dataset.hash, read.bundle) if name != baseline]
-    models = {read.label: read.records} | {_label(name): read.records_of(name) for name in rivals}
+    published = [name for name in models_beside(opened.dataset.hash, read.bundle) if name != baseline]
+    models = {read.label: read.records} | {_label(name): read.records_of(name) for name in published}
     groups = accuracy_by_group(models, metric)
     distribution = transition_distribution(opened.cases)
     removed = read.kept_ablations()
     notable = notable_cases(opened, read.records, read.records_of("markov"), removed)
     over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
-    curves = read.records_of(FEATURE_CURVES) if read.has_parts and FEATURE_CURVES in rivals else None
+    curves = read.records_of(FEATURE_CURVES) if read.has_parts and FEATURE_CURVES in published else None
     payload = {
         "metric": metric,
         "finding": overview_finding(groups, metric),

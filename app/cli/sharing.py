@@ -19,7 +19,7 @@ HtmlOption = Annotated[
 ]
 ExactFlag = Annotated[bool, typer.Option("--exact", help="In written files: everything as recorded; the file says so.")]
 HidePlacesFlag = Annotated[
-    bool, typer.Option("--hide-places", help="In written files: the walker's own places as cells too.")
+    bool, typer.Option("--hide-places", help="In written files: the user's own places as cells too.")
 ]
 
 

@@ -35,12 +35,12 @@ def train(
     from recap.errors import ConfigError
     from recap.evaluation.metrics import SHOWN_METRICS
     from recap.presets import DEFAULT_PRESET, training_preset
-    from recap.rivals.configs import rival_config
+    from recap.published.configs import published_config
     from recap.training import run
 
     if model != "recap" and preset is not None:
         raise ConfigError(f"--preset {preset} is RECAP's: change --model {model} with --epochs and --set")
-    config = training_preset(preset or DEFAULT_PRESET) if model == "recap" else rival_config(model)
+    config = training_preset(preset or DEFAULT_PRESET) if model == "recap" else published_config(model)
     if epochs is not None:
         config = config.with_epochs(epochs)
     if seed is not None:

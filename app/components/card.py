@@ -53,7 +53,7 @@ def _card(source: Source) -> None:
 
 
 def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
-    """What only RECAP has, or that a rival has no parts."""
+    """What only RECAP has, or that a published model has no parts."""
     if not checkpoint.is_recap:
         return {"Parts of a score": "none, one number for each place"}
     model = checkpoint.recap_training.model

@@ -217,5 +217,5 @@ def _columns() -> dict[str, Any]:
         CAUSES: text("Found with, lost without", width=170, help="Ranked within K with it, below K without it."),
         FROM: text("From", width=150),
         TO: text("To", width=150),
-        c.USER: text("Walker", width=90),
+        c.USER: text("User", width=90),
     }

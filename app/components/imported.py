@@ -14,8 +14,8 @@ def imported_sentence(source: Source, case: int) -> str:
     if c.LISTED not in records:
         described = datasets.imported(source)[datasets.model_key(source)].described
         return (
-            f"{markdown_text(described)}: a rival trained on this city, which came with it as records of its ranks, "
-            "without weights. Not known: the parts of a score, and what another history would change."
+            f"{markdown_text(described)}: a published model trained on this city. It came as ranks without weights, "
+            "so its scores have no parts here and its history cannot be edited."
         )
     listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
     shorter = "" if listed == shortest else f"; the shortest list holds {shortest:,}"

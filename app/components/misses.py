@@ -61,12 +61,12 @@ def show_misses(source: Source) -> None:
 
 @st.fragment
 def show_miss_map(source: Source, model: str | None) -> None:
-    """Cells by the share of their cases that are missed; cells of few walkers are left out."""
+    """Cells by the share of their cases that are missed; cells of few users are left out."""
     section("Where misses happen")
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="map_k") or 20
     cells = miss_maps.cells_of_misses(source, model, k)
     if cells.empty:
-        st.info(f"No cell of the city has test cases of {MIN_USERS} walkers or more, so none is shown.")
+        st.info(f"No cell of the city has test cases of {MIN_USERS} users or more, so none is shown.")
         return
     st.pydeck_chart(
         miss_maps.map_of_misses(source, cells, k, state.theme_palette().theme),
@@ -79,6 +79,6 @@ def show_miss_map(source: Source, model: str | None) -> None:
     quiet(
         "Test cases by the place they start from; the stronger a cell, the larger the share of its cases that is "
         f"missed. Over all cells shown {missed:,} of {total:,}, {percent(missed / total)}. Cells with cases of fewer "
-        f"than {MIN_USERS} walkers are left out. {markdown_text(credit)}"
+        f"than {MIN_USERS} users are left out. {markdown_text(credit)}"
     )
     chart_table({"Cells": miss_maps.rows_of_cells(cells)}, "miss-map")

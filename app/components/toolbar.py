@@ -97,11 +97,11 @@ def downloads(
         quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
         exact = False
         if pictures or any(map(is_personal, tables.values())):
-            exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and walkers' numbers.")
+            exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and users' numbers.")
             quiet(
                 "The files hold people's places and times: for you alone."
                 if exact
-                else "Made to be shared: other names, no dates, places that few people visit as cells."
+                else "Safe to share: pseudonyms, no dates, rare places blurred."
             )
         for name, table in tables.items():
             st.download_button(

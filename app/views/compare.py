@@ -38,7 +38,7 @@ def view() -> None:
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
     found = comparisons.compared(source, a, b, metric, found_within(metric))
     st.title(markdown_text(headline.comparison_finding(found)), anchor=False)
-    both = f"Both on the same {found.n:,} cases of {found.users:,} walkers."
+    both = f"Both on the same {found.n:,} cases of {found.users:,} users."
     st.markdown(markdown_text(" ".join([both, *headline.sentences(found)])))
     cell = current_cell()
     grid = st.grid(3, min_column_width=330, gap="medium")

@@ -12,6 +12,7 @@ from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role, Without
 from app import state
 from app.cached import datasets, explanations, maps
+from app.cached.first_case import first_case
 from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
@@ -20,6 +21,7 @@ from app.components.explain.candidate_pair import current_pair, pair_pickers
 from app.components.explain.case_input import case_input
 from app.components.explain.contributions import show_contributions
 from app.components.explain.listed_ranks import show_listed_ranks
+from app.components.explain.model_page import show_model_page
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.tabs import show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
@@ -30,6 +32,7 @@ from app.sources import Source
 from recap import columns as c
 
 NARROW: Final = 234
+_HALVES: Final = {"prediction": "This prediction", "model": "The model"}
 _COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 
 
@@ -51,17 +54,23 @@ def view() -> None:
         show_ranks_only(source)
         return
     opened = datasets.open_dataset(source)
-    case = state.current_case(len(opened.cases))
+    case = state.current_case(len(opened.cases), first=partial(first_case, source))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):
         case_input(len(opened.cases))
         pickers = st.container(horizontal=True, width="content")
+        half = _half()
         hide_truth = not truth_toggle()
         usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
         about, against = current_pair(case, usual, opened.dataset.num_pois)
         more = st.popover("More", icon=":material/tune:", type="tertiary")
         st.space("stretch")
         exports = st.container(horizontal=True, width="content")
+    if half == "model":
+        with more:
+            source_picker(source, lists=True)
+        show_model_page(source, case, about=about, against=against)
+        return
     edits = write_edits(sequence.done)
     # A container of its own: its lines come and go, and what follows must keep its place in the page. It comes before
     # the rest of the row above, since the answer does not wait for what one may choose next.
@@ -71,7 +80,7 @@ def view() -> None:
         if edits:
             first = before.target if hide_truth else about
             shown = explanations.explain(
-                source, case, about=first, against=before.rival, edits=edits, hide_truth=hide_truth
+                source, case, about=first, against=before.runner_up, edits=edits, hide_truth=hide_truth
             )
         _answer(shown)
     with pickers:
@@ -91,6 +100,23 @@ def view() -> None:
         show_what_if(source, case, before, shown, sequence)
     with tabs:  # last: score and tray do not wait for it
         show_tabs(source, shown)
+
+
+def _half() -> str:
+    """Which half of the page is shown: this prediction, or the model."""
+    return (
+        st.segmented_control(
+            "Half",
+            list(_HALVES),
+            default="prediction",
+            required=True,
+            format_func=_HALVES.__getitem__,
+            key="half",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        or "prediction"
+    )
 
 
 def _export(source: Source, shown: CaseExplanation) -> None:
@@ -115,8 +141,8 @@ def _answer(shown: CaseExplanation) -> None:
     st.markdown(" ".join(_coloured(sentence, first, second) for sentence in shown.sentences))
 
 
-def _coloured(sentence: Sentence, target: str, rival: str) -> str:
-    colours = {"target": target, "rival": rival}
+def _coloured(sentence: Sentence, target: str, runner_up: str) -> str:
+    colours = {"target": target, "runner_up": runner_up}
     return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)
 
 

@@ -117,7 +117,7 @@ def view() -> None:
         open_cases(source, CaseSelection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
 
     legend(
-        f":blue[■] :gray[{label}, 95 % interval over walkers]",
+        f":blue[■] :gray[{label}, 95 % interval over users]",
         f"**–** :gray[{datasets.model_label(source, beside)}]",
         ":gray[Small numbers: cases in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
@@ -202,7 +202,7 @@ def show_cohorts(source: Source, model: str | None, beside: str, metric: str, et
             )
         quiet(
             f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
-            "95 % interval over walkers. Left of the line the model does better without it."
+            "95 % interval over users. Left of the line the model does better without it."
         )
     worth = tables.worth(source) if model is None else None
     if worth is not None:

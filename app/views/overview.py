@@ -64,7 +64,7 @@ def view() -> None:
         st.title(finding, anchor=False)
         show_model(source)
         quiet(
-            f"{opened.dataset.num_users:,} walkers, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test "
+            f"{opened.dataset.num_users:,} users, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test "
             f"cases. {_caveat(source)}"
         )
     with accuracy:

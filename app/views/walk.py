@@ -38,8 +38,8 @@ from app.sources import Source
 from recap import columns as c
 from recap.errors import ConfigError
 
-# Walkers up to which all are offered in a list, New York's thousand among them; of more one types a number.
-MOST_WALKERS: Final = 2_000
+# Users up to which all are offered in a list, New York's thousand among them; of more one types a number.
+MOST_USERS: Final = 2_000
 
 
 @error_boundary
@@ -132,16 +132,16 @@ def clear_selection() -> None:
 
 
 def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray) -> None:
-    """Choose a walker and one of their trajectories among those that pass the filters."""
+    """Choose a user and one of their trajectories among those that pass the filters."""
     opened = datasets.open_dataset(source)
 
     def to_user() -> None:
-        user = st.session_state["walker"]
+        user = st.session_state["user"]
         mine = numbers[opened.cases[c.USER].to_numpy()[numbers] == user]
         state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.USER] == user)[0]))
 
     def to_next_user() -> None:
-        asked = int(st.session_state["walker"])
+        asked = int(st.session_state["user"])
         offered = numbers if len(numbers) else datasets.all_cases(source)
         state.set_case(case_of_next_user(opened, offered, asked, forwards=asked >= trajectory.user))
 
@@ -150,23 +150,23 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         mine = numbers[opened.cases[c.TRAJECTORY].to_numpy()[numbers] == trajectory]
         state.set_case(int(mine[0] if len(mine) else np.flatnonzero(opened.cases[c.TRAJECTORY] == trajectory)[0]))
 
-    st.session_state["walker"] = trajectory.user
-    if opened.dataset.num_users > MOST_WALKERS:  # a list of all would be made and sent anew with every answer
+    st.session_state["user"] = trajectory.user
+    if opened.dataset.num_users > MOST_USERS:  # a list of all would be made and sent again with every answer
         st.number_input(
-            "Walker",
+            "User",
             0,
             opened.dataset.num_users - 1,
-            key="walker",
+            key="user",
             label_visibility="collapsed",
             width=145,
             on_change=state.unless_late(to_next_user, "case"),
-            help="A walker's number; without a test case that passes, the next walker who has one is shown.",
+            help="A user's number; without a test case that passes, the next user who has one is shown.",
         )
     else:
         st.selectbox(
-            "Walker",
+            "User",
             sorted({*users_of(opened, numbers), trajectory.user}),
-            key="walker",
+            key="user",
             format_func=user_name,
             label_visibility="collapsed",
             width=145,

@@ -20,7 +20,7 @@ MERGED: Final = "merged"
 """One more reason, in reports of protocols that merge."""
 
 History = Literal["every_checkin", "cases_only"]
-RemovalOrder = Literal["short_first", "unseen_first"]
+FilterOrder = Literal["short_first", "unseen_first"]
 
 
 class DataConfig(SplitConfig):
@@ -36,7 +36,7 @@ class DataConfig(SplitConfig):
         "every_checkin",
         description="every_checkin: those of too short trajectories stay in their user's history; cases_only: they go.",
     )
-    removal_order: RemovalOrder = Field(
+    removal_order: FilterOrder = Field(
         "short_first",
         description="What goes first, short trajectories or users and POIs unseen in training; lengths count the rest.",
     )

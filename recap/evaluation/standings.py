@@ -1,10 +1,10 @@
 """Where one place stands among all others in many scorings of a case, without keeping scorings times places.
 
-Scorings of one case (edited copies of it, masked tokens) differ in the state and in a few places' own addends. Places
-are scored some thousands at a time for all states at once: the weights are read once, and what is scored stays in the
-processor's cache until it is counted.
+Scorings of one case (edited copies of it, masked tokens) differ in the state and in a few places' own contributions.
+Places are scored some thousands at a time for all states at once: the weights are read once, and scores stay in the
+processor's cache until they are counted.
 
-Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C addends.
+Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C contributions.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Standings:
 
 
 @dataclass(frozen=True, eq=False)
-class Addends:
+class Contributions:
     """What single places get beside their core score; a pair of scoring and place occurs at most once.
 
     Attributes:
@@ -66,19 +66,19 @@ class Addends:
     value_C: Tensor
 
     @classmethod
-    def none(cls, dtype: torch.dtype = torch.float64) -> "Addends":
+    def none(cls, dtype: torch.dtype = torch.float64) -> "Contributions":
         """No place gets any."""
         return cls(torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=dtype))
 
 
 @one_thread()
-def standings_of_states(output: nn.Linear, state_MD: Tensor, addends: Addends, poi: int) -> Standings:
-    """Standings of a place in scorings ``output(state) + addends``; the processor's cores share many blocks.
+def standings_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> Standings:
+    """Standings of a place in scorings ``output(state) + contributions``; the processor's cores share many blocks.
 
     Args:
         output: l_core(d) = w_d . h + b_d (Eq. 5).
     """
-    blocks = ScoreBlocks(output, state_MD, addends)
+    blocks = ScoreBlocks(output, state_MD, contributions)
     own = blocks.start_of(poi)
     own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # as the block below has it, to the last digit
 
@@ -101,10 +101,12 @@ def standings_of_states(output: nn.Linear, state_MD: Tensor, addends: Addends, p
 class ScoreBlocks:
     """Totals of states, some thousand places at a time."""
 
-    def __init__(self, output: nn.Linear, state_MD: Tensor, addends: Addends) -> None:
+    def __init__(self, output: nn.Linear, state_MD: Tensor, contributions: Contributions) -> None:
         self._output, self._state_MD = output, state_MD
-        order_C = torch.argsort(addends.poi_C, stable=True)
-        self._addends = Addends(addends.scoring_C[order_C], addends.poi_C[order_C], addends.value_C[order_C])
+        order_C = torch.argsort(contributions.poi_C, stable=True)
+        self._contributions = Contributions(
+            contributions.scoring_C[order_C], contributions.poi_C[order_C], contributions.value_C[order_C]
+        )
 
     @property
     def starts(self) -> range:
@@ -120,7 +122,7 @@ class ScoreBlocks:
         places = slice(start, start + _BLOCK)
         total_MB = torch.addmm(self._output.bias[places], self._state_MD, self._output.weight[places].T)
         size, ends = total_MB.shape[1], torch.tensor([start, start + total_MB.shape[1]])
-        own = slice(*torch.searchsorted(self._addends.poi_C, ends).tolist())
-        index_C = self._addends.scoring_C[own] * size + self._addends.poi_C[own] - start
-        total_MB.view(-1).index_add_(0, index_C, self._addends.value_C[own])
+        own = slice(*torch.searchsorted(self._contributions.poi_C, ends).tolist())
+        index_C = self._contributions.scoring_C[own] * size + self._contributions.poi_C[own] - start
+        total_MB.view(-1).index_add_(0, index_C, self._contributions.value_C[own])
         return total_MB

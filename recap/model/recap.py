@@ -144,7 +144,7 @@ class Recap(nn.Module):
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """The score's addends in order: core; count, recency, window and clip, or one a feature; correction."""
+        """The score's contributions in order: core; count, recency, window and clip, or one a feature; correction."""
         found = [Term(CORE, CORE)] if self.config.has_core else []
         if self.curves is not None:
             found += [Term(feature.name, feature.group) for feature in FEATURES]

@@ -47,15 +47,15 @@ def verify_sums(folder: Path, required: list[str]) -> str:
     }
     for name in required:
         if name not in listed:
-            raise ChecksumError(f"{sums} does not list {name}; write the folder anew")
+            raise ChecksumError(f"{sums} does not list {name}; write the folder again")
     for name, digest in listed.items():
         path = folder / name
         if name not in required and not path.exists() and _has_twin(folder, name, listed):
             continue
         if Path(name).name != name or not path.is_file():
-            raise ChecksumError(f"{folder}: {name} is missing; write the folder anew")
+            raise ChecksumError(f"{folder}: {name} is missing; write the folder again")
         if sha256_of(path) != digest:
-            raise ChecksumError(f"{path} was changed after it was written (SHA-256 differs); write the folder anew")
+            raise ChecksumError(f"{path} was changed after it was written (SHA-256 differs); write the folder again")
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -15,7 +15,7 @@ METRICS: Final = "metrics.jsonl"
 class EpochLine(TypedDict):
     """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` is there where the epoch was validated.
 
-    ``stage`` is RECAP's; its rivals have no curriculum.
+    ``stage`` is RECAP's; its published models have no curriculum.
     ``val_drawn_from`` says how many validation cases there are, where ``val`` is over a draw of them.
     ``selection`` are the metrics over the cases that choose the kept epoch, where those are not all of ``val``.
     """

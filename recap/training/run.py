@@ -35,7 +35,7 @@ from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.group import Group
 from recap.training.journal import write_environment
 from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, TrainingLoop, Watcher
-from recap.training.rival_trainer import RivalTrainer
+from recap.training.published_trainer import PublishedTrainer
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig
@@ -144,7 +144,7 @@ def build_trainer(
     """The loop that trains a configuration."""
     if isinstance(config, TrainConfig):
         return Trainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
-    return RivalTrainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+    return PublishedTrainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
 
 
 def _train_along(
@@ -184,7 +184,7 @@ def _check_identity(path: Path, identity: TrainingIdentity, config: AnyTraining,
         earlier = json.loads(path.read_text(encoding="utf-8"))
         started_on, trained_with = str(earlier["dataset_hash"]), _completed(dict(earlier["train"]), config)
     except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} is damaged ({error}); remove {path.parent.parent} and train anew") from error
+        raise CheckpointError(f"{path} is damaged ({error}); remove {path.parent.parent} and train again") from error
     if started_on != identity["dataset_hash"]:
         raise ConfigError(f"{path.parent.parent} was started on another dataset ({started_on[:12]}…)")
     changed = sorted(name for name in identity["train"] if identity["train"][name] != trained_with.get(name))

@@ -1,4 +1,4 @@
-"""Edits done once more by other means: on the rows of a copied dataset, scored by a model built anew from it.
+"""Edits done once more by other means: on the rows of a copied dataset, scored by a model built again from it.
 
 Nothing is shared with the code under test but the meaning of an edit: rows are dictionaries, order comes from sorting,
 the local clock is the time zone column, the graph is counted from a plain dictionary.

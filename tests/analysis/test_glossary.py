@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_is_made_from_the_file() -> None:
-    """Made anew with `python -c "from analysis.glossary import glossary_page; print(glossary_page(), end='')"`."""
+    """Made again with `python -c "from analysis.glossary import glossary_page; print(glossary_page(), end='')"`."""
     assert (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8") == glossary_page()
 
 

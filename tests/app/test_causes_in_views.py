@@ -27,7 +27,7 @@ def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path
 
 
 def ablations_of(predictor: Predictor) -> pd.DataFrame:
-    """Made anew, kept nowhere."""
+    """Made again, kept nowhere."""
     dataset, checkpoint = predictor.dataset.hash, predictor.checkpoint.hash
     return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 

@@ -1,4 +1,4 @@
-"""What a click does not change keeps its place in the page: a browser builds anew whatever moved, the map above all."""
+"""What a click does not change keeps its place in the page: a browser rebuilds whatever moved, the map above all."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -86,7 +86,7 @@ def test_shows_what_the_library_explains(predictor: Predictor) -> None:
 def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
     """A link names both; heading and chart are the library's for these two, and the address keeps them."""
     usual = expected(predictor, 3)
-    first, second = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival)][:2]
+    first, second = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up)][:2]
     asked = explain_case(predictor, 3, about=first, against=second)
     app = open_view("explain", case="3", about=str(first), against=str(second))
     check_calm(app)
@@ -100,11 +100,11 @@ def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
 def test_both_places_are_chosen_freely(predictor: Predictor) -> None:
     """From the list or by a typed name; what was not touched stays; a name that nobody bears gets a sentence."""
     usual = expected(predictor, 3)
-    other = next(entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival))
+    other = next(entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up))
     app = open_view("explain", case="3")
     app = app.selectbox(key="pair_about").set_value(other).run()
     check_calm(app)
-    assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.rival))
+    assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.runner_up))
     name = predictor.dataset.poi_labels[usual.target]
     found = find_place(find_sources(AppSettings.from_environment())[0], 3, f" {name.upper()} ", other)
     assert found is not None and predictor.dataset.poi_labels[found] == name
@@ -118,12 +118,12 @@ def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
-    app = open_view("explain", case="3", edits="off:past_visits", about=str(usual.rival))
+    app = open_view("explain", case="3", edits="off:past_visits", about=str(usual.runner_up))
     note_of(app).set_value("looks *odd*")
     app.button(key="save").click().run()
     check_calm(app)
     (saved,) = library_cases(predictor)
-    assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.rival, "off:past_visits")
+    assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.runner_up, "off:past_visits")
     assert saved.note == "looks *odd*"
 
 

@@ -158,6 +158,6 @@ def test_the_best_place_is_explained_while_the_truth_is_hidden(worlds: list[tupl
     case = CASE
     usual = explain_case(predictor, case, counterfactuals=False)
     hidden = explain_case(predictor, case, counterfactuals=False, hide_truth=True)
-    assert [hidden.target, hidden.rival] == [entry.poi for entry in hidden.candidates[:2]]
+    assert [hidden.target, hidden.runner_up] == [entry.poi for entry in hidden.candidates[:2]]
     asked = explain_case(predictor, case, about=usual.truth, counterfactuals=False, hide_truth=True)
     assert asked.target == usual.truth and asked.truth is None and asked.roles[0] == "model"

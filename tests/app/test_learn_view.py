@@ -19,7 +19,7 @@ ROW_LABELS = {"own_visits": "Past visits", "core": "Sequence model"}
 
 @pytest.fixture(scope="module")
 def city(two_cities: list[tuple[Path, Path]]) -> dict[str, tuple[Lesson, int, int]]:
-    """Lessons of the second city with their right answers, found by counting anew (`tests.learn_answers`)."""
+    """Lessons of the second city with their right answers, found by counting again (`tests.learn_answers`)."""
     data, checkpoint = two_cities[1]
     predictor = Predictor.load(checkpoint, data)
     answers, world = Answers(predictor.dataset, predictor), world_of(data, checkpoint)
@@ -63,7 +63,7 @@ def answer(app: AppTest, key: str, choice: int) -> str:
 @pytest.mark.usefixtures("_app_on_city")
 @pytest.mark.parametrize("key", KEYS)
 def test_a_lesson_by_right_and_wrong_answers(city: dict[str, tuple[Lesson, int, int]], key: str) -> None:
-    """Nothing is told before the guess; each answer has the reply of its own; right ones are those counted anew."""
+    """Nothing is told before the guess; each answer has the reply of its own; right ones are those counted again."""
     lesson, guess, check = city[key]
     app = open_view("learn", lesson=key)
     check_calm(app)

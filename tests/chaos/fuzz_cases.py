@@ -100,7 +100,7 @@ def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator)
 
 
 def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A dataset or checkpoint with a change, its hashes written anew most of the time, given to any command."""
+    """A dataset or checkpoint with a change, its hashes written again most of the time, given to any command."""
     data, checkpoint = folder / "data", folder / "checkpoint"
     shutil.copytree(originals.data, data)
     shutil.copytree(originals.checkpoint, checkpoint)
@@ -112,7 +112,7 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
     what = f"{victim.name}: {change(victim, rng)}"
     if rng.random() < 0.85:
         write_sums(victim, [path.name for path in victim.iterdir() if path.name != "SHA256SUMS"])
-        what += ", hashes written anew"
+        what += ", hashes written again"
     commands: tuple[tuple[str, ...], ...] = (
         ("stats", str(data)),
         ("evaluate", "--data", str(data), "--baseline", "markov", "--records", str(folder / "r.parquet")),

@@ -256,7 +256,7 @@ def test_refuses_a_scorer_that_returns_nan() -> None:
 
 
 def test_refuses_weights_with_nan(checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Its list written anew: evaluate writes no records, explain prints nothing."""
+    """Its list written again: evaluate writes no records, explain prints nothing."""
     change_weights(checkpoint, lambda weights: weights["core.output.bias"].__setitem__(4, math.nan))
     records = tmp_path / "records.parquet"
     assert_refused(

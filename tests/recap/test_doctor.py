@@ -39,7 +39,7 @@ def test_a_good_installation(home: Path) -> None:
 
 
 def test_datasets_are_found_and_verified(home: Path) -> None:
-    """In the user's folder and in places named; one edited by hand is missing, with the command to make it anew."""
+    """In the user's folder and in places named; one edited by hand is missing, with the command to make it again."""
     dataset = small_dataset(ROWS)
     dataset.save(home / "datasets" / "good")
     dataset.save(home.parent / "elsewhere" / "bad")

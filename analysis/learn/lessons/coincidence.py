@@ -30,8 +30,8 @@ OUTLINE: Final = Outline(
 K: Final = 20
 _KNOWS: Final = {
     "uniform": "nothing",
-    "own_visits": "the walker's own visits",
-    "unvisited": "popularity and distance, for places new to the walker",
+    "own_visits": "the user's own visits",
+    "unvisited": "popularity and distance, for places new to the user",
 }
 _LABELS: Final = ("Fewer than 1 in 20", "1 in 20 up to 1 in 4", "1 in 4 up to 3 in 4", "3 in 4 or more")
 _EDGES: Final = (0.05, 0.25, 0.75)
@@ -91,8 +91,8 @@ def build(world: World, say: Say) -> Lesson:
         aside={
             "student": "Umbrellas and rain come together. Take away all umbrellas, and it still rains.",
             "stakeholder": "Ask of each “because”: what was removed, and what happened then?",
-            "researcher": "Removal of token and two-hop addends over the whole catalogue, ranked again. "
-            "Lift is observed over expected share within C_2, rivals from the same group.",
+            "researcher": "Removal of token and two-hop contributions over the whole catalogue, ranked again. "
+            "Lift is observed over expected share within C_2, published models from the same group.",
         },
         check=_check(world, say, case),
         deeper=Deeper("explain", "Cut paths yourself in Explain", {"case": str(case)}),
@@ -120,7 +120,7 @@ def _scene(world: World, say: Say, control: str) -> Scene:
             ("Blind guesses", expected, "baseline"),
         )
     )
-    limits = f" Lift {lift:.2f}, 95 % interval {row['lower']:.2f} to {row['upper']:.2f} over walkers." if known else ""
+    limits = f" Lift {lift:.2f}, 95 % interval {row['lower']:.2f} to {row['upper']:.2f} over users." if known else ""
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     note = say("Share within {two_steps}; {n} {steps} never seen.", n=f"{int(row['n']):,}") + limits
     return Scene(finding, (Bars(says, say("Within {two_steps}"), bars, 1.0),), note)

@@ -33,7 +33,7 @@ STEP: Final = 0.25
 MOST: Final = 3.0
 _POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(MOST / STEP) + 1))
 _START: Final = _POSITIONS.index("1")
-_CLUES: Final = ("How often", "How lately", "Just now")
+_TERMS: Final = ("How often", "How lately", "Just now")
 
 
 def trained_weights(predictor: "Predictor") -> HabitWeights:
@@ -70,11 +70,11 @@ def build(world: World, say: Say) -> Lesson:
 
     alone = [race(mine(*(1.0 if at == clue else 0.0 for at in range(3)))) for clue in range(3)]
     best = int(np.argmax([share.value for share in alone]))
-    told = ", ".join(f"{name.lower()} {share.value:.1%}" for name, share in zip(_CLUES, alone, strict=True))
+    told = ", ".join(f"{name.lower()} {share.value:.1%}" for name, share in zip(_TERMS, alone, strict=True))
     fact = f"Alone they put the true place first in: {told.replace('%', ' %')} of cases."
     guess = choose(
         "Which clue alone most often puts the right place first?",
-        tuple((name, f"{'Right' if at == best else 'Not quite'}. {fact}") for at, name in enumerate(_CLUES)),
+        tuple((name, f"{'Right' if at == best else 'Not quite'}. {fact}") for at, name in enumerate(_TERMS)),
         best,
     )
     reference = race(trained)
@@ -93,11 +93,11 @@ def build(world: World, say: Say) -> Lesson:
         bars = [Bar(name, s.value, f"{s.value:.1%}".replace("%", " %"), m, s.low, s.high) for name, s, m in rows]  # type: ignore[arg-type]
         bars += [
             Bar(f"{name} only", s.value, f"{s.value:.1%}".replace("%", " %"), "baseline")
-            for name, s in zip(_CLUES, alone, strict=True)
+            for name, s in zip(_TERMS, alone, strict=True)
         ]
         says = f"{verdict} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
         note = say(
-            "True {place} first among the {walker}'s own {places}, {n} returns; lines: 95 % interval over {walkers}. "
+            "True {place} first among the {user}'s own {places}, {n} returns; lines: 95 % interval over {users}. "
             "The trained weights: {often} for how often, {lately} for how lately, {now} for just now.",
             n=f"{len(habits.case_N):,}",
             often=points(trained.count),
@@ -110,7 +110,7 @@ def build(world: World, say: Say) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=say(
-            "People come back. For each {place} a {walker} was at before, three clues count. How often "
+            "People come back. For each {place} a {user} was at before, three clues count. How often "
             "they were there. How lately, in check-ins. And whether it was just now, among their last {window}. "
             "{habit_name} adds these three up.",
             window=trained.recent_window,
@@ -119,7 +119,7 @@ def build(world: World, say: Say) -> Lesson:
         prediction=guess,
         handles=tuple(
             Handle(name, f"Weight of: {label.lower()}", _POSITIONS, _START)
-            for name, label in zip(("count", "recency", "window"), _CLUES, strict=True)
+            for name, label in zip(("count", "recency", "window"), _TERMS, strict=True)
         ),
         scene=scene,
         lesson_learned=(
@@ -138,7 +138,7 @@ def build(world: World, say: Say) -> Lesson:
 
 
 def _check(say: Say, habits: Habits, trained: HabitWeights) -> Question:
-    """Two real places of one walker: the one seen most and the one seen last; which gets more points."""
+    """Two real places of one user: the one seen most and the one seen last; which gets more points."""
     starts = np.searchsorted(habits.case_V, np.arange(len(habits.case_N) + 1))
     for start, end in pairwise(starts):
         count, since = habits.count_V[start:end], habits.since_V[start:end]
@@ -157,7 +157,7 @@ def _check(say: Say, habits: Habits, trained: HabitWeights) -> Question:
         for name, at in (("A", often), ("B", late))
     ]
     return choose(
-        say("One {walker}, two {places}. Which gets more points from the trained weights?"),
+        say("One {user}, two {places}. Which gets more points from the trained weights?"),
         (
             (labels[0], f"{'Right' if right == 0 else 'No'}. {fact} The more visits, the less each further one adds."),
             (labels[1], f"{'Right' if right == 1 else 'No'}. {fact} What is late fades within some check-ins."),

@@ -108,7 +108,7 @@ def build(world: World, say: Say) -> Lesson:
             "student": "You know A to B and B to C. So you can guess A to C.",
             "stakeholder": "The toy town shows what the model could do. The city shows what it does.",
             "researcher": "The product is A_sm A_md of the row-normalised training graph; the token reads A². "
-            "The toy models are trained anew without the part; what is lost is HR@1.",
+            "The toy models are trained again without the part; what is lost is HR@1.",
         },
         check=check,
         deeper=Deeper(
@@ -174,6 +174,6 @@ def _contrast(world: World, say: Say) -> Scene | None:
     )
     finding = say(f"Now the real thing. In {{city}}, {verdict}.", city=world.city)
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
-    over = f"95 % interval over walkers, n = {int(graph['n']):,} cases"
+    over = f"95 % interval over users, n = {int(graph['n']):,} cases"
     note = f"Share of cases put first, lost when trained again without the part; {over}."
     return Scene(finding, (Bars(says, "Share put first, lost", tuple(bars)),), note)

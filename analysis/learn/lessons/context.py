@@ -106,7 +106,7 @@ def build(world: World, say: Say) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=say(
-            "A {walker} is about to go on. {name} is a {place} they know. The number of past visits is the same all "
+            "A {user} is about to go on. {name} is a {place} they know. The number of past visits is the same all "
             "day. But the time is not. A small network looks at the hour and the day. It says how far to turn "
             "{habit} up or down. We call that number the {gate}. It lies between −1 and 1.",
             name=f"**{name}**",
@@ -121,7 +121,7 @@ def build(world: World, say: Say) -> Lesson:
         aside={
             "student": "Think of a volume knob. It makes the song louder or softer. It does not change the song.",
             "stakeholder": "We can see what the knob did. Why the network turned it, we cannot see.",
-            "researcher": "Δ_t(d) = λ_corr γ_t(d) R_t(d) (Eq. 13); the whole case is scored anew with its local hour "
+            "researcher": "Δ_t(d) = λ_corr γ_t(d) R_t(d) (Eq. 13); the whole case is scored again with its local hour "
             "edited, so context and core follow.",
         },
         check=_check(say, morning),

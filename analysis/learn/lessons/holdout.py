@@ -165,7 +165,7 @@ def _training(say: Say) -> Training:
         rows = {str(row["group"]): row for row in table.to_dict(orient="records")}
         bars = []
         for group, label in (("head", "known {steps}"), ("unseen", "new {steps}")):
-            for name, key, meaning in (("With", "value", "model"), ("Without", "rival", "baseline")):
+            for name, key, meaning in (("With", "value", "model"), ("Without", "baseline", "baseline")):
                 value = float(rows[group][key])
                 bars.append(Bar(f"{name}, {say(label)}", value, percent(value, 1), meaning))  # type: ignore[arg-type]
         verdicts = [f"{say(label)} {_moved(rows[group])}" for group, label in _GROUPS]

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from analysis.explain.edited_case import EditedCase, build_edited_case
-from analysis.explain.explanation import choose_rival
+from analysis.explain.explanation import choose_runner_up
 from analysis.explain.robustness import check_rows
 from analysis.explain.sentences import part_label
 from analysis.formatting import points, signed_points
@@ -25,8 +25,8 @@ OUTLINE: Final = Outline(
     3,
     "Read a score row by row, and ask of each row whether it is stable.",
     (
-        "Which row would you show to the walker it is about?",
-        "What did the walker know that no row can hold?",
+        "Which row would you show to the user it is about?",
+        "What did the user know that no row can hold?",
     ),
     ("permutation_test", "core", "seed_band"),
 )
@@ -57,22 +57,22 @@ def build(world: World, say: Say) -> Lesson:
     """
     case = choose_case(world)
     edited = build_edited_case(world.predictor, case)
-    rival = choose_rival(edited)
+    runner_up = choose_runner_up(edited)
     truth, other = (
         {name: float(point_T[rows].sum()) for name, rows in edited.groups.items()}
-        for point_T in edited.contributions([edited.target, rival])
+        for point_T in edited.contributions([edited.target, runner_up])
     )
     gaps = {row: truth[row] - other[row] for row in truth if abs(truth[row]) + abs(other[row]) >= _LEVEL}
     order = sorted(gaps, key=lambda row: -abs(gaps[row]))
     if len(order) < 2:
         raise LessonUnavailableError("In this case a single row makes the whole score; choose another model.")
     labels = {row: _LABELS.get(row, part_label(row)) for row in order}
-    names = [markdown_text(world.opened.labels[poi]) for poi in (edited.target, rival)]
+    names = [markdown_text(world.opened.labels[poi]) for poi in (edited.target, runner_up)]
     asked = order[:_ASKED]
     best = max(asked, key=lambda row: gaps[row])
     shown = sorted(asked, key=list(truth).index)
     guess = choose(
-        say("Which row puts {truth} furthest ahead of {rival}?", truth=names[0], rival=names[1]),
+        say("Which row puts {truth} furthest ahead of {runner_up}?", truth=names[0], runner_up=names[1]),
         tuple(
             (labels[row], f"{'Right' if row == best else 'No'}. This row gives a lead of {signed_points(gaps[row])}.")
             for row in shown
@@ -86,7 +86,7 @@ def build(world: World, say: Say) -> Lesson:
         lead = sums[0] - sums[1]
         finding = (
             say(
-                "After {n} the true {place} has {mine} and its rival {theirs}: {lead}.",
+                "After {n} the true {place} has {mine} and its runner-up {theirs}: {lead}.",
                 n="1 row" if number == 1 else f"{number} rows",
                 mine=points(sums[0]),
                 theirs=points(sums[1]),
@@ -96,7 +96,7 @@ def build(world: World, say: Say) -> Lesson:
             else "No row is counted yet: both stand at 0."
         )
         bars = [Bar(say("True {place}, sum"), sums[0], points(sums[0]), "truth")]
-        bars.append(Bar("Rival, sum", sums[1], points(sums[1]), "model"))
+        bars.append(Bar("PublishedNetwork, sum", sums[1], points(sums[1]), "model"))
         bars += [Bar(labels[row], gaps[row], signed_points(gaps[row]), "baseline") for row in order[:number]]
         says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
         return Scene(
@@ -110,16 +110,16 @@ def build(world: World, say: Say) -> Lesson:
         OUTLINE,
         intro=say(
             "A score is a sum of rows. Each row is one group of features: past visits, times, distance and so on. "
-            "Here a {walker} went on to {truth}. The model put that first. Second came {rival}.",
+            "Here a {user} went on to {truth}. The model put that first. Second came {runner_up}.",
             truth=f"**{names[0]}**",
-            rival=f"**{names[1]}**",
+            runner_up=f"**{names[1]}**",
         ),
         prediction=guess,
         handles=(Handle("rows", "Rows added up", positions, 1),),
         scene=scene,
         lesson_learned=say(
             "The rows add up, so each can be read. But a row may come out otherwise when the model is trained again, "
-            "or be no larger than in other cases (a permutation test). And no row knows why the {walker} went."
+            "or be no larger than in other cases (a permutation test). And no row knows why the {user} went."
         ),
         aside={
             "student": "A till receipt adds up too. It does not say why you bought the milk.",

@@ -174,5 +174,5 @@ def _scene(world: World, say: Say, records: pd.DataFrame, top: float) -> Scene:
         known=percent(told[1].value) if told[1].n else "never (n = 0)",
     )
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
-    note = say("Missed at {k}, a counting model. Lines: 95 % interval over {walkers}. New: never seen.", k=k)
+    note = say("Missed at {k}, a counting model. Lines: 95 % interval over {users}. New: never seen.", k=k)
     return Scene(finding, (Bars(says, "Share of visits missed", tuple(bars), 1.0),), note)

@@ -1,4 +1,4 @@
-"""Lesson 10: four points tell most walkers apart; places of few people as cells and coarse times hide some again."""
+"""Lesson 10: four points tell most users apart; places of few people as cells and coarse times hide some again."""
 
 from typing import Final
 
@@ -43,23 +43,23 @@ def build(world: World, say: Say) -> Lesson:
         raise LessonUnavailableError(f"In this city nobody has {POINTS} points.")
     guess = share_question(
         say(
-            "Draw {points} points of a {walker}: {place} and hour. For how many {walkers} does nobody else fit?",
+            "Draw {points} points of a {user}: {place} and hour. For how many {users} does nobody else fit?",
             points=POINTS,
         ),
         recorded,
-        fact=f"{percent(recorded, 1)} of {drawn:,} walkers are alone with {POINTS} points of theirs.",
+        fact=f"{percent(recorded, 1)} of {drawn:,} users are alone with {POINTS} points of theirs.",
         too_low="Few people share even two places at the same hours.",
         too_high="Here many people share places and hours.",
     )
-    walker = choose_walker(opened)
+    user = choose_user(opened)
 
     def scene(at: tuple[int, ...]) -> Scene:
-        return _scene(opened, say, walker, at[0] + 1, KS[at[1]])
+        return _scene(opened, say, user, at[0] + 1, KS[at[1]])
 
     check = share_question(
         say(
             "Now {places} of fewer than {k} people are told as map cells, and times as weekday and part of the day. "
-            "With {points} points, how many {walkers} are still alone?",
+            "With {points} points, how many {users} are still alone?",
             k=KS[START_K],
             points=POINTS,
         ),
@@ -73,10 +73,10 @@ def build(world: World, say: Say) -> Lesson:
         intro=say(
             "All lessons used traces of people. In {city} {whose}. A trace has no name on it. "
             "But who knows a few points of it may know whose it is. "
-            "Take {walker_name}: we tell you where they were, one {place} after the other.",
+            "Take {user_name_of}: we tell you where they were, one {place} after the other.",
             city=world.city,
             whose="they are invented" if opened.dataset.manifest.synthetic else "they are real",
-            walker_name=user_name(walker),
+            user_name_of=user_name(user),
         ),
         prediction=guess,
         handles=(
@@ -100,13 +100,13 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def choose_walker(opened: LoadedDataset) -> int:
-    """The walker of the first test case, else the first one."""
+def choose_user(opened: LoadedDataset) -> int:
+    """The user of the first test case, else the first one."""
     return int(opened.cases[c.USER].iloc[0]) if len(opened.cases) else 0
 
 
-def _scene(opened: LoadedDataset, say: Say, walker: int, number: int, k: int) -> Scene:
-    places = trail(opened, walker, MOST_POINTS)[:number]
+def _scene(opened: LoadedDataset, say: Say, user: int, number: int, k: int) -> Scene:
+    places = trail(opened, user, MOST_POINTS)[:number]
     fits = [fitting(opened, places[: at + 1]) for at in range(len(places))]
     told = told_for(opened, tuple(places), k)
     finding = say(

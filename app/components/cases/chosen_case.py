@@ -138,7 +138,7 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
     """Put the case into a collection: one that is there, or a new one by its title."""
     there = {stored.value.title: stored for stored in shelf.collections.values()}
     others = [title for title, stored in there.items() if saved.name not in stored.value.cases]
-    key = f"{saved.name}-{len(there)}-{len(others)}"  # anew when something was added, so that the fields are empty
+    key = f"{saved.name}-{len(there)}-{len(others)}"  # again when something was added, so that the fields are empty
 
     def add(field: str) -> None:
         title = " ".join(str(st.session_state.get(field) or "").split())[:100]

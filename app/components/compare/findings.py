@@ -75,7 +75,7 @@ def show_numbers(found: Comparison) -> None:
         key="compare-numbers",
         height="content",
         column_config={"Cases": st.column_config.TextColumn(width=190), **right},
-        alt="Differences by group with 95 % intervals over walkers, cases that only one finds, and two tests",
+        alt="Differences by group with 95 % intervals over users, cases that only one finds, and two tests",
     )
 
 
@@ -93,7 +93,7 @@ def _row(row: dict, found: Comparison) -> dict[str, str]:
         found.a: share(row["a"]) if known else "–",
         found.b + (" " if found.a == found.b else ""): share(row["b"]) if known else "–",
         "Difference": signed(row["difference"]) if known else "–",
-        "95 % over walkers": f"[{signed(row['low'])}, {signed(row['high'])}]" if known else "–",
+        "95 % over users": f"[{signed(row['low'])}, {signed(row['high'])}]" if known else "–",
         "Only A finds": f"{row['only_a']:,}",
         "Only B finds": f"{row['only_b']:,}",
         "McNemar p": p_value(row["mcnemar_p"]) if known else "–",

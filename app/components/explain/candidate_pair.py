@@ -47,7 +47,7 @@ def pair_pickers(source: Source, shown: CaseExplanation, pair: Pair) -> None:
     names = {entry.poi: f"{entry.name}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
         names[shown.truth] = f"◎ {shown.truth_name}"
-    both = (shown.target, shown.rival)
+    both = (shown.target, shown.runner_up)
     mark = "" if shown.truth is None else " ◎ is the true next place."
     for at, (label, lead) in enumerate((("Place explained", ""), ("Compared with", "vs "))):
         options = [poi for poi in names if poi != both[1 - at]]

@@ -1,4 +1,4 @@
-"""Explain for imported predictions: the ranks of one list. They hold no sums, and nothing can be ranked anew."""
+"""Explain for imported predictions: the ranks of one list. They hold no sums, and nothing can be ranked again."""
 
 import math
 

@@ -76,7 +76,7 @@ def more_edits(source: Source, shown: CaseExplanation, add: Callable[[Edit], Non
         moment = _moment(yesterday, at)
         edit = MoveVisit(visit=visit, local_time=moment)
     elif kind == "source":
-        poi = _place(source, shown, "Leave from", "edit_source", st.session_state.get(_PICKED, shown.rival))
+        poi = _place(source, shown, "Leave from", "edit_source", st.session_state.get(_PICKED, shown.runner_up))
         edit = None if poi is None else SetSource(poi=poi)
     elif kind == "edge":
         start = _place(source, shown, "From", "edit_from", shown.source)
@@ -104,7 +104,7 @@ def _moment(today: date, here: time) -> datetime:
 def _place(source: Source, shown: CaseExplanation, label: str, key: str, usual: int) -> int | None:
     """A place by name: the ones this page speaks of are listed, any other is typed."""
     labels = datasets.open_dataset(source).labels
-    spoken_of = [shown.target, shown.rival, shown.source]
+    spoken_of = [shown.target, shown.runner_up, shown.source]
     spoken_of += [entry.poi for entry in shown.candidates] + [path.middle for path in shown.paths]
     options = list(dict.fromkeys([usual, *spoken_of]))
     chosen = st.selectbox(

@@ -136,7 +136,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
     known = {curve.name: curve for curve in explanations.curves(source)}
     names = [name for name in shown.a.terms if name in known]
     apart = sorted(names, key=lambda name: -abs(shown.a.terms[name] - shown.b.terms[name]))[:_CURVES_SHOWN]
-    values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.rival))
+    values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
     ends = [point for name in apart for point in known[name].points]
     span = (min(0.0, *ends) - 0.1, max(0.0, *ends) + 0.1)
     grid = st.grid(3, min_column_width=_NARROWEST)

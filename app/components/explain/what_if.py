@@ -182,13 +182,13 @@ def _visit_pills(before: CaseExplanation, sequence: EditSequence, add: Callable[
 
 def _smallest_edit(source: Source, shown: CaseExplanation, add: Callable[[Edit], None]) -> None:
     """The smallest edit that turns the two places round; searched when asked."""
-    key = (source.token, shown.case, shown.target, shown.rival, shown.edits)
+    key = (source.token, shown.case, shown.target, shown.runner_up, shown.edits)
     if st.button("Smallest edit that turns them round", icon=":material/search:", key="search", type="tertiary"):
         st.session_state["searched"] = key
     if st.session_state.get("searched") != key:
         return
     with st.spinner("Trying edits"):
-        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.rival, shown.edits)
+        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, shown.edits)
     if flip is None:
         quiet(f"None of {tried} single edits does.")
         return

@@ -28,7 +28,7 @@ def current_lesson() -> int:
 
 
 def go_to(number: int) -> None:
-    """Open a lesson; its handles start anew."""
+    """Open a lesson; its handles start again."""
     st.session_state["learn_lesson"] = number
     state.write_param("lesson", _KEYS[number])
     state.write_param("at", None)

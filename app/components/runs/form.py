@@ -13,7 +13,7 @@ from app.sources import Source
 from recap.errors import RecapError
 from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, training_preset
 from recap.printable import markdown_text
-from recap.rivals.configs import RECAP, RIVALS, model_title
+from recap.published.configs import PUBLISHED, RECAP, model_title
 from recap.runs.execution import control
 from recap.runs.store.estimates import Estimate, estimate
 from recap.runs.store.run_store import RunStore
@@ -25,7 +25,7 @@ SEEDS = (1, 2, 3, 4)
 DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
 RECAP_EXAMPLE = "optimiser.learning_rate=0.001"
-RIVAL_EXAMPLE = "dim=32"
+PUBLISHED_EXAMPLE = "dim=32"
 """A field, shown where none is written yet."""
 
 
@@ -63,7 +63,7 @@ def show_form(store: RunStore) -> None:
     seeds = st.pills(phrase("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("Curriculum and optimiser", icon=":material/tune:"):
         quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
-        example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else RIVAL_EXAMPLE
+        example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else PUBLISHED_EXAMPLE
         text = st.text_area("Fields", key="run_fields", placeholder=example, height=80)
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
         slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
@@ -97,8 +97,8 @@ def hops_of(config: AnyTraining) -> int | None:
 
 
 def _model() -> str:
-    """The preset of what to train: RECAP's by its size, a published rival's by its name."""
-    model = st.selectbox("Model", [RECAP, *RIVALS], format_func=model_title, key="run_model")
+    """The preset of what to train: RECAP's by its size, a published model's by its name."""
+    model = st.selectbox("Model", [RECAP, *PUBLISHED], format_func=model_title, key="run_model")
     if model != RECAP:
         quiet("A published system, with its published values.")
         return model
@@ -128,8 +128,8 @@ def _take_over_duplicate(sources: list[Source]) -> None:
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
         st.session_state["run_data"] = spec["dataset_hash"]
     preset = spec["preset"]
-    st.session_state["run_model"] = preset if preset in RIVALS else RECAP
-    if preset not in RIVALS:
+    st.session_state["run_model"] = preset if preset in PUBLISHED else RECAP
+    if preset not in PUBLISHED:
         st.session_state["run_preset"] = preset
     config = training_preset(preset)
     most = max(MAX_EPOCHS, config.epochs)

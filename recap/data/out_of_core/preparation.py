@@ -155,7 +155,7 @@ def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
 
 
 def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes numbered anew without those that do not occur, and the old numbers of the new ones."""
+    """Codes numbered again without those that do not occur, and the old numbers of the new ones."""
     occurs = np.bincount(codes) > 0
     rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     return rank[codes], np.flatnonzero(occurs)

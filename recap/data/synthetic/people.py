@@ -35,7 +35,7 @@ _ACTIVE_DAYS: Final = (70, 74, 81, 87, 94, 101, 109, 122, 140, 168, 220, 338)
 
 @dataclass(frozen=True)
 class Person:
-    """One walker.
+    """One user.
 
     Attributes:
         home .. work_hub: venue indices; `school` is -1 for people who take no child there.

@@ -87,7 +87,7 @@ def gpu_bytes(store: RunStore, spec: RunSpec) -> int | None:
 def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
     """Multiplications of an epoch, roughly: the encoder over its tokens and the scores of all POIs.
 
-    Of a rival, which is compared with runs of itself only, what grows with the data.
+    Of a published model, which is compared with runs of itself only, what grows with the data.
     """
     if not isinstance(config, TrainConfig):
         return float(cases * pois)

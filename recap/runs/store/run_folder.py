@@ -101,7 +101,7 @@ class RunFolder:
 
         Args:
             expected: what the caller decided upon; nothing is done if the state is another by now.
-            of_attempt: the start the caller speaks for; nothing is done if the run was started anew.
+            of_attempt: the start the caller speaks for; nothing is done if the run was started again.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.
@@ -115,7 +115,7 @@ class RunFolder:
             return self._write_state(state, {"state": to, **values})
 
     def claim(self, attempt: int, process: ProcessIdentity) -> bool:
-        """Enter a process as the one that trains; False when the run was stopped or started anew meanwhile.
+        """Enter a process as the one that trains; False when the run was stopped or started again meanwhile.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.
@@ -135,7 +135,7 @@ class RunFolder:
             return True
 
     def note(self, of_attempt: int, **values: Any) -> bool:
-        """Enter facts without moving the run; False when it was started anew or is over meanwhile.
+        """Enter facts without moving the run; False when it was started again or is over meanwhile.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.

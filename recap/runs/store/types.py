@@ -38,7 +38,7 @@ class RunReference(TypedDict, total=False):
 class RunSummary(TypedDict, total=False):
     """`summary.json` of a finished run: the checkpoint's `TrainingSummary` and what the run measured; empty before.
 
-    The names are written anew, since a list of runs is read without torch.
+    The names are written again, since a list of runs is read without torch.
     """
 
     epochs: int

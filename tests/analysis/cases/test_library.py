@@ -116,7 +116,7 @@ def test_two_windows_never_overwrite_each_other(library: Library) -> None:
 
 
 def _append(folder: str, mark: str) -> int:
-    """Add ten marks to the note, reading anew whenever somebody else was first; returns how often that was."""
+    """Add ten marks to the note, reading again whenever somebody else was first; returns how often that was."""
     library, refused = Library(Path(folder)), 0
     for _ in range(10):
         while True:

@@ -82,7 +82,7 @@ def test_numbers_are_the_librarys(stories: list[Story], predictor: Predictor) ->
 
 
 def test_a_change_is_ranked_exactly(predictor: Predictor) -> None:
-    """Applying the same edit anew gives the same rank; one that turns nothing is not told."""
+    """Applying the same edit again gives the same rank; one that turns nothing is not told."""
     told = 0
     for case in range(CASES):
         tried = try_small_changes(build_edited_case(predictor, case))

@@ -45,7 +45,7 @@ def test_the_same_difference_as_experiments_report(metric: str) -> None:
     for name, row in zip(("all", "head", "tail", "never"), told.to_dict(orient="records"), strict=True):
         mine = found.row(name)
         assert [mine["b"], mine["a"], mine["low"], mine["high"]] == pytest.approx(
-            [row["value"], row["rival"], row["low"], row["high"]], abs=1e-12
+            [row["value"], row["baseline"], row["low"], row["high"]], abs=1e-12
         )
 
 
@@ -98,7 +98,7 @@ def test_words_where_it_is_clear() -> None:
     )
     assert headline.cells_sentence(found).startswith("Within 20, B finds 12 cases that A misses, and misses 0")
     assert headline.strictness_sentence(found) == (
-        "12 against 0: p = 0.0005 by exact McNemar over cases, 0.0005 by all sign flips over walkers; "
+        "12 against 0: p = 0.0005 by exact McNemar over cases, 0.0005 by all sign flips over users; "
         "words follow the larger."
     )
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from analysis.experiments.bundled_rivals import RIVALS
+from analysis.experiments.bundled_published import PUBLISHED
 from analysis.experiments.demo_bundle import model_card
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
 from analysis.records.accuracy import is_known
@@ -72,7 +72,7 @@ def test_the_bundles_are_small() -> None:
     assert len(weights) == len(set(weights)) == 3
 
 
-def test_rivals_are_shipped_as_records() -> None:
+def test_published_models_are_shipped_as_records() -> None:
     """LoTNext and the strongest by validation of the card's others: sealed, every place ranked, as the card says."""
     opened = LoadedDataset.load(BUNDLE / "dataset")
     shipped = [item for item in find_predictions(opened.dataset.hash) if item.shipped]
@@ -81,7 +81,7 @@ def test_rivals_are_shipped_as_records() -> None:
     card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Published models trained here")[1]
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in card.splitlines() if line.startswith("| ")]
     rows = {cells[0]: cells for cells in table[1:]}
-    assert len(rows) == len(RIVALS) == 6
+    assert len(rows) == len(PUBLISHED) == 6
     others = [name for name in rows if not name.startswith("LoTNext")]
     strongest = max(others, key=lambda name: float(rows[name][2]))
     assert {item.described for item in shipped} == {strongest, "LoTNext, as published"}

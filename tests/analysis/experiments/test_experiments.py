@@ -179,7 +179,7 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     counted, first, second, without, _ = (arm.values for arm in result.arms)
     assert first["every_step"] != second["every_step"] and counted["every_step"]["all"]["hr1"] > 0
     assert first["cost"]["test_seconds"] > 0 and "reach" not in without
-    assert {(row.arm, row.rival, row.group) for row in result.comparisons} == {
+    assert {(row.arm, row.other, row.group) for row in result.comparisons} == {
         ("plain", "visit_count", "all"),
         ("plain", "visit_count", "tail"),
     }

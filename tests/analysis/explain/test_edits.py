@@ -1,4 +1,4 @@
-"""Edits: their text form, undo, refusals, and 1,000 random sequences against an edited dataset scored anew."""
+"""Edits: their text form, undo, refusals, and 1,000 random sequences against an edited dataset scored again."""
 
 from datetime import timedelta
 from urllib.parse import quote
@@ -222,11 +222,11 @@ def test_what_if_tells_before_and_after() -> None:
     predictor = small_predictor()
     plain = build_edited_case(predictor, 3)
     edited_case = build_edited_case(predictor, 3, parse_edits("off:correction"))
-    rival = int(plain.total_P.topk(2).indices[0])
-    result = what_if(edited_case, rival)
+    runner_up = int(plain.total_P.topk(2).indices[0])
+    result = what_if(edited_case, runner_up)
     assert result.target.score_before == float(plain.total_P[edited_case.target])
     assert result.target.score == float(edited_case.total_P[edited_case.target])
-    assert result.lead_before == pytest.approx(result.target.score_before - result.rival.score_before)
+    assert result.lead_before == pytest.approx(result.target.score_before - result.runner_up.score_before)
 
 
 def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:

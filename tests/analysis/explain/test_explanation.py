@@ -178,7 +178,7 @@ def test_removing_a_visit_and_undoing_it(name: str) -> None:
     told = explain_case(predictor, number)
     assert told.visits[0].poi == told.target and told.visits[0].visits
     for visit in told.visits[0].visits:
-        after = explain_case(predictor, number, against=told.rival, edits=(RemoveVisit(visit=visit.visit),))
+        after = explain_case(predictor, number, against=told.runner_up, edits=(RemoveVisit(visit=visit.visit),))
         assert visit.rank_without == after.target_rank
         assert visit.points == pytest.approx(told.a.score - after.a.score, abs=1e-9)
         assert after.what_if is not None and after.what_if.target.rank_before == told.target_rank
@@ -220,7 +220,7 @@ def test_the_smallest_edit_turns_the_two_round(changes: dict[str, Any]) -> None:
             continue
         found += 1
         after = apply_edit(build_edited_case(predictor, number), told.flip.edit)
-        lead = float(after.total_P[told.target] - after.total_P[told.rival])
+        lead = float(after.total_P[told.target] - after.total_P[told.runner_up])
         assert lead == pytest.approx(told.flip.lead, abs=1e-9) and (lead < 0) != (told.lead < 0)
         assert parse_edits(told.flip.text) == (told.flip.edit,) or isinstance(told.flip.edit, SwitchOff)
     assert found
@@ -246,7 +246,7 @@ def test_any_two_places_and_the_hidden_truth() -> None:
     predictor = small_predictor()
     usual = explain_case(predictor, 3)
     assert usual.target == usual.truth and usual.roles == ("truth", "model")
-    others = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.rival)][:2]
+    others = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up)][:2]
     asked = explain_case(predictor, 3, about=others[0], against=others[1])
     assert (asked.a.poi, asked.b.poi, asked.roles) == (*others, ("model", "other"))
     hidden = explain_case(predictor, 3, hide_truth=True)
@@ -276,7 +276,7 @@ def test_curves_are_the_models_at_every_value() -> None:
     predictor = small_predictor(**MODELS["recap"])
     curves = {curve.name: curve for curve in learned_curves(predictor)}
     told = explain_case(predictor, 3, counterfactuals=False)
-    values = values_at(build_edited_case(predictor, 3), [told.target, told.rival])
+    values = values_at(build_edited_case(predictor, 3), [told.target, told.runner_up])
     for name, curve in curves.items():
         assert curve.knots == sorted(curve.knots) and curve.points[0] == 0.0
         assert len(curve.density) == max(0, len(curve.knots) - 1)

@@ -22,7 +22,7 @@ BBQ, STADIUM, STATION, AIRPORT, BAR, HOME = range(6)
 NAMES = ["BBQ Joint", "Stadium", "Train Station", "Airport", "Bar", "Home"]
 TRAIN, TEST = c.TRAIN, c.TEST
 WALKS = [
-    # The walker of the case: one past visit to the airport, never from the stadium.
+    # The user of the case: one past visit to the airport, never from the stadium.
     (0, [(HOME, TRAIN), (AIRPORT, TRAIN), (HOME, TRAIN), (BAR, TRAIN), (HOME, TRAIN)]),
     (0, [(BBQ, TEST), (STADIUM, TEST), (AIRPORT, TEST)]),
     # Others: stadium -> train station five times, train station -> airport four times.

@@ -21,7 +21,7 @@ def _lessons(data: Path, checkpoint: Path) -> dict[str, Lesson]:
 
 @pytest.mark.parametrize("city", [0, 1])
 def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int) -> None:
-    """All ten predictions and checks, by dictionaries and loops over check-ins or by scoring single cases anew."""
+    """All ten predictions and checks, by dictionaries and loops over check-ins or by scoring single cases again."""
     data, checkpoint = two_cities[city]
     lessons = _lessons(data, checkpoint)
     predictor = Predictor.load(checkpoint, data)

@@ -11,7 +11,7 @@ CHOICES = st.one_of(st.none(), st.integers(0, MOST_CHOICES - 1))
 
 @given(st.lists(st.tuples(CHOICES, CHOICES), min_size=1, max_size=12))
 def test_what_is_written_is_read(answers: list[tuple[int | None, int | None]]) -> None:
-    """For any answers: text and back; one lesson begun anew leaves the others."""
+    """For any answers: text and back; one lesson begun again leaves the others."""
     progress = Progress(*map(tuple, zip(*answers, strict=True)))
     assert Progress.parse(progress.text, len(answers)) == progress
     again = progress.without(0)

@@ -92,16 +92,16 @@ def test_groups_agree_with_the_evaluation() -> None:
             assert table.loc[group, "value"] == pytest.approx(values[metric])
 
 
-def test_lead_is_paired_and_names_the_best_rival() -> None:
+def test_lead_is_paired_and_names_the_best_baseline() -> None:
     """A model that wins every case leads by exactly one with an interval of no width."""
     best = SIX.assign(num_better=0)
     worst = SIX.assign(num_better=50)
     middle = SIX.assign(num_better=[0, 50, 50, 50, 50, 50])
     table = accuracy_by_group({"best": best, "worst": worst, "middle": middle}, "hr20", samples=200)
     row = table[(table["model"] == "best") & (table["group"] == "head")].iloc[0]
-    assert (row["rival"], row["lead"], row["lead_lower"], row["lead_upper"]) == ("worst", 1.0, 1.0, 1.0)
+    assert (row["baseline"], row["lead"], row["lead_lower"], row["lead_upper"]) == ("worst", 1.0, 1.0, 1.0)
     row = table[(table["model"] == "best") & (table["group"] == "all")].iloc[0]
-    assert row["rival"] == "middle" and row["lead"] == pytest.approx(5 / 6)
+    assert row["baseline"] == "middle" and row["lead"] == pytest.approx(5 / 6)
 
 
 def test_distribution_adds_up() -> None:

@@ -27,14 +27,14 @@ def groups(
     tail: Lead = NO_LEAD,
     counts: tuple[int, int] = (60, 40),
 ) -> pd.DataFrame:
-    """Accuracy of a model "ours" and a rival "count", as `accuracy_by_group` gives it; leads with bounds."""
+    """Accuracy of a model "ours" and a baseline "count", as `accuracy_by_group` gives it; leads with bounds."""
     rows = [
         ("ours", "all", sum(counts), value, *every, "count"),
         ("ours", "head", counts[0], value, *head, "count"),
         ("ours", "tail", counts[1], value, *tail, "count"),
         ("count", "all", sum(counts), 0.5, *NO_LEAD, ""),
     ]
-    names = ["model", "group", "n", "value", "lead", "lead_lower", "lead_upper", "rival"]
+    names = ["model", "group", "n", "value", "lead", "lead_lower", "lead_upper", "baseline"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -61,7 +61,7 @@ def rises(step: Span, place: Span, difference: Span = NO_LEAD) -> pd.DataFrame:
     ],
 )
 def test_the_overview_says_the_accuracy(metric: str, value: float, said: str) -> None:
-    """Hits as places of a hundred, the others as a number; without a rival nothing is compared."""
+    """Hits as places of a hundred, the others as a number; without a baseline nothing is compared."""
     assert overview_finding(groups(value), metric) == said
 
 

@@ -22,7 +22,7 @@ TRAIN, TEST = 0, 2
 Walks = list[tuple[int, list[tuple[int, int]]]]
 
 # Places: 0 the source, 1 its frequent next place, 2 beyond 1, 3 known and beyond nothing, 4 where 3 is reached from.
-# The walker was at 0, 2, 3 and 4 once or a few times and very often at 1.
+# The user was at 0, 2, 3 and 4 once or a few times and very often at 1.
 HABIT: Walks = [
     *[(0, [(0, TRAIN), (1, TRAIN)])] * 3,
     (0, [(1, TRAIN), (2, TRAIN)]),
@@ -47,7 +47,7 @@ def with_popularity(dataset: Dataset, checkins: list[int]) -> Dataset:
 def test_an_unseen_transition_is_compared_with_unseen_ones() -> None:
     """Given own visits two hops lift by 12/5; with the frequent place 1 among the others it would be below 1.
 
-    Two cases, 0 -> 2 (two hops: 0 -> 1 -> 2) and 0 -> 3 (none): observed 1/2. The walker's visits before them are
+    Two cases, 0 -> 2 (two hops: 0 -> 1 -> 2) and 0 -> 3 (none): observed 1/2. The user's visits before them are
     0: 3, 1: 8, 2: 1, 3: 1, 4: 1 and 0: 4, 1: 8, 2: 2, 3: 1, 4: 1. Training never reached 0, 2, 3 and 4 from 0; of
     these two hops hold for 2: chance 1/6 and 2/8, on average 5/24. With place 1 it was 9/14 and 10/16: a lift of 0.79.
     """
@@ -58,10 +58,10 @@ def test_an_unseen_transition_is_compared_with_unseen_ones() -> None:
 
 
 def test_among_places_new_to_the_user() -> None:
-    """A walker who was at 3 goes on from 0 to 2, beside which are 2 and 4 with 1 and 3 training check-ins: chance 1/4.
+    """A user who was at 3 goes on from 0 to 2, beside which are 2 and 4 with 1 and 3 training check-ins: chance 1/4.
 
-    1 does not count, for training knows 0 -> 1; nor does 3, where the walker was, nor 0, where the walker stands.
-    The transition 0 -> 0 of another walker goes to a place just visited: no case of this question.
+    1 does not count, for training knows 0 -> 1; nor does 3, where the user was, nor 0, where the user stands.
+    The transition 0 -> 0 of another user goes to a place just visited: no case of this question.
     """
     walks: Walks = [
         (0, [(0, TRAIN), (1, TRAIN)]),
@@ -73,7 +73,7 @@ def test_among_places_new_to_the_user() -> None:
     table = lift_of(with_popularity(split_dataset(walks, 5), [9, 9, 1, 9, 3]))
     row = table.loc[["unvisited"]].iloc[0]
     assert row[["n", "observed", "chance", "lift"]].tolist() == [1, 1.0, 0.25, 4.0]
-    assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one walker again changes nothing
+    assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one user again changes nothing
     assert table.loc["uniform", "n"] == 2
 
 
@@ -149,7 +149,7 @@ def test_filters_partition_recoveries() -> None:
         filter_cases(records, markov, ["lost"])
 
 
-# Training knows 0 -> 1 -> 2. Three walkers each make an unseen step: to a place visited before, to a new place within
+# Training knows 0 -> 1 -> 2. Three users each make an unseen step: to a place visited before, to a new place within
 # two hops, and to a new place that nothing leads to.
 RESCUES: Walks = [
     (0, [(0, TRAIN), (1, TRAIN), (2, TRAIN)]),
@@ -167,7 +167,7 @@ def ranked(walks: Walks, ranks: list[int], markov: list[int]) -> tuple[pd.DataFr
 
 
 def test_cards_name_one_case_of_each_kind() -> None:
-    """Walker 0 is recovered by history, walker 1 by two hops, walker 2 is missed out of reach."""
+    """User 0 is recovered by history, user 1 by two hops, user 2 is missed out of reach."""
     opened = LoadedDataset.of(split_dataset(RESCUES, 5))
     found = notable_cases(opened, *ranked(RESCUES, [1, 2, 30], [25, 30, 40]))
     assert [(card.kind, card.case, card.markov_rank, card.rank) for card in found] == [
@@ -175,7 +175,7 @@ def test_cards_name_one_case_of_each_kind() -> None:
         ("hops", 1, 30.0, 2.0),
         ("missed", 2, 40.0, 30.0),
     ]
-    assert found[0].reason == "A new step to a place that this walker had visited once."
+    assert found[0].reason == "A new step to a place that this user had visited once."
     assert found[1].reason.endswith(f"{opened.labels[1]} links the two.")
     assert notable_cases(opened, *ranked(RESCUES, [1, 1, 1], [1, 1, 1])) == []
 
@@ -195,7 +195,7 @@ def test_cards_with_ablations_are_causes() -> None:
     found = notable_cases(opened, records, markov, ablations)
     assert [(card.kind, card.case, card.rank_without) for card in found] == [("hops", 1, 41.0), ("missed", 2, None)]
     middle = opened.labels[1]
-    assert found[0].reason == f"New to this walker. {middle} links the two. Without two hops it would rank 41st."
+    assert found[0].reason == f"New to this user. {middle} links the two. Without two hops it would rank 41st."
     assert describe_absent(found, causes=True) == "No test case is found at 20 with own visits and lost without."
     assert describe_absent(found, causes=False) == ""
     ablations = ablations_of(records, history=[21, 2, 30])

@@ -1,4 +1,4 @@
-"""Tables kept in the user's cache: made once, made anew where they do not fit, done without where nothing is kept."""
+"""Tables kept in the user's cache: made once, made again where they do not fit, done without where nothing is kept."""
 
 from pathlib import Path
 

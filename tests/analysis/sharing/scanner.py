@@ -40,7 +40,7 @@ _TIMES = {
     ),
 }
 _INDICES = re.compile(
-    r"\b(?:case|user|poi|about|against)=\d+|\b(?:edge|source|add|move|remove):\d+|Walker \d+\b"
+    r"\b(?:case|user|poi|about|against)=\d+|\b(?:edge|source|add|move|remove):\d+|User \d+\b"
     r'|"(?:case|user|row|trajectory)":\s*\d+'
 )
 

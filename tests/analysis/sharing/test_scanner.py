@@ -43,7 +43,7 @@ LEAKS = {
     "time: compact date": [FIRST.strftime("%Y%m%dT%H%M%S")],
     "time: day and month": ["3 Apr", "April"],
     "time: epoch": [str(int(FIRST.timestamp())), str(int(FIRST.timestamp()) * 1000)],
-    "index": ["case=17", "edge:12-13:0", "Walker 017", '"case": 17', '"trajectory":3'],
+    "index": ["case=17", "edge:12-13:0", "User 017", '"case": 17', '"trajectory":3'],
     "hash": [HASH[:12]],
 }
 
@@ -108,7 +108,7 @@ def test_each_kind_is_found_in_each_format(kind: str, wrapped: str) -> None:
 @pytest.mark.parametrize("wrapped", FORMATS)
 def test_what_may_be_told_is_no_leak(wrapped: str) -> None:
     """Places that many people know, weekdays, parts of the day, scores, and a cell's point."""
-    for told in (
+    for shown in (
         "Ferry Terminal",
         "venue-open",
         "Tuesday, 16 to 20 h",
@@ -116,7 +116,7 @@ def test_what_may_be_told_is_no_leak(wrapped: str) -> None:
         "40.712345, -74.012345",
         "cell K7",
     ):
-        assert scan(FORMATS[wrapped](told), secrets()) == [], told
+        assert scan(FORMATS[wrapped](shown), secrets()) == [], shown
 
 
 def test_times_of_pictures_and_archives() -> None:

@@ -1,4 +1,4 @@
-"""Typing a walker's number: the next walker with a chosen case, in the direction that was taken."""
+"""Typing a user's number: the next user with a chosen case, in the direction that was taken."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def city(city_folder: Path) -> LoadedDataset:
 
 
 def test_the_next_walker_with_a_case(city: LoadedDataset) -> None:
-    """Only the third and the sixth walker are chosen: the number between leads on to the one or back to the other."""
+    """Only the third and the sixth user are chosen: the number between leads on to the one or back to the other."""
     users = city.cases[c.USER].to_numpy()
     third, sixth = np.unique(users)[[2, 5]]
     chosen = np.flatnonzero(np.isin(users, [third, sixth]))

@@ -37,7 +37,7 @@ def street() -> pd.DataFrame:
 
 
 def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled checkpoint is not ranked anew: no records of it are put into an empty cache."""
+    """The bundled checkpoint is not ranked again: no records of it are put into an empty cache."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     words = (BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
     assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
@@ -45,7 +45,7 @@ def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.
     assert not [name for name in made if Checkpoint.load(BUNDLE / "checkpoint").hash[:24] in name], made
 
 
-def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every next place is one of the two nearest, and nothing else says so: counters stand near 20 of 60."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     prepare_dataset(street(), LENIENT, name="street", source_format="test").save(tmp_path / "data")
@@ -56,7 +56,7 @@ def test_the_nearest_place_is_the_rival_where_it_finds_most(tmp_path: Path, monk
     found = {row["model"]: row["value"] for row in groups}
     assert found.pop("Nearest") == 1.0 and max(found.values()) < 0.6, found
     mine = next(row for row in groups if row["model"] == "Popularity")
-    assert mine["rival"] == "Nearest" and mine["lead_upper"] < 0
+    assert mine["baseline"] == "Nearest" and mine["lead_upper"] < 0
     assert told["finding"].endswith("20 guesses. Nearest is ahead.")
     assert told["finding"] in recap_here(*words).stdout
 

@@ -20,9 +20,9 @@ def test_a_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> Non
     """Two cases: a page without dates, in a new folder."""
     page = tmp_path / "new" / "page.html"
     told = explain(city_checkpoint, city_folder, "--html", page)
-    assert "fits the places and times" in told or "walkers fit each case" in told
+    assert "matches exactly one user" in told or "users match each shared case" in told
     text = page.read_text()
-    assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
+    assert "2012-" not in text and text.count("<article") == 2 and "What was masked" in text
 
 
 def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: 
     told = explain(city_checkpoint, city_folder, "--html", page, "--exact")
     assert EXACT_NOTE in " ".join(told.split())
     text = page.read_text()
-    assert EXACT_NOTE in text and "2012-" in text and "Test case 3" in text and "Walker 0" in text
+    assert EXACT_NOTE in text and "2012-" in text and "Test case 3" in text and "User 0" in text
 
 
 def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_differs(

@@ -14,7 +14,7 @@ from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.cleaning import MERGED, DataConfig, clean_checkins
 from recap.errors import ConfigError, DataError
-from recap.rivals.configs import ReplayConfig
+from recap.published.configs import ReplayConfig
 from tests.checkins import LENIENT, START, configs, raw_rows, raw_table
 
 Rows = list[tuple[str, str, float]]

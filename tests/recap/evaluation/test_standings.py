@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from recap.evaluation import standings
-from recap.evaluation.standings import Addends, Standings, standings_of_states
+from recap.evaluation.standings import Contributions, Standings, standings_of_states
 
 
 def layer(weight_PD: Tensor, bias_P: Tensor) -> nn.Linear:
@@ -23,8 +23,10 @@ def test_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standings, "_BLOCK", 2)
     output = layer(torch.tensor([[0.0], [3.0], [2.0], [1.0], [2.0]], dtype=torch.float64), torch.zeros(5))
     state_MD = torch.tensor([[1.0], [1.0], [0.0]], dtype=torch.float64)
-    addends = Addends(torch.tensor([1, 2]), torch.tensor([0, 2]), torch.tensor([2.5, -1.0], dtype=torch.float64))
-    found = standings_of_states(output, state_MD, addends, 2)
+    contributions = Contributions(
+        torch.tensor([1, 2]), torch.tensor([0, 2]), torch.tensor([2.5, -1.0], dtype=torch.float64)
+    )
+    found = standings_of_states(output, state_MD, contributions, 2)
     # Totals: 0 3 2 1 2, then 2.5 3 2 1 2, then 0 0 -1 0 0.
     assert found.logit_M.tolist() == [2.0, 2.0, -1.0]
     assert found.rank_M.tolist() == [2.5, 3.5, 5.0]
@@ -44,12 +46,14 @@ def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, b
     chosen_MP = drawn(scorings, places) > 0
     scoring_C, poi_C = chosen_MP.nonzero(as_tuple=True)
     order_C = torch.randperm(len(poi_C), generator=generator)
-    addends = Addends(scoring_C[order_C], poi_C[order_C], drawn(len(poi_C)))
-    total_MP = output(state_MD).index_put((addends.scoring_C, addends.poi_C), addends.value_C, accumulate=True)
+    contributions = Contributions(scoring_C[order_C], poi_C[order_C], drawn(len(poi_C)))
+    total_MP = output(state_MD).index_put(
+        (contributions.scoring_C, contributions.poi_C), contributions.value_C, accumulate=True
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(standings, "_BLOCK", block)
         patch.setattr(standings, "_WORTH_A_THREAD", 1 + seed % 3)  # read by one thread, and by several
         for poi in range(places):
-            found, whole = standings_of_states(output, state_MD, addends, poi), Standings.of_totals(total_MP, poi)
+            found, whole = standings_of_states(output, state_MD, contributions, poi), Standings.of_totals(total_MP, poi)
             assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)
             torch.testing.assert_close(found.probability_M, whole.probability_M, rtol=0, atol=1e-12)

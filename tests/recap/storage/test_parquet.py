@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recap.data.readers.own_table import read_parquet as read_own_table
+from recap.data.readers.own_table import read_own_table
 from recap.errors import DataError
 from recap.storage.parquet import read_validated
 from tests.cli_runner import recap_here
@@ -21,7 +21,7 @@ def beyond_its_dictionary(path: Path) -> Path:
     """Eight check-ins at three places; the places of all are the fourth."""
     table = pa.table(
         {
-            "user_id": [f"walker{row % 2}" for row in range(8)],
+            "user_id": [f"user{row % 2}" for row in range(8)],
             "poi_id": pd.Categorical(_PLACES, categories=["park", "zoo", "quay"]),
             "latitude": [40.0 + row / 100 for row in range(8)],
             "longitude": [5.0] * 8,
@@ -50,7 +50,7 @@ def test_an_own_table_is_refused_in_one_line(tmp_path: Path) -> None:
     """`recap prepare` and `recap inspect` say that the file cannot be read."""
     path = beyond_its_dictionary(tmp_path / "own.parquet")
     with pytest.raises(DataError, match=r"own\.parquet cannot be read"):
-        read_own_table(path)
+        read_own_table(path, "parquet")
     for words in (("prepare", path, "--out", tmp_path / "city"), ("inspect", path)):
         told = recap_here(*words)
         assert told.returncode == 2 and "own.parquet" in told.stderr and "Traceback" not in told.stderr

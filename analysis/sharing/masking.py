@@ -1,0 +1,161 @@
+"""How names, times and edits are shown in one export: the same place has the same name and number everywhere in it."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from analysis.explain.edits import (
+    AddVisit,
+    CutPath,
+    Edit,
+    MoveVisit,
+    RemoveVisit,
+    SetEdge,
+    SetHour,
+    SetSource,
+    SetWeekday,
+    SwitchOff,
+    write_edits,
+)
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import Piece, Sentence, part_words
+from analysis.formatting import time_of_day, user_name
+from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.places import MaskedPlaces
+from analysis.sharing.shared_case import SharedPlace
+from recap.privacy import WEEKDAYS, Generalisation
+
+_HOURS: Final = re.compile(r"(?:\d+ hours?|less than an hour) ago")
+_UNNAMED: Final = "a place"
+
+
+@dataclass
+class Masking:
+    """One export: its rule, how it shows the dataset's places, and the places in it so far.
+
+    Attributes:
+        opened: None where the case alone is shown, without a map or an estimate.
+        rule: None where everything is shown as it is.
+        hides_user: the user's own places are cells, and times have no weekday.
+    """
+
+    opened: LoadedDataset | None
+    places: MaskedPlaces
+    rule: Generalisation | None
+    hides_user: bool = False
+    numbers: dict[int, int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def is_exact(self) -> bool:
+        return self.rule is None
+
+    def number(self, poi: int) -> int:
+        """The place's number in this export; two cells of one name get numbers."""
+        if poi not in self.numbers:
+            name, again = self.places.name[poi], 1
+            while not self.is_exact and name in self.names:
+                again += 1
+                name = f"{self.places.name[poi]} ({again})"
+            self.numbers[poi] = len(self.names)
+            self.names.append(name)
+        return self.numbers[poi]
+
+    def name(self, poi: int) -> str:
+        """What the place is called in this export."""
+        return self.names[self.number(poi)]
+
+    def shared_places(self) -> list[SharedPlace]:
+        """All places so far, by number."""
+        return [self._shared_place(poi, self.names[at]) for poi, at in self.numbers.items()]
+
+    def _shared_place(self, poi: int, name: str) -> SharedPlace:
+        at = self.places.at(poi)
+        return SharedPlace(
+            name=name,
+            category=self.places.category[poi],
+            is_cell=bool(self.places.is_cell[poi]),
+            latitude=None if at is None else round(at[0], 6),
+            longitude=None if at is None else round(at[1], 6),
+            bounds=self.places.bounds(poi),
+        )
+
+    def moment(self, weekday: int | None, hour: float | None) -> str:
+        """A moment on the clock of the place: to the minute where exact, never with a date."""
+        if weekday is None or hour is None:
+            return "–"
+        if self.rule is None:
+            return f"{WEEKDAYS[weekday]}, {time_of_day(hour)}"
+        return self.rule.part_of_week(None if self.hides_user else weekday, hour)
+
+    def user(self, user: int) -> str:
+        """The user's name in this export."""
+        return user_name(user) if self.rule is None else self.rule.pseudonym(user)
+
+    def sentence(self, sentence: Sentence, shown: dict[str, int]) -> Sentence:
+        """A sentence with places as shown and spans of hours coarsened.
+
+        Args:
+            shown: places by the name that the explanation gives them.
+        """
+        if self.is_exact:
+            return sentence
+        pieces, starts = [], True
+        for piece in (self._piece(piece, shown) for piece in sentence.pieces):
+            text = piece.text[:1].upper() + piece.text[1:] if starts else piece.text
+            pieces.append(piece.model_copy(update={"text": text}))
+            starts = text.rstrip().endswith(".")
+        return sentence.model_copy(update={"pieces": pieces})
+
+    def _piece(self, piece: Piece, shown: dict[str, int]) -> Piece:
+        if piece.kind == "plain":
+            text = _HOURS.sub("less than a day ago", piece.text)
+            for name, poi in shown.items():  # names are pieces of their own; should one stand here, it goes too
+                if self.places.is_cell[poi] and name in text:
+                    text = re.sub(rf"\b{re.escape(name)}\b", _UNNAMED, text)
+            return piece.model_copy(update={"text": text})
+        another = piece.text[:8].lower() == "another " and piece.text not in shown
+        name = piece.text[8:] if another else piece.text
+        named = shown.get(name, shown.get(name[:1].lower() + name[1:]))
+        text = _UNNAMED if named is None else self.name(named)
+        return piece.model_copy(update={"text": f"another {text}" if another and named is None else text})
+
+    def edits(self, edits: Iterable[Edit]) -> str:
+        """Edits: their text form in an exact export, else what they change in words."""
+        edits = tuple(edits)
+        return write_edits(edits) if self.is_exact else "; ".join(map(self._edit, edits))
+
+    def _edit(self, edit: Edit) -> str:
+        match edit:
+            case RemoveVisit():
+                return "one visit taken away"
+            case AddVisit():
+                return f"a visit to {self.name(edit.poi)} added"
+            case MoveVisit():
+                return "one visit at another time"
+            case SetHour():
+                return "another time of day"
+            case SetWeekday():
+                return "another weekday"
+            case SetSource():
+                return f"from {self.name(edit.poi)} instead"
+            case SetEdge():
+                counted = "taken away" if edit.count == 0 else f"set to {edit.count:,}"
+                return f"training transitions {self.name(edit.source)} → {self.name(edit.destination)} {counted}"
+            case CutPath():
+                return f"without the path through {self.name(edit.middle)} to {self.name(edit.destination)}"
+            case SwitchOff():
+                return f"without {part_words(edit.name).replace('_', ' ')}"
+
+
+def places_by_name(explanation: CaseExplanation) -> dict[str, int]:
+    """Every place that the explanation names, by that name."""
+    pairs = [
+        (explanation.source_name, explanation.source),
+        (explanation.target_name, explanation.target),
+        *([] if explanation.truth is None else [(explanation.truth_name, explanation.truth)]),
+        *((entry.name, entry.poi) for entry in explanation.candidates),
+        *((path.name, path.middle) for path in explanation.paths),
+    ]
+    return dict(reversed(pairs))

@@ -1,0 +1,66 @@
+"""What a published model may know of a dataset before it learns: sizes, places, and the training split alone.
+
+Shape suffixes: P POIs, N training check-ins.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.graph import TransitionGraph
+
+
+@dataclass(frozen=True, eq=False)
+class City:
+    """Sizes, places and training check-ins of a dataset, on the CPU.
+
+    Attributes:
+        coordinates_P2: latitude and longitude in degrees, float64.
+        category_P: int64.
+        visits_P: training check-ins of each POI, int64.
+        user_N, poi_N, trajectory_N: of the training check-ins, in table order (user, time).
+        seconds_N, local_seconds_N: of the same, since 1970 by UTC and by the local clock.
+        graph: training transitions within trajectories.
+    """
+
+    num_users: int
+    coordinates_P2: Tensor
+    category_P: Tensor
+    visits_P: Tensor
+    user_N: Tensor
+    poi_N: Tensor
+    trajectory_N: Tensor
+    seconds_N: Tensor
+    local_seconds_N: Tensor
+    graph: TransitionGraph
+
+    @classmethod
+    def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
+        """What a dataset's training split says."""
+        train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
+        poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
+        seconds_N = torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64))
+        return cls(
+            num_users=dataset.num_users,
+            coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
+            category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
+            visits_P=torch.bincount(poi_N, minlength=dataset.num_pois),
+            user_N=torch.tensor(train[c.USER].to_numpy(np.int64)),
+            poi_N=poi_N,
+            trajectory_N=torch.tensor(train[c.TRAJECTORY].to_numpy(np.int64)),
+            seconds_N=seconds_N,
+            local_seconds_N=seconds_N + 60 * torch.tensor(train[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)),
+            graph=TransitionGraph.from_dataset(dataset) if graph is None else graph,
+        )
+
+    @property
+    def num_pois(self) -> int:
+        return len(self.category_P)
+
+    @property
+    def num_categories(self) -> int:
+        return int(self.category_P.max()) + 1

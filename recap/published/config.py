@@ -1,0 +1,104 @@
+"""What the configurations of all published models share: the training's length, its optimiser and its learning rate."""
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from recap.config import Config
+
+
+def with_network(values: Any) -> Any:
+    """A stored configuration with its network named ``network``; earlier files say ``rival``."""
+    if not isinstance(values, dict) or "rival" not in values:
+        return values
+    return {("network" if name == "rival" else name): value for name, value in values.items()}
+
+
+class PublishedConfig(Config):
+    """A complete training of one published model; a subclass names the network and gives the published values.
+
+    A subclass may have ``target_time`` (the network reads the hour and weekday of the step it predicts, which nobody
+    knows beforehand) and ``as_published`` (with what we hold for mistakes of the public code).
+    """
+
+    title: ClassVar[str]
+    """The name as papers write it."""
+
+    network: str = Field(description="Which network.")
+    epochs: int = Field(ge=1, description="Passes over the training check-ins.")
+    batch_size: int = Field(64, ge=1, description="Windows, trajectories or cases in a step.")
+    seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
+    learning_rate: float = Field(gt=0, description="Adam's learning rate.")
+    weight_decay: float = Field(0.0, ge=0, description="L2 penalty, or AdamW's decay where the network uses that.")
+    second_moment: float = Field(0.999, gt=0, lt=1, description="Adam's beta_2.")
+    clip_norm: float | None = Field(None, gt=0, description="Largest norm of a gradient; none clips nothing.")
+    decay_epochs: tuple[int, ...] = Field((), description="After these epochs the learning rate is multiplied.")
+    decay_factor: float = Field(0.1, gt=0, le=1, description="What it is multiplied with.")
+    patience: int | None = Field(
+        None, ge=1, description="Validations without a better MRR after which the learning rate is multiplied too."
+    )
+    validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
+    select_on: Literal["every_step", "trajectory_last"] = Field(
+        "every_step", description="Validation cases whose MRR chooses the kept epoch."
+    )
+    validation_cases: int | None = Field(
+        None, ge=1, description="Validation cases ranked after an epoch, always the same draw; none ranks all."
+    )
+    test_cases: int | None = Field(
+        None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
+    )
+    save_every_seconds: float = Field(
+        60.0, ge=0, description="Least time between resume states inside an epoch; 0 saves after every step."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _earlier_name(cls, values: Any) -> Any:
+        return with_network(values)
+
+    algorithm: ClassVar[Literal["adam", "adamw"]] = "adam"
+
+    @property
+    def preset(self) -> str:
+        """What a list of trainings calls it."""
+        return self.network
+
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether its loss is over all places, so that a softmax of its scores means a probability."""
+        return True
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """Options that every number of this model must name."""
+        return {
+            name: getattr(self, name) for name in ("target_time", "as_published") if name in type(self).model_fields
+        }
+
+    @property
+    def label(self) -> str:
+        """Name and options in words, as a table's row."""
+        words = {
+            ("target_time", True): "target's time given",
+            ("as_published", True): "as published",
+            ("as_published", False): "corrected",
+        }
+        said = [words[option] for option in self.options.items() if option in words]
+        return ", ".join([self.title, *said])
+
+    def rate_at(self, epoch: int) -> float:
+        """The learning rate of an epoch (from 1), before any `patience` ran out.
+
+        >>> class Example(PublishedConfig): title = "Example"
+        >>> config = Example(network="x", epochs=30, learning_rate=0.01, decay_epochs=(10, 20), decay_factor=0.5)
+        >>> config.rate_at(10), config.rate_at(11), config.rate_at(30)
+        (0.01, 0.005, 0.0025)
+        """
+        return self.learning_rate * self.decay_factor ** sum(epoch > past for past in self.decay_epochs)
+
+    def with_epochs(self, epochs: int) -> Self:
+        """Another length, with the learning rate falling at the same shares of it."""
+        moved = {max(1, round(past * epochs / self.epochs)) for past in self.decay_epochs}
+        return self.parse(
+            self.model_dump() | {"epochs": epochs, "decay_epochs": sorted(past for past in moved if past < epochs)}
+        )

@@ -1,0 +1,102 @@
+"""DeepMove: a recurrent network over the current trajectory that attends to a user's merged past.
+
+Feng et al., DeepMove: Predicting Human Mobility with Attentional Recurrent Networks, WWW 2018; the variant that attends
+to the history and knows the user (attn_avg_long_user).
+
+Departures: the LSTM and the history see the latest ``window`` check-ins before and in the current trajectory instead of
+all; trajectories are the dataset's, not cut at ten check-ins; the first trajectory of a user is learned too; batches of
+many trajectories.
+
+Shape suffixes: B windows, K positions, N learned steps, P POIs, R runs of check-ins, D features.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.data.dataset import Dataset
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.published.city import City
+from recap.published.configs import DeepmoveConfig
+from recap.published.network import SequenceNetwork
+from recap.published.windows import TrainingWindows, Windows
+
+SLOTS: Final = 48
+_SATURDAY: Final = 5
+_NEVER: Final = -1e30
+
+
+class Deepmove(SequenceNetwork):
+    """logits = W [h_t; sum_m softmax(h_t . g_m) g_m; E_user] + b, with g_m of entries before the trajectory."""
+
+    def __init__(self, config: DeepmoveConfig, city: City) -> None:
+        super().__init__()
+        self.config: DeepmoveConfig = config
+        self.window = config.window
+        token = config.dim + config.slot_dim
+        self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
+        self.slot_embedding = nn.Embedding(SLOTS, config.slot_dim)
+        self.user_embedding = nn.Embedding(city.num_users, config.user_dim)
+        self.recurrent = nn.LSTM(token, config.hidden_dim, batch_first=True)
+        self.history = nn.Linear(token, config.hidden_dim)
+        self.output = nn.Linear(2 * config.hidden_dim + config.user_dim, city.num_pois)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
+        return TrainingWindows.of(dataset, checkins, self.window, learn_across=False)
+
+    def states(self, windows: Windows) -> Tensor:
+        """Recurrent state and attended history, (B, K, 2 D)."""
+        poi_BKD = self.poi_embedding(windows.poi_BK)
+        slot_BK = slot_of_day(windows.local_seconds_BK)
+        slot_BKD = self.slot_embedding(slot_BK)
+        state_BKD, _ = self.recurrent(self.dropout(torch.cat([poi_BKD, slot_BKD], dim=-1)))
+        walk_BK = changes(windows.checkins.trajectory_T[windows.row_BK]).cumsum(1)
+        run_BK = (changes(slot_BK) | changes(walk_BK)).cumsum(1)
+        merged_BKD = torch.cat([average_runs(poi_BKD, run_BK), slot_BKD], dim=-1)
+        entry_BKD = torch.tanh(self.history(merged_BKD))
+        ends_BK = changes(run_BK.flip(1)).flip(1)
+        past_BKK = (walk_BK[:, None, :] < walk_BK[:, :, None]) & ends_BK[:, None, :]
+        score_BKK = (state_BKD @ entry_BKD.transpose(1, 2)).masked_fill(~past_BKK, _NEVER)
+        weight_BKK = torch.softmax(score_BKK, dim=-1) * past_BKK  # a first trajectory has no past to look at
+        return torch.cat([state_BKD, weight_BKK @ entry_BKD], dim=-1)
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        whole_ND = torch.cat([state_ND, self.user_embedding(checkins.user_T[row_N])], dim=-1)
+        logits: Tensor = self.output(self.dropout(whole_ND))
+        return logits
+
+
+def slot_of_day(local_seconds: Tensor) -> Tensor:
+    """The local hour on a weekday, 0 to 23, or at a weekend, 24 to 47.
+
+    >>> slot_of_day(torch.tensor([3_600, 2 * 86_400 + 3_600]))  # Thursday and Saturday, at one
+    tensor([ 1, 25])
+    """
+    weekend = (local_weekday(local_seconds) >= _SATURDAY).to(local_seconds.dtype)
+    return local_seconds % SECONDS_PER_DAY // 3600 + 24 * weekend
+
+
+def changes(value_BK: Tensor) -> Tensor:
+    """Whether a position differs from the one before it; the first does.
+
+    >>> changes(torch.tensor([[5, 5, 7, 5]])).tolist()
+    [[True, False, True, True]]
+    """
+    first_B1 = torch.ones_like(value_BK[:, :1], dtype=torch.bool)
+    return torch.cat([first_B1, value_BK[:, 1:] != value_BK[:, :-1]], dim=1)
+
+
+def average_runs(values_BKD: Tensor, run_BK: Tensor) -> Tensor:
+    """At every position the mean over its run, (B, K, D); runs are numbered from 1 in each window.
+
+    >>> average_runs(torch.tensor([[[2.0], [4.0], [9.0]]]), torch.tensor([[1, 1, 2]]))[0, :, 0].tolist()
+    [3.0, 3.0, 9.0]
+    """
+    size, length, width = values_BKD.shape
+    key_N = (torch.arange(size, device=run_BK.device)[:, None] * (length + 1) + run_BK).reshape(-1)
+    total_RD = values_BKD.new_zeros(size * (length + 1), width).index_add(0, key_N, values_BKD.reshape(-1, width))
+    count_R = torch.bincount(key_N, minlength=len(total_RD)).clamp_min(1).to(values_BKD.dtype)
+    return F.embedding(key_N, total_RD / count_R[:, None]).view_as(values_BKD)

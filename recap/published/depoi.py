@@ -1,0 +1,162 @@
+"""DePOI: likeness to random places, split into what moves people and what is bias, read by time-aware attention.
+
+Disentangled Graph Debiasing for Next POI Recommendation, SIGIR 2025. The public code loads matrices of transitions and
+of distances, but its forward pass uses neither: its two graphs differ by their tables alone, here too.
+``as_published`` keeps a target of the bias that is a softmax over raw visit counts, nearly all of it on the most
+visited place; without it the target is each place's share of visits.
+
+Departures: the mask between causal and bias has v . e_p + w . e_anchor + b in place of P x P learned numbers for each
+graph (52 million on NYC); the contrast of the two graphs is averaged (in the public code it is a vector, which cannot
+be differentiated); a relation's vectors are dropped in their table, once in a step, instead of in each pair;
+positions count from a window's beginning; a user's smallest gap is that of the training split; the weight decay takes
+biases too; more windows in a step.
+
+Shape suffixes: B windows, K positions, N learned steps, P POIs, A anchors, U users, D features.
+"""
+
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.history import CheckinTensors
+from recap.published.city import City
+from recap.published.configs import DepoiConfig
+from recap.published.decay import kilometres_apart
+from recap.published.network import Examples, SequenceNetwork
+from recap.published.relations import RelationBlock
+from recap.published.windows import TrainingWindows, Windows
+
+LONGEST: Final = 256
+"""Gaps and kilometres are cut here."""
+_SMALL: Final = 1e-12
+
+Views = tuple[Tensor, Tensor, Tensor, Tensor]
+"""Causal and bias vectors of all POIs, then the causal ones of either graph, (P, D) each."""
+
+
+class AnchorConvolution(nn.Module):
+    """Places exchange vectors with anchors that they are like, once by the causal and once by the bias part of that."""
+
+    def __init__(self, pois: int, dim: int) -> None:
+        super().__init__()
+        self.poi_embedding = nn.Embedding(pois, dim)
+        self.of_place, self.of_anchor = nn.Linear(dim, 1), nn.Linear(dim, 1, bias=False)
+
+    def forward(self, anchor_poi_A: Tensor) -> tuple[Tensor, Tensor]:
+        """Causal and bias vectors, (P, D) each."""
+        x_PD = self.poi_embedding.weight
+        anchor_AD = F.embedding(anchor_poi_A, x_PD)
+        like_PA = F.relu(F.normalize(x_PD, dim=1) @ F.normalize(anchor_AD, dim=1).T)
+        causal_PA = torch.sigmoid(self.of_place(x_PD) + self.of_anchor(anchor_AD).T) * like_PA
+        return exchange(x_PD, causal_PA), exchange(x_PD, like_PA - causal_PA)
+
+
+def exchange(x_PD: Tensor, like_PA: Tensor) -> Tensor:
+    """x and one layer on it: each anchor takes the mean of places by likeness, each place the mean of its anchors.
+
+    >>> exchange(torch.tensor([[2.0], [6.0]]), torch.tensor([[1.0], [3.0]])).tolist()  # 5 arrives at both
+    [[9.0], [17.0]]
+    """
+    anchor_AD = (like_PA.T @ x_PD) / like_PA.sum(0).clamp_min(_SMALL)[:, None]
+    return 2 * x_PD + (like_PA @ anchor_AD) / like_PA.sum(1).clamp_min(_SMALL)[:, None]
+
+
+class Depoi(SequenceNetwork):
+    """The score of d is <causal state, causal vector of d>."""
+
+    anchor_poi_A: Tensor
+    visits_P: Tensor
+    gap_U: Tensor
+    coordinates_P2: Tensor
+
+    def __init__(self, config: DepoiConfig, city: City) -> None:
+        super().__init__()
+        self.config: DepoiConfig = config
+        self.window = config.window
+        dim, pois, anchors = config.dim, city.num_pois, min(config.anchors, city.num_pois)
+        self.transition, self.geography = AnchorConvolution(pois, dim), AnchorConvolution(pois, dim)
+        self.transition_pool, self.geography_pool = (nn.Linear(dim, dim, bias=False) for _ in range(2))
+        self.encoder = RelationBlock(dim, config.window, (LONGEST + 1, LONGEST + 1), config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        self.register_buffer("anchor_poi_A", torch.arange(anchors))
+        self.register_buffer("visits_P", city.visits_P.clone(), persistent=False)
+        self.register_buffer("gap_U", smallest_gaps(city), persistent=False)
+        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
+
+    def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
+        """Other anchors; those of the kept epoch are kept with the weights."""
+        if fresh:
+            drawn = np.random.default_rng([self.config.seed, epoch, 1]).permutation(len(self.visits_P))
+            self.anchor_poi_A.copy_(torch.from_numpy(drawn[: len(self.anchor_poi_A)].copy()))
+
+    def views(self) -> Views:
+        """What all POIs are, once a step."""
+        causal_T, bias_T = self.transition(self.anchor_poi_A)
+        causal_G, bias_G = self.geography(self.anchor_poi_A)
+        return causal_T + causal_G, bias_T + bias_G, causal_T, causal_G
+
+    def states(self, windows: Windows) -> Tensor:
+        """Causal state, then bias state, after each check-in, (B, K, 2 D)."""
+        return self._states(windows, self.views())
+
+    def _states(self, windows: Windows, views: Views) -> Tensor:
+        seconds_BK, gap_B = windows.seconds_BK, self.gap_U[windows.user_B]
+        apart_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).abs()
+        far_BKK = kilometres_apart(self.coordinates_P2[windows.poi_BK]).long()
+        relations = [of_BKK.clamp_max(LONGEST) for of_BKK in (apart_BKK // gap_B[:, None, None], far_BKK)]
+        tokens = [F.embedding(windows.poi_BK, view_PD) * self.config.dim**0.5 for view_PD in views[:2]]
+        return torch.cat([self.encoder(self.dropout(token_BKD), relations) for token_BKD in tokens], dim=-1)
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        return state_ND[:, : self.config.dim] @ self.views()[0].T
+
+    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+        """Cross-entropy, and what keeps causal and bias, and the two graphs, apart."""
+        assert isinstance(examples, TrainingWindows)
+        windows, learned_BK = examples.batch(index_B)
+        views = causal_PD, bias_PD, transition_PD, geography_PD = self.views()
+        state_ND, bias_ND = self._states(windows, views)[learned_BK].chunk(2, dim=-1)
+        target_N = windows.checkins.poi_T[windows.row_BK[learned_BK] + 1]
+        loss = F.cross_entropy(state_ND @ causal_PD.T, target_N)
+        popular_P = self.popularity(loss.dtype)
+        loss = loss + self.config.bias_weight * F.kl_div(
+            F.log_softmax(bias_ND @ bias_PD.T, dim=1), popular_P.expand(len(bias_ND), -1), reduction="batchmean"
+        )
+        loss = loss + self.config.apart_weight * disagreement(causal_PD, bias_PD)
+        pools = self.transition_pool(transition_PD.mean(0)), self.geography_pool(geography_PD.mean(0))
+        contrast_P = F.softplus(transition_PD @ (pools[1] - pools[0])) + F.softplus(
+            geography_PD @ (pools[0] - pools[1])
+        )
+        return loss + self.config.contrast_weight * contrast_P.mean()
+
+    def popularity(self, dtype: torch.dtype) -> Tensor:
+        """What the bias scores are to be, (P,)."""
+        visits_P = self.visits_P.to(dtype)
+        return torch.softmax(visits_P, dim=0) if self.config.as_published else visits_P / visits_P.sum()
+
+
+def disagreement(causal_PD: Tensor, bias_PD: Tensor) -> Tensor:
+    """sum_p (|c_p - mean c|^2 - |c_p - mean b|^2)^2.
+
+    >>> float(disagreement(torch.tensor([[0.0], [2.0]]), torch.tensor([[3.0], [3.0]])))  # (1 - 9)^2 + (1 - 1)^2
+    64.0
+    """
+    to_causal_P = (causal_PD - causal_PD.mean(0)).square().sum(1)
+    to_bias_P = (causal_PD - bias_PD.mean(0)).square().sum(1)
+    return (to_causal_P - to_bias_P).square().sum()
+
+
+def smallest_gaps(city: City) -> Tensor:
+    """The smallest time above 0 between neighbouring training check-ins of each user, seconds, (U,); 1 without any."""
+    gap_N = torch.diff(city.seconds_N)
+    counts_N = (city.user_N[1:] == city.user_N[:-1]) & (gap_N > 0)
+    largest = torch.iinfo(torch.int64).max
+    smallest_U = torch.full((city.num_users,), largest)
+    smallest_U.scatter_reduce_(0, city.user_N[1:][counts_N], gap_N[counts_N], "amin")
+    return torch.where(smallest_U == largest, 1, smallest_U)

@@ -1,0 +1,154 @@
+"""GETNext: a Transformer over a trajectory whose places come from a graph of everybody's moves, and that graph's map.
+
+Yang et al., GETNext: Trajectory Flow Map Enhanced Transformer for Next POI Recommendation, SIGIR 2022.
+
+Departures: the public code hands (batch, step) tensors to an encoder that expects (step, batch), so that trajectories
+attend to each other and a case has no score of its own; here, as the RECAP paper did, attention runs within a
+trajectory. ``raw_features`` leaves the places' features as published, unscaled. The learning rate waits for validation
+MRR, not loss.
+
+Shape suffixes: N check-ins or steps, P POIs, D features, L edges.
+"""
+
+from itertools import pairwise
+
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.history import CheckinTensors, local_hour_fraction
+from recap.propagation import Propagation, row_normalised
+from recap.published.city import City
+from recap.published.configs import GetnextConfig
+from recap.published.packed import PackedNetwork, Packing, encode, encoder_of
+from recap.published.positions import sinusoids
+from recap.published.time2vec import Time2Vec
+from recap.ragged import expand_ranges
+from recap.random_masks import WordDropout
+
+
+class Getnext(PackedNetwork):
+    """logits = W h + (LReLU of a rank-one map) * (transition probability + 1)."""
+
+    within_trajectory = True
+    features_PF: Tensor
+    category_P: Tensor
+    begin_P: Tensor
+    degree_P: Tensor
+    to_L: Tensor
+    share_L: Tensor
+    own_P: Tensor
+
+    def __init__(self, config: GetnextConfig, city: City) -> None:
+        super().__init__()
+        self.config: GetnextConfig = config
+        self.window = config.window
+        dim, side, pois = config.dim, config.side_dim, city.num_pois
+        features_PF = place_features(city, raw=config.raw_features)
+        widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
+        self.convolutions = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
+        self.user_embedding = nn.Embedding(city.num_users, dim)
+        self.category_embedding = nn.Embedding(city.num_categories, side)
+        self.time = Time2Vec(side)
+        self.fuse_user, self.fuse_side = nn.Linear(2 * dim, 2 * dim), nn.Linear(2 * side, 2 * side)
+        width = 2 * (dim + side)
+        self.encoder = encoder_of(width, 2, config.feedforward_dim, config.dropout, config.layers)
+        self.output, self.next_time = nn.Linear(width, pois), nn.Linear(width, 1)
+        self.next_category = nn.Linear(width, city.num_categories)
+        nn.init.uniform_(self.output.weight, -0.1, 0.1)
+        nn.init.zeros_(self.output.bias)
+        self.map_features = nn.Linear(features_PF.shape[1], dim, bias=False)
+        self.map_from, self.map_to = nn.Linear(dim, 1, bias=False), nn.Linear(dim, 1, bias=False)
+        for linear in (self.map_features, self.map_from, self.map_to):
+            nn.init.xavier_uniform_(linear.weight, gain=1.414)
+        self.dropout = WordDropout(config.dropout)
+        counts = city.graph.counts
+        self.flow = Propagation(row_normalised(sparse.csr_array(counts + sparse.eye_array(pois))))
+        for name, tensor in flow_map(city).items():
+            self.register_buffer(name, tensor, persistent=False)
+        self.register_buffer("features_PF", features_PF, persistent=False)
+        self.register_buffer("category_P", city.category_P, persistent=False)
+
+    def places(self) -> Tensor:
+        """Embeddings of all POIs after three graph convolutions over the flow map, (P, D)."""
+        x_PD = self.features_PF
+        for number, convolution in enumerate(self.convolutions):
+            assert isinstance(convolution, nn.Linear)
+            last = number == len(self.convolutions) - 1
+            sent_PD = (self.dropout(x_PD) if last else x_PD) @ convolution.weight.T
+            x_PD = self.flow(sent_PD) + convolution.bias
+            x_PD = x_PD if last else F.leaky_relu(x_PD, 0.2)
+        return x_PD
+
+    def packed_states(self, packing: Packing) -> Tensor:
+        checkins, row_N = packing.checkins, packing.row_N
+        poi_N = checkins.poi_T[row_N]
+        place_ND, user_ND = F.embedding(poi_N, self.places()), self.user_embedding(packing.user_N)
+        fused_ND = F.leaky_relu(self.fuse_user(torch.cat([user_ND, place_ND], dim=-1)), 0.2)
+        category_ND = self.category_embedding(self.category_P[poi_N])
+        time_ND = self.time(local_hour_fraction(checkins.local_seconds_T[row_N]))
+        side_ND = F.leaky_relu(self.fuse_side(torch.cat([time_ND, category_ND], dim=-1)), 0.2)
+        token_ND = torch.cat([fused_ND, side_ND], dim=-1)
+        position_ND = sinusoids(packing.runs[-1][1], token_ND)[packing.position_N]
+        return encode(self.encoder, self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND), packing)
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        logits: Tensor = self.output(state_ND)
+        return logits + self.transition_map(checkins.poi_T[row_N])
+
+    def transition_map(self, source_N: Tensor) -> Tensor:
+        """M_sd for the sources of a batch, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
+        # The maps first: a vector of features instead of the width for every place.
+        ends_2F = torch.cat([self.map_from.weight, self.map_to.weight]) @ self.map_features.weight
+        from_P, to_P = (self.features_PF @ ends_2F.T).unbind(1)
+        plain_NP = F.leaky_relu(F.embedding(source_N, from_P[:, None]) + to_P, 0.2)
+        # The flow map is 0 almost everywhere: what it adds goes to its edges alone.
+        step_L, edge_L = expand_ranges(self.begin_P[source_N], self.degree_P[source_N])
+        own = torch.arange(len(source_N), device=source_N.device)
+        row_L, to_L = torch.cat([step_L, own]), torch.cat([self.to_L[edge_L], source_N])
+        added_L = plain_NP[row_L, to_L] * torch.cat([self.share_L[edge_L], self.own_P[source_N]])
+        return plain_NP.index_put((row_L, to_L), added_L, accumulate=True)
+
+    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        """Cross-entropy of the next place and of its category, and the squared error of its time of day."""
+        category_N = self.category_P[checkins.poi_T[row_N + 1]]
+        time_N = local_hour_fraction(checkins.local_seconds_T[row_N + 1]).to(state_ND.dtype)
+        return (
+            super().step_loss(state_ND, checkins, row_N)
+            + F.cross_entropy(self.next_category(state_ND), category_N)
+            + self.config.time_weight * F.mse_loss(self.next_time(state_ND)[:, 0], time_N)
+        )
+
+
+def place_features(city: City, *, raw: bool) -> Tensor:
+    """Training check-ins, one-hot category, latitude and longitude of every POI, (P, C + 3), float32.
+
+    Unless raw, counts are logarithms, and counts and coordinates have mean 0 and deviation 1.
+    """
+    numbers_P3 = torch.cat([city.visits_P.double()[:, None], city.coordinates_P2], dim=1)
+    if not raw:
+        numbers_P3[:, 0] = torch.log1p(numbers_P3[:, 0])
+        spread_3 = numbers_P3.std(0, correction=0)
+        numbers_P3 = (numbers_P3 - numbers_P3.mean(0)) / torch.where(spread_3 > 0, spread_3, 1.0)
+    one_hot_PC = F.one_hot(city.category_P, city.num_categories).double()
+    return torch.cat([numbers_P3[:, :1], one_hot_PC, numbers_P3[:, 1:]], dim=1).float()
+
+
+def flow_map(city: City) -> dict[str, Tensor]:
+    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on.
+
+    Returns:
+        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, what the I adds to each diagonal.
+    """
+    counts = city.graph.counts
+    degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()
+    total_P = torch.from_numpy(counts.sum(axis=1)).double()
+    from_L = torch.repeat_interleave(torch.arange(city.num_pois), degree)
+    return {
+        "begin_P": torch.from_numpy(counts.indptr[:-1].copy()).long(),
+        "degree_P": degree,
+        "to_L": torch.from_numpy(counts.indices.copy()).long(),
+        "share_L": (torch.from_numpy(counts.data.copy()).double() / (total_P[from_L] + 1)).float(),
+        "own_P": (1 / (total_P + 1)).float(),
+    }

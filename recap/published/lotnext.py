@@ -1,0 +1,189 @@
+"""LoTNext: attention over a window of graph-smoothed places, averaged by distance, with a loss for rare places.
+
+Xu et al., Taming the Long Tail in Human Mobility Prediction, NeurIPS 2024. ``as_published`` keeps what we hold for
+mistakes of the public code; without it (in brackets below) they are mended:
+
+- the adjustment of training logits adds to rare places, which lowers them at test [it subtracts, Menon et al. 2021];
+- the loss is averaged before it meets the sample weights [each step's loss meets its own];
+- user u's row in the user-POI graph is POI row u, and edges end at POI rows without an offset [users have their own];
+- edges are kept or cut by a network that no gradient reaches [edges carry its output as weight];
+- hours are UTC [local].
+
+Departures: future steps are masked outright (the published -100, growing, is e^-100 from the start); the graphs come
+from our own TransE (`recap.published.translation`); those of `recap.published.flashback`.
+
+Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, D features.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.history import CheckinTensors
+from recap.published.city import City
+from recap.published.configs import LotnextConfig
+from recap.published.decay import average_past, kilometres_apart
+from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, causal_mask, slot_of_week
+from recap.published.time2vec import Time2Vec
+from recap.published.translation import NEXT, VISITS, closest_pois, fit_translations
+from recap.published.windows import Windows
+
+POI_NEIGHBOURS: Final = 20
+USER_NEIGHBOURS: Final = 100
+_TIME_DIM: Final = 6
+_KEEP_ABOVE: Final = 0.8
+_SMALL: Final = 1e-4
+
+
+class Lotnext(SequenceNetwork):
+    """logits = W [distance-weighted average of encoded check-ins; E_user] + b."""
+
+    near_poi_PG: Tensor
+    near_weight_PG: Tensor
+    liked_poi_UG: Tensor
+    liked_weight_UG: Tensor
+    adjustment_P: Tensor
+    coordinates_P2: Tensor
+
+    def __init__(self, config: LotnextConfig, city: City) -> None:
+        super().__init__()
+        self.config: LotnextConfig = config
+        self.window = config.window
+        dim, width, pois = config.dim, config.dim + _TIME_DIM, city.num_pois
+        self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
+        self.keep_inner, self.keep_outer = nn.Linear(2 * dim, dim), nn.Linear(dim, 1)
+        for linear in (self.keep_inner, self.keep_outer):
+            linear.requires_grad_(not config.as_published)
+        self.convolution = nn.Linear(dim, dim)
+        self.time = Time2Vec(_TIME_DIM)
+        self.token = nn.Linear(width, width)
+        self.attention = nn.MultiheadAttention(width, 2, config.attention_dropout, batch_first=True)
+        self.inner_norm, self.norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.feedforward = nn.Sequential(
+            nn.Linear(width, 2 * width), nn.GELU(), nn.Dropout(config.dropout), nn.Linear(2 * width, width)
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.next_slot, self.state = nn.Linear(width, 1), nn.Linear(width, dim)
+        self.output = nn.Linear(2 * dim, pois)
+        near, liked = min(POI_NEIGHBOURS, pois), min(USER_NEIGHBOURS, pois)
+        self.register_buffer("near_poi_PG", torch.zeros(pois, near, dtype=torch.int64))
+        self.register_buffer("near_weight_PG", torch.zeros(pois, near))
+        self.register_buffer("liked_poi_UG", torch.zeros(city.num_users, liked, dtype=torch.int64))
+        self.register_buffer("liked_weight_UG", torch.zeros(city.num_users, liked))
+        self.register_buffer("adjustment_P", rarity(city.visits_P) * config.adjustment, persistent=False)
+        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
+
+    def prepare(self, city: City) -> None:
+        entity_ED, relation_3D = fit_translations(city, self.config.seed)
+        user_UD, poi_PD = entity_ED.split([city.num_users, city.num_pois])
+        near = closest_pois(poi_PD, relation_3D[NEXT], poi_PD, POI_NEIGHBOURS)
+        liked = closest_pois(user_UD, relation_3D[VISITS], poi_PD, USER_NEIGHBOURS)
+        self.near_poi_PG.copy_(near.poi_RG)
+        self.near_weight_PG.copy_(near.weight_RG)
+        self.liked_poi_UG.copy_(liked.poi_RG)
+        self.liked_weight_UG.copy_(liked.weight_RG)
+
+    def places(self) -> tuple[Tensor, Tensor]:
+        """What stands for each place in a token, (P, D), and each user's preference v_u, (U, D)."""
+        table_PD = self.poi_embedding.weight
+        share_PG = self.near_weight_PG / (self.near_weight_PG.sum(1, keepdim=True) + 1)
+        own_P1 = 1 / (self.near_weight_PG.sum(1, keepdim=True) + 1)
+        smooth_PD = own_P1 * table_PD + weighted_sum(table_PD, self.near_poi_PG, share_PG)
+        liked_UG = self.liked_weight_UG / self.liked_weight_UG.sum(1, keepdim=True).clamp_min(_SMALL)
+        prefers_UD = weighted_sum(table_PD, self.liked_poi_UG, liked_UG)
+        return (smooth_PD + self._convolve(smooth_PD, prefers_UD)) / 2, prefers_UD
+
+    def _convolve(self, smooth_PD: Tensor, prefers_UD: Tensor) -> Tensor:
+        """One graph convolution over user-POI edges, at the POIs (Kipf and Welling's normalisation)."""
+        users, pois = len(prefers_UD), len(smooth_PD)
+        user_L = torch.arange(users, device=smooth_PD.device).repeat_interleave(self.liked_poi_UG.shape[1])
+        poi_L = self.liked_poi_UG.reshape(-1)
+        keep_L = torch.sigmoid(self._keep_logits(prefers_UD, smooth_PD, user_L, poi_L))
+        if self.config.as_published:
+            kept_L = (keep_L > _KEEP_ABOVE) & (user_L < pois)
+            user_L, poi_L, keep_L = user_L[kept_L], poi_L[kept_L], torch.ones_like(keep_L[kept_L])
+            nodes_ED, poi_from = smooth_PD, 0
+        else:
+            nodes_ED, poi_from = torch.cat([prefers_UD, smooth_PD]), users
+        end_L = poi_L + poi_from
+        degree_E = torch.ones(len(nodes_ED), dtype=nodes_ED.dtype, device=nodes_ED.device).index_add(0, end_L, keep_L)
+        scale_E = degree_E.rsqrt()
+        sent_ED = self.convolution(nodes_ED)
+        weight_L1 = (keep_L * scale_E[user_L] * scale_E[end_L])[:, None]
+        convolved_ED = (sent_ED * (scale_E**2)[:, None]).index_add(0, end_L, weight_L1 * F.embedding(user_L, sent_ED))
+        return convolved_ED[poi_from:]
+
+    def _keep_logits(self, prefers_UD: Tensor, smooth_PD: Tensor, user_L: Tensor, poi_L: Tensor) -> Tensor:
+        """The keeping network over [v_u; b_p]; its first layer is applied to users and places before they meet."""
+        of_user_DU, of_poi_DP = self.keep_inner.weight.split(prefers_UD.shape[1], dim=1)
+        user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + self.keep_inner.bias
+        logits: Tensor = self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
+        return logits
+
+    def states(self, windows: Windows) -> Tensor:
+        """The averaged state, and behind it the predicted share of the week of the next step, (B, K, D + 1)."""
+        places_PD, prefers_UD = self.places()
+        poi_BKD = F.embedding(windows.poi_BK, places_PD)  # plain indexing is slow backwards on a CPU
+        slots_BK = slot_of_week(self._clock(windows.checkins)[windows.row_BK])
+        time_BKD = self.time(slots_BK.to(poi_BKD.dtype) / SLOTS_OF_WEEK)
+        x_BKD = F.leaky_relu(self.token(torch.cat([poi_BKD, time_BKD], dim=-1)), 0.2)
+        hidden_KK = ~causal_mask(x_BKD.shape[1], x_BKD.device)
+        attended_BKD, _ = self.attention(x_BKD, x_BKD, x_BKD, attn_mask=hidden_KK, need_weights=False)
+        x_BKD = x_BKD + self.dropout(attended_BKD)
+        x_BKD = self.norm(x_BKD + self.dropout(self.feedforward(self.inner_norm(x_BKD))))
+        near_BKK = torch.exp(-self.config.space_decay * kilometres_apart(self.coordinates_P2[windows.poi_BK]))
+        fit_BK = torch.exp(
+            -torch.linalg.vector_norm(F.embedding(windows.user_B, prefers_UD)[:, None] - poi_BKD, dim=-1)
+        )
+        average_BKD = average_past(self.state(x_BKD), near_BKK * fit_BK[:, None, :])
+        return torch.cat([average_BKD, self.next_slot(x_BKD)], dim=-1)
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        logits: Tensor = self.output(self._with_user(state_ND, checkins, row_N))
+        return logits
+
+    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        """The mean of three: the adjusted cross-entropy, the plain one, and the squared error of the next slot."""
+        target_N, published = checkins.poi_T[row_N + 1], self.config.as_published
+        full_ND = self._with_user(state_ND, checkins, row_N)
+        logits_NP = self.output(full_ND)
+        moved_NP = logits_NP + (self.adjustment_P if published else -self.adjustment_P)
+        weight_N = step_weights(F.cosine_similarity(full_ND, self.output.weight[target_N]).detach())
+        adjusted_N = F.cross_entropy(moved_NP, target_N, reduction="none")
+        rare = adjusted_N.mean() * weight_N.mean() if published else (adjusted_N * weight_N).mean()
+        slot_N = slot_of_week(self._clock(checkins)[row_N + 1]).to(state_ND.dtype) / SLOTS_OF_WEEK
+        return (rare + F.cross_entropy(logits_NP, target_N) + F.mse_loss(state_ND[:, -1], slot_N)) / 3
+
+    def _with_user(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        return torch.cat([state_ND[:, :-1], self.user_embedding(checkins.user_T[row_N])], dim=-1)
+
+    def _clock(self, checkins: CheckinTensors) -> Tensor:
+        return checkins.seconds_T if self.config.as_published else checkins.local_seconds_T
+
+
+def weighted_sum(table_PD: Tensor, poi_RG: Tensor, weight_RG: Tensor) -> Tensor:
+    """sum_g weight_rg table[poi_rg], (R, D)."""
+    return F.embedding_bag(poi_RG, table_PD, per_sample_weights=weight_RG, mode="sum")
+
+
+def rarity(visits_P: Tensor) -> Tensor:
+    """1 - log(f + 1e-4) / log(f_max + 1e-4), float32: 0 at the most visited place, 1 at a place with one visit.
+
+    >>> rarity(torch.tensor([100, 10, 1])).round(decimals=2).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    log_P = torch.log(visits_P.double() + _SMALL)
+    return (1 - log_P / torch.log(visits_P.max().clamp_min(2).double() + _SMALL)).float()
+
+
+def step_weights(cosine_N: Tensor) -> Tensor:
+    """1 - cos where state and target point apart; above the geometric mean of the others 1 + the excess; else 1.
+
+    >>> step_weights(torch.tensor([-0.5, 0.1, 0.4])).tolist()  # the geometric mean of .1 and .4 is .2
+    [1.5, 1.0, 1.2000000476837158]
+    """
+    positive_N = cosine_N > 0
+    middle = torch.exp(torch.log(cosine_N[positive_N]).mean()) if positive_N.any() else cosine_N.new_tensor(1.0)
+    return torch.where(cosine_N < 0, 1 - cosine_N, 1 + (cosine_N - middle).clamp_min(0))

@@ -1,0 +1,208 @@
+"""MSAHG: DCHL's views and one of half hours, each scenario of user, time and place with a hypergraph of its own.
+
+Multifaceted Scenario-Aware Hypergraph Learning for Next POI Recommendation, AAAI 2026. Three splits make six
+scenarios: users who stay (locals) and tourists, workdays and weekends, downtown and suburbs. Each split has its own
+hypergraph in one view: of the split's users, of the split's half hours, of the split's places.
+
+Departures: those of DCHL (a case's user is the mean over the distinct places visited up to its source; dropout is off
+at test; the training split alone makes the graphs; the nearest places only; places are contrasted some at a time). A
+case counts in the means of its three scenarios, which weigh the same, where the public code draws equal numbers from
+each; its score is the mean of three. Parameters stay shared: the public code copies those whose gradients disagree
+between scenarios at epoch 20. Labels of scenarios come with its data; here a user is a local by ``local_days``,
+weekends are the source's, and downtown is the half of places nearer to the middle of all training check-ins.
+
+Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N training check-ins, D features.
+"""
+
+from typing import Final
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.geodesy import unit_vectors
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.propagation import Propagation, row_normalised
+from recap.published.city import City
+from recap.published.configs import MsahgConfig
+from recap.published.dchl import CaseExamples, comes_later, contrast_views, incidence, nearness, occurrences, pool_past
+from recap.published.network import Examples, PublishedNetwork
+from recap.scores import CaseBatch
+
+POOLED: Final = ("collaborative", "geographic", "transitional")
+VIEWS: Final = (*POOLED, "temporal")
+CLOCK: Final = "users"
+"""The temporal view of users, who have a table of their own there."""
+SPLITS: Final = {"user": ("collaborative",), "time": ("temporal", CLOCK), "place": ("geographic",)}
+"""Split -> the hypergraphs that each of its two scenarios has to itself."""
+SIDES: Final = (0, 1)
+_HALF_HOUR: Final = 1800
+_SLOTS: Final = 48
+
+
+class TwoSteps(nn.Module):
+    """Nodes to hyperedges to nodes, a mean each time."""
+
+    def __init__(self, to_edges: sparse.csr_array, to_nodes: sparse.csr_array) -> None:
+        super().__init__()
+        self.to_edges, self.to_nodes = Propagation(row_normalised(to_edges)), Propagation(row_normalised(to_nodes))
+
+    def forward(self, x: Tensor) -> Tensor:
+        propagated: Tensor = self.to_nodes(self.to_edges(x))
+        return propagated
+
+
+class Msahg(PublishedNetwork):
+    """The score of d is the mean over a case's three scenarios of (sum_v g_v u_v) . (sum_v x_vd)."""
+
+    is_local_U: Tensor
+    is_downtown_P: Tensor
+
+    def __init__(self, config: MsahgConfig, city: City) -> None:
+        super().__init__()
+        self.config: MsahgConfig = config
+        self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
+        self.user_embedding = nn.Embedding(city.num_users, config.dim)
+        for table in (self.poi_embedding, self.user_embedding):
+            nn.init.xavier_uniform_(table.weight)
+        self.gates = nn.ModuleDict({view: nn.Linear(config.dim, config.dim) for view in (*VIEWS, CLOCK)})
+        self.shares = nn.ModuleDict({view: nn.Linear(config.dim, 1) for view in VIEWS})
+        self.register_buffer("is_local_U", locals_of(city, config.local_days), persistent=False)
+        self.register_buffer("is_downtown_P", downtown(city), persistent=False)
+        self.graphs = nn.ModuleDict(self._graphs(city))
+
+    def _graphs(self, city: City) -> dict[str, nn.Module]:
+        config = self.config
+        visited_PU, later_PP = incidence(city), comes_later(city)
+        near_PP = nearness(city, config.near_places, config.radius_km)
+        slot_N = half_hour(city.local_seconds_N).numpy()
+        open_PS = occurrences(city.poi_N.numpy(), slot_N, (city.num_pois, 2 * _SLOTS))
+        awake_US = occurrences(city.user_N.numpy(), slot_N, (city.num_users, 2 * _SLOTS))
+
+        def hypergraph(member: sparse.csr_array, kept: np.ndarray | None = None) -> TwoSteps:
+            member = member if kept is None else sparse.csr_array(member @ sparse.diags_array(kept.astype(float)))
+            return TwoSteps(sparse.csr_array(member.T), member)
+
+        graphs: dict[str, nn.Module] = {
+            "collaborative": hypergraph(visited_PU),
+            "geographic": Propagation(row_normalised(near_PP)),
+            "transitional": TwoSteps(sparse.csr_array(later_PP.T), later_PP),
+            "temporal": hypergraph(open_PS),
+            CLOCK: hypergraph(awake_US),
+        }
+        for side in SIDES:
+            inside_PP = sparse.diags_array((self.is_downtown_P.numpy() == side).astype(float))
+            slots = np.arange(2 * _SLOTS) // _SLOTS == side
+            graphs |= {
+                f"collaborative-{side}": hypergraph(visited_PU, self.is_local_U.numpy() == side),
+                f"geographic-{side}": Propagation(row_normalised(sparse.csr_array(inside_PP @ near_PP @ inside_PP))),
+                f"temporal-{side}": hypergraph(open_PS, slots),
+                f"{CLOCK}-{side}": hypergraph(awake_US, slots),
+            }
+        return graphs
+
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> CaseExamples:
+        return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
+
+    def tables(self) -> dict[str, Tensor]:
+        """Every hypergraph's view of all POIs (P, D), or of all users (U, D), before it is brought to length 1."""
+        found = {}
+        for name, graph in self.graphs.items():
+            view = name.split("-")[0]
+            table = (self.user_embedding if view == CLOCK else self.poi_embedding).weight
+            x = table * torch.sigmoid(self.gates[view](table))
+            levels = [x]
+            for _ in range(self.config.layers):
+                x = graph(x) + x
+                x = x if view == "geographic" else F.dropout(x, self.config.dropout, self.training)
+                levels.append(x)
+            found[name] = torch.stack(levels).mean(0)
+        return found
+
+    def scenarios(self, batch: CaseBatch) -> dict[str, Tensor]:
+        """Each split's side of every case, 0 or 1, by user, source's time and source's place, (B,)."""
+        weekday_B = local_weekday(batch.checkins.local_seconds_T[batch.row_B])
+        return {
+            "user": self.is_local_U[batch.user_B],
+            "time": (weekday_B >= 5).long(),
+            "place": self.is_downtown_P[batch.source_B],
+        }
+
+    def matched(
+        self, batch: CaseBatch, tables: dict[str, Tensor], split: str, side: int
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """A scenario's cases, (B, D) in each view, and its POIs, (P, D), all of length 1."""
+        own = {view: f"{view}-{side}" if view in SPLITS[split] else view for view in (*VIEWS, CLOCK)}
+        pooled = pool_past(batch, [tables[own[view]] for view in POOLED])
+        users = [*pooled, F.embedding(batch.user_B, tables[own[CLOCK]])]
+        return [F.normalize(user_BD, dim=1) for user_BD in users], [
+            F.normalize(tables[own[view]], dim=1) for view in VIEWS
+        ]
+
+    def match(self, users: list[Tensor], places: list[Tensor]) -> Tensor:
+        """(sum_v g_v u_v) . (sum_v x_vd), (B, P)."""
+        shares = [torch.sigmoid(self.shares[view](user)) for view, user in zip(VIEWS, users, strict=True)]
+        whole_BD = torch.stack([share * user for share, user in zip(shares, users, strict=True)]).sum(0)
+        return whole_BD @ torch.stack(places).sum(0).T
+
+    def logits(self, batch: CaseBatch) -> Tensor:
+        tables, sides = self.tables(), self.scenarios(batch)
+        total_BP = self.poi_embedding.weight.new_zeros(len(batch), self.poi_embedding.num_embeddings)
+        for split in SPLITS:
+            for side in SIDES:
+                index_B = (sides[split] == side).nonzero()[:, 0]
+                if len(index_B):
+                    part = CaseBatch(batch.checkins, batch.row_B[index_B])
+                    total_BP = total_BP.index_add(0, index_B, self.match(*self.matched(part, tables, split, side)))
+        return total_BP / len(SPLITS)
+
+    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+        """The sum over scenarios of .9 of the cross-entropy and .1 of the contrast between views."""
+        assert isinstance(examples, CaseExamples)
+        batch, tables = CaseBatch(examples.checkins, examples.row_N[index_B]), self.tables()
+        sides, losses = self.scenarios(batch), []
+        weight = self.config.contrast_weight
+        drawn = torch.randperm(self.poi_embedding.num_embeddings)[: self.config.contrast_places].to(index_B.device)
+        for split in SPLITS:
+            for side in SIDES:
+                part = CaseBatch(batch.checkins, batch.row_B[sides[split] == side])
+                if not len(part):
+                    continue
+                users, places = self.matched(part, tables, split, side)
+                some = [place_PD[drawn] for place_PD in places]
+                contrast = contrast_views(some, self.config.temperature)
+                contrast = contrast + contrast_views(users, self.config.temperature)
+                learned = F.cross_entropy(self.match(users, places), part.target_B)
+                losses.append((1 - weight) * learned + weight * contrast)
+        return torch.stack(losses).sum()
+
+
+def half_hour(local_seconds: Tensor) -> Tensor:
+    """The half hour of a workday (0 to 47) or of a weekend (48 to 95).
+
+    >>> half_hour(torch.tensor([3_600, 2 * 86_400 + 1_800]))  # Thursday at one; Saturday at half past midnight
+    tensor([ 2, 49])
+    """
+    weekend = (local_weekday(local_seconds) >= 5).long()
+    return local_seconds % SECONDS_PER_DAY // _HALF_HOUR + _SLOTS * weekend
+
+
+def locals_of(city: City, days: float) -> Tensor:
+    """1 for users whose training check-ins span at least so many days, else 0, (U,)."""
+    first_U = torch.full((city.num_users,), torch.iinfo(torch.int64).max)
+    last_U = torch.zeros(city.num_users, dtype=torch.int64)
+    first_U.scatter_reduce_(0, city.user_N, city.seconds_N, "amin")
+    last_U.scatter_reduce_(0, city.user_N, city.seconds_N, "amax", include_self=False)
+    return ((last_U - first_U) >= days * SECONDS_PER_DAY).long()
+
+
+def downtown(city: City) -> Tensor:
+    """1 for the half of all POIs that is nearer to the middle of the training check-ins, else 0, (P,)."""
+    on_sphere_P3 = unit_vectors(*city.coordinates_P2.numpy().T)
+    middle_3 = city.visits_P.double().numpy() @ on_sphere_P3 / max(1, int(city.visits_P.sum()))
+    apart_P = np.linalg.norm(on_sphere_P3 - middle_3, axis=1)
+    return torch.from_numpy((apart_P <= np.median(apart_P)).astype(np.int64))

@@ -1,0 +1,119 @@
+"""What every published model is: a network that says how it learns from a batch and how it scores a case.
+
+Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D features.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Final, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.data.dataset import Dataset
+from recap.history import CheckinTensors
+from recap.published.city import City
+from recap.published.config import PublishedConfig
+from recap.published.windows import TrainingWindows, Windows
+from recap.scores import CaseBatch, Scores
+
+SLOTS_OF_WEEK: Final = 168
+
+
+class Examples(Protocol):
+    """What an epoch goes over."""
+
+    def __len__(self) -> int: ...
+
+
+class PublishedNetwork(nn.Module, ABC):
+    """A network over the users and POIs of one dataset; nothing after a case's source may change its scores."""
+
+    config: PublishedConfig
+
+    def prepare(self, city: City) -> None:
+        """What is computed from the training split before the first step, and kept with the weights."""
+
+    def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
+        """Told at every epoch's start, and when a training goes on inside it (``fresh`` is False then)."""
+
+    @abstractmethod
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
+        """The training examples of a dataset."""
+
+    @abstractmethod
+    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+        """The mean loss over some examples; a scalar."""
+
+    @abstractmethod
+    def logits(self, batch: CaseBatch) -> Tensor:
+        """Scores of all POIs for every case, (B, P); must not read targets or anything later."""
+
+
+class SequenceNetwork(PublishedNetwork):
+    """A causal network: one pass gives the state after every check-in of a window.
+
+    Attributes:
+        window: check-ins a window holds at most.
+        within_trajectory: whether windows stay inside a trajectory.
+    """
+
+    window: int
+    within_trajectory: bool = False
+
+    @abstractmethod
+    def states(self, windows: Windows) -> Tensor:
+        """The state after each check-in, (B, K, D); what stands at later positions never changes an earlier one."""
+
+    def states_at(self, windows: Windows, wanted_BK: Tensor) -> Tensor:
+        """The states after the wanted check-ins, (N, D), window by window."""
+        return self.states(windows)[wanted_BK]
+
+    @abstractmethod
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        """Scores of all POIs, (N, P), from the states after the check-ins of these rows."""
+
+    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        """The mean loss of learned steps: cross-entropy over all POIs."""
+        return F.cross_entropy(self.step_logits(state_ND, checkins, row_N), checkins.poi_T[row_N + 1])
+
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
+        return TrainingWindows.of(dataset, checkins, self.window, within_trajectory=self.within_trajectory)
+
+    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+        assert isinstance(examples, TrainingWindows)
+        windows, learned_BK = examples.batch(index_B)
+        return self.step_loss(self.states_at(windows, learned_BK), windows.checkins, windows.row_BK[learned_BK])
+
+    def logits(self, batch: CaseBatch) -> Tensor:
+        windows = Windows.of_cases(batch, self.window, within_trajectory=self.within_trajectory)
+        position_K = torch.arange(windows.row_BK.shape[1], device=batch.row_B.device)
+        last_BD = self.states_at(windows, position_K == windows.length_B[:, None] - 1)
+        return self.step_logits(last_BD, batch.checkins, batch.row_B)
+
+
+class PublishedScorer:
+    """A trained published model as a scorer."""
+
+    def __init__(self, model: PublishedNetwork) -> None:
+        self.model = model.eval()
+        self.name = model.config.label
+
+    def score(self, batch: CaseBatch) -> Scores:
+        """Score every POI for every case; one part, ``logits``."""
+        with torch.inference_mode():
+            return Scores({"logits": self.model.logits(batch)})
+
+
+def slot_of_week(local_seconds: Tensor) -> Tensor:
+    """The hour of the local week, 0 (Monday, midnight) to 167.
+
+    >>> slot_of_week(torch.tensor([0, 4 * 86_400 + 3_600]))  # Thursday 1 January 1970; Monday at one
+    tensor([72,  1])
+    """
+    return (local_seconds // 3600 + 72) % SLOTS_OF_WEEK
+
+
+def causal_mask(length: int, device: torch.device) -> Tensor:
+    """Bool (K, K): position i may look at positions j <= i."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()

@@ -1,0 +1,59 @@
+"""The network of each published model."""
+
+from typing import Final
+
+import torch
+
+from recap.published.city import City
+from recap.published.config import PublishedConfig
+from recap.published.configs import (
+    DchlConfig,
+    DeepmoveConfig,
+    DepoiConfig,
+    DprlConfig,
+    FlashbackConfig,
+    GetnextConfig,
+    LotnextConfig,
+    MeltConfig,
+    MsahgConfig,
+    ReplayConfig,
+    RotanConfig,
+    SasrecConfig,
+    SthgcnConfig,
+)
+from recap.published.dchl import Dchl
+from recap.published.deepmove import Deepmove
+from recap.published.depoi import Depoi
+from recap.published.dprl import Dprl
+from recap.published.flashback import Flashback
+from recap.published.getnext import Getnext
+from recap.published.lotnext import Lotnext
+from recap.published.melt import Melt
+from recap.published.msahg import Msahg
+from recap.published.network import PublishedNetwork
+from recap.published.replay import Replay
+from recap.published.rotan import Rotan
+from recap.published.sasrec import Sasrec
+from recap.published.sthgcn import Sthgcn
+
+_NETWORKS: Final[dict[type[PublishedConfig], type[PublishedNetwork]]] = {
+    FlashbackConfig: Flashback,
+    ReplayConfig: Replay,
+    LotnextConfig: Lotnext,
+    SasrecConfig: Sasrec,
+    MeltConfig: Melt,
+    GetnextConfig: Getnext,
+    DchlConfig: Dchl,
+    DeepmoveConfig: Deepmove,
+    DprlConfig: Dprl,
+    RotanConfig: Rotan,
+    DepoiConfig: Depoi,
+    MsahgConfig: Msahg,
+    SthgcnConfig: Sthgcn,
+}
+
+
+def build_published(config: PublishedConfig, city: City, dtype: torch.dtype = torch.float32) -> PublishedNetwork:
+    """An untrained network; train in float32, ask for float64 where scores must not depend on the batch."""
+    network: PublishedNetwork = _NETWORKS[type(config)](config, city)
+    return network.to(dtype)

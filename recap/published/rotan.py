@@ -1,0 +1,107 @@
+"""ROTAN: two Transformers over a trajectory, of the user and of the place, both turned by hour and weekday.
+
+Feng et al., ROTAN: A Rotation-based Temporal Attention Network for Time-Specific Next POI Recommendation, KDD 2024. Its
+states are turned once more by the hour and weekday of the step to predict: that is ``target_time``, off by default; the
+source's own stand there then.
+
+Departures: places start from chance instead of from a RotatE over a graph of moves; a cell of the quadtree is that of
+the place, without the half pixel that the public code adds; codes of places are computed once in a step, so that a
+place has one dropout in it; trajectories of two check-ins are learned and first steps are scored.
+
+Shape suffixes: N check-ins or steps, P POIs, M distinct POIs, D features.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.published.city import City
+from recap.published.configs import RotanConfig
+from recap.published.packed import PackedNetwork, Packing, encode, encoder_of
+from recap.published.positions import sinusoids
+from recap.published.quadkey import NUM_TOKENS, quadkey_runs
+from recap.published.rotation import rotate
+from recap.published.time2vec import Time2Vec
+from recap.random_masks import WordDropout
+
+HOUR_SHARE: Final = 0.7
+USER_SHARE: Final = 0.7
+SLOTS: Final = 96
+_CODE_LAYERS: Final = 2
+_CODE_DROPOUT: Final = 0.3
+
+
+class TimeTurn(nn.Module):
+    """.7 of vectors of 2 D turned by the quarter of an hour, and .3 of them turned by the weekday; D learned phases."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim, self.hour, self.day = dim, Time2Vec(dim), Time2Vec(dim)
+
+    def forward(self, value: Tensor, local_seconds: Tensor) -> Tensor:
+        quarter = local_seconds % SECONDS_PER_DAY // (SECONDS_PER_DAY // SLOTS)
+        by_hour = rotate(value, self.hour(quarter / SLOTS), self.dim)
+        by_day = rotate(value, self.day(local_weekday(local_seconds) / 7), self.dim)
+        return HOUR_SHARE * by_hour + (1 - HOUR_SHARE) * by_day
+
+
+class Rotan(PackedNetwork):
+    """logits = .7 W_1 [turned h_1; E[p]] + .3 W_2 [turned h_2; code of p], biases included."""
+
+    within_trajectory = True
+    runs_PG: Tensor
+
+    def __init__(self, config: RotanConfig, city: City) -> None:
+        super().__init__()
+        self.config: RotanConfig = config
+        self.window = config.window
+        dim, pois = config.dim, city.num_pois
+        self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
+        self.run_embedding = nn.Embedding(NUM_TOKENS, dim)
+        self.code_encoder = encoder_of(dim, 1, 2 * dim, _CODE_DROPOUT, _CODE_LAYERS)
+        self.code_norm = nn.LayerNorm(dim)
+        self.user_in, self.place_in, self.user_out, self.place_out = (TimeTurn(dim) for _ in range(4))
+        self.user_encoder, self.place_encoder = (
+            encoder_of(2 * dim, 2, config.feedforward_dim, config.dropout, config.layers) for _ in range(2)
+        )
+        self.user_output, self.place_output = nn.Linear(3 * dim, pois), nn.Linear(3 * dim, pois)
+        for output in (self.user_output, self.place_output):
+            nn.init.uniform_(output.weight, -0.1, 0.1)
+            nn.init.zeros_(output.bias)
+        self.dropout = WordDropout(config.dropout)
+        self.register_buffer("runs_PG", quadkey_runs(city.coordinates_P2), persistent=False)
+
+    def codes(self, poi_M: Tensor) -> Tensor:
+        """What the digits of some places' cells say of them, (M, D)."""
+        token_MGD = self.run_embedding(self.runs_PG[poi_M]) * self.config.dim**0.5
+        code_MD: Tensor = self.code_norm(self.code_encoder(token_MGD).mean(1))
+        return code_MD
+
+    def packed_states(self, packing: Packing) -> Tensor:
+        """Both encoders' states and the code of the place, (N, 5 D)."""
+        poi_N = packing.checkins.poi_T[packing.row_N]
+        poi_M, which_N = torch.unique(poi_N, return_inverse=True)
+        place_ND, code_ND = self.poi_embedding(poi_N), nn.functional.embedding(which_N, self.codes(poi_M))
+        user_ND, time_N = self.user_embedding(packing.user_N), packing.checkins.local_seconds_T[packing.row_N]
+        first_ND = self.user_in(torch.cat([user_ND, place_ND], dim=-1), time_N)
+        second_ND = self.place_in(torch.cat([place_ND, code_ND], dim=-1), time_N)
+        position_ND = sinusoids(packing.runs[-1][1], first_ND)[packing.position_N]
+        states = []
+        for encoder, token_ND in ((self.user_encoder, first_ND), (self.place_encoder, second_ND)):
+            token_ND = self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND)
+            states.append(encode(encoder, token_ND, packing))
+        return torch.cat([*states, code_ND], dim=-1)
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        dim = self.config.dim
+        time_N = checkins.local_seconds_T[row_N + 1 if self.config.target_time else row_N]
+        first_ND, second_ND, code_ND = state_ND.split([2 * dim, 2 * dim, dim], dim=-1)
+        place_ND = self.poi_embedding(checkins.poi_T[row_N])
+        of_user_ND = torch.cat([self.user_out(first_ND, time_N), place_ND], dim=-1) * USER_SHARE
+        of_place_ND = torch.cat([self.place_out(second_ND, time_N), code_ND], dim=-1) * (1 - USER_SHARE)
+        # Shares are taken before the products: a tenth of the numbers.
+        bias_P = torch.lerp(self.place_output.bias, self.user_output.bias, USER_SHARE)
+        logits = torch.addmm(bias_P, of_user_ND, self.user_output.weight.T)
+        return torch.addmm(logits, of_place_ND, self.place_output.weight.T)

@@ -1,0 +1,74 @@
+"""SASRec: self-attention over a user's last check-ins, scored against the places' own embeddings.
+
+Kang and McAuley, Self-Attentive Sequential Recommendation, ICDM 2018; the backbone of MELT. Departure: positions are
+counted from a window's beginning, so that one pass over a training window gives the score of every case in it.
+
+Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap.history import CheckinTensors
+from recap.published.city import City
+from recap.published.configs import SelfAttentionConfig
+from recap.published.negatives import UnvisitedSampler
+from recap.published.network import SequenceNetwork, causal_mask
+from recap.published.windows import Windows
+
+
+class Block(nn.Module):
+    """Attention whose query alone is normalised, then two 1 x 1 convolutions, each with a residual."""
+
+    def __init__(self, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.query_norm, self.norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.attention = nn.MultiheadAttention(dim, 1, dropout, batch_first=True)
+        self.inner, self.outer = nn.Linear(dim, dim), nn.Linear(dim, dim)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x_BKD: Tensor, hidden_KK: Tensor) -> Tensor:
+        """The block's output; ``hidden_KK`` is True where a position must not be looked at."""
+        query_BKD = self.query_norm(x_BKD)
+        attended_BKD, _ = self.attention(query_BKD, x_BKD, x_BKD, attn_mask=hidden_KK, need_weights=False)
+        x_BKD = self.norm(query_BKD + attended_BKD)
+        output: Tensor = x_BKD + self.dropout(self.outer(torch.relu(self.dropout(self.inner(x_BKD)))))
+        return output
+
+
+class Sasrec(SequenceNetwork):
+    """f = LN(blocks(E[p] sqrt(d) + position)); the score of d is <f, E[d]>."""
+
+    def __init__(self, config: SelfAttentionConfig, city: City) -> None:
+        super().__init__()
+        self.config: SelfAttentionConfig = config
+        self.window = config.window
+        self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
+        self.position_embedding = nn.Embedding(config.window, config.dim)
+        for table in (self.poi_embedding, self.position_embedding):
+            nn.init.xavier_normal_(table.weight)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config.dim, config.dropout) for _ in range(config.blocks))
+        self.norm = nn.LayerNorm(config.dim)
+        self.unvisited = UnvisitedSampler(city)
+
+    def states(self, windows: Windows) -> Tensor:
+        poi_BK = windows.poi_BK
+        position_K = torch.arange(poi_BK.shape[1], device=poi_BK.device)
+        x_BKD = self.poi_embedding(poi_BK) * self.config.dim**0.5 + self.position_embedding(position_K)
+        x_BKD, hidden_KK = self.dropout(x_BKD), ~causal_mask(poi_BK.shape[1], poi_BK.device)
+        for block in self.blocks:
+            x_BKD = block(x_BKD, hidden_KK)
+        state: Tensor = self.norm(x_BKD)
+        return state
+
+    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        return state_ND @ self.poi_embedding.weight.T
+
+    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+        if self.config.objective == "softmax":
+            return super().step_loss(state_ND, checkins, row_N)
+        target_ND = self.poi_embedding(checkins.poi_T[row_N + 1])
+        other_ND = self.poi_embedding(self.unvisited.draw(checkins.user_T[row_N]))
+        return -(F.logsigmoid((state_ND * target_ND).sum(-1)) + F.logsigmoid(-(state_ND * other_ND).sum(-1))).mean()

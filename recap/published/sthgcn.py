@@ -1,0 +1,244 @@
+"""STHGCN: a trajectory is what its check-ins say together, and attends to earlier trajectories, own and similar ones.
+
+Yan et al., Spatio-Temporal Hypergraph Learning for Next POI Recommendation, SIGIR 2023.
+
+Departures: a quarter of the published width; at most 20 own and 20 others' trajectories where it takes 300; one layer
+reads prefixes and complete trajectories (there: two), and no gradient goes through the neighbours, which are read with
+the weights of the step; a neighbour's kind has one vector (there: the sum of two); others' trajectories come from the
+training split, where the public code takes any earlier one, of validation and test too; neighbours are those of the
+visible prefix from the start; a case without neighbours keeps its own state alone, whatever its batch; the kept epoch
+has the best validation MRR.
+
+Shape suffixes: B cases, J trajectories, H check-ins or neighbours, A heads, P POIs, D features.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.published.city import City
+from recap.published.configs import SthgcnConfig
+from recap.published.neighbours import Outline, Packed, SimilarTrajectories
+from recap.published.network import Examples, PublishedNetwork
+from recap.ragged import softmax_within, sum_within
+from recap.scores import CaseBatch
+
+OWN, OTHER = 0, 1
+_HOUR: Final = 3600.0
+_CASES_AT_ONCE: Final = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourExamples:
+    """Training cases by their source rows, with the others' trajectories that each reads: `most` places, -1 for none.
+
+    Attributes:
+        other_NM: trajectories of the training split.
+    """
+
+    checkins: CheckinTensors
+    row_N: Tensor
+    other_NM: Tensor
+
+    def __len__(self) -> int:
+        return len(self.row_N)
+
+
+class NumberCode(nn.Module):
+    """A real number of any shape (...) to (..., D): W cos(omega a + phi), omega from 1 to 10^-9."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.speed = nn.Parameter(10.0 ** (-9.0 * torch.arange(dim) / max(1, dim - 1)))
+        self.phase = nn.Parameter(torch.zeros(dim))
+        self.mix = nn.Linear(dim, dim, bias=False)
+
+    def forward(self, value: Tensor) -> Tensor:
+        coded: Tensor = self.mix(torch.cos(value.to(self.speed.dtype)[..., None] * self.speed + self.phase))
+        return coded
+
+
+class Finish(nn.Module):
+    """To length 1, normalised over the batch, leaky with a slope that is random in training, some dropped."""
+
+    def __init__(self, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.norm, self.leak, self.dropout = nn.BatchNorm1d(dim), nn.RReLU(), nn.Dropout(dropout)
+
+    def forward(self, x_JD: Tensor) -> Tensor:
+        x_JD = F.normalize(x_JD, dim=1)
+        if self.training and len(x_JD) == 1:  # one row has no spread to be divided by
+            norm = self.norm
+            x_JD = F.batch_norm(x_JD, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps)
+        else:
+            x_JD = self.norm(x_JD)
+        finished: Tensor = self.dropout(self.leak(x_JD))
+        return finished
+
+
+class TrajectoryReader(nn.Module):
+    """Check-ins to trajectories: each head's learned seed attends to the check-ins, in place of a query."""
+
+    def __init__(self, dim: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.key, self.value = (nn.Linear(dim, heads * dim, bias=False) for _ in range(2))
+        self.seed_AD = nn.Parameter(torch.empty(heads, dim))
+        nn.init.xavier_uniform_(self.seed_AD)
+        self.norm = nn.LayerNorm(heads * dim)
+        self.inner, self.outer = nn.Linear(heads * dim, max(1, 6 * dim // 5)), nn.Linear(max(1, 6 * dim // 5), dim)
+        self.dropout, self.finish = nn.Dropout(dropout), Finish(dim, dropout)
+
+    def forward(self, message_HD: Tensor, owner_H: Tensor, size: int) -> Tensor:
+        """States of the trajectories, (J, D)."""
+        return self.finish(self.outer(F.relu(self.inner(self.norm(self.attend(message_HD, owner_H, size))))))
+
+    def attend(self, message_HD: Tensor, owner_H: Tensor, size: int) -> Tensor:
+        """Each head's seed plus the mean of values by LReLU(key . seed), (J, A D)."""
+        # A key is only ever multiplied with its head's seed, and values are summed: both products come first.
+        key_ADD, value_ADD = (linear.weight.unflatten(0, (self.heads, -1)) for linear in (self.key, self.value))
+        score_HA = F.leaky_relu(message_HD @ torch.einsum("akd,ak->da", key_ADD, self.seed_AD), 0.2)
+        weight_HA = self.dropout(softmax_within(score_HA, owner_H, size))
+        pooled_JAD = sum_within(weight_HA[:, :, None] * message_HD[:, None, :], owner_H, size)
+        return (torch.einsum("jad,avd->jav", pooled_JAD, value_ADD) + self.seed_AD).flatten(1)
+
+
+class Sthgcn(PublishedNetwork):
+    """logits = W state + b; the state is the visible trajectory's, after it has attended to its neighbours."""
+
+    category_P: Tensor
+    sphere_P3: Tensor
+
+    def __init__(self, config: SthgcnConfig, city: City) -> None:
+        super().__init__()
+        self.config: SthgcnConfig = config
+        dim, width, heads = config.dim, 5 * config.dim, config.heads
+        sizes = (city.num_users, city.num_pois, city.num_categories, 7, 24)
+        self.user, self.poi, self.category, self.weekday, self.hour = (nn.Embedding(size, dim) for size in sizes)
+        self.time_code, self.space_code = NumberCode(width), NumberCode(width)
+        self.reader = TrajectoryReader(width, heads, config.dropout)
+        self.kind = nn.Embedding(2, width)
+        self.query = nn.Linear(width, heads * width)
+        self.key, self.value = (nn.Linear(width, heads * width, bias=False) for _ in range(2))
+        self.skip, self.merge = nn.Linear(width, heads * width), nn.Linear(heads * width, width)
+        self.attention_dropout, self.finish = nn.Dropout(config.dropout), Finish(width, config.dropout)
+        self.output = nn.Linear(width, city.num_pois)
+        self.similar = SimilarTrajectories(city)
+        self.register_buffer("category_P", city.category_P, persistent=False)
+        on_sphere = torch.from_numpy(unit_vectors(*city.coordinates_P2.numpy().T))
+        self.register_buffer("sphere_P3", on_sphere, persistent=False)
+
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> NeighbourExamples:
+        row_N = torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device)
+        most = self.config.other_trajectories
+        other_NM = torch.full((len(row_N), most), -1, device=checkins.device)
+        for start in range(0, len(row_N), _CASES_AT_ONCE):
+            part_B = row_N[start : start + _CASES_AT_ONCE]
+            case_H, other_H = self.others(CaseBatch(checkins, part_B), Outline.of(checkins))
+            count_B = torch.bincount(case_H, minlength=len(part_B))
+            place_H = torch.arange(len(case_H), device=case_H.device) - (count_B.cumsum(0) - count_B)[case_H]
+            other_NM[start + case_H, place_H] = other_H
+        return NeighbourExamples(checkins, row_N, other_NM)
+
+    def others(self, batch: CaseBatch, outline: Outline) -> tuple[Tensor, Tensor]:
+        """Case and training trajectory of every neighbour of another user."""
+        prefixes = outline.prefixes(batch, self.config.window)
+        start_B = batch.checkins.seconds_T[outline.first_J[outline.number_T[batch.row_B]]]
+        return self.similar.find(prefixes, start_B, self.config.other_trajectories, self.config.least_similarity)
+
+    def read(self, packed: Packed) -> Tensor:
+        """States of trajectories from their check-ins, (J, D)."""
+        checkins, row_H, last_H = packed.checkins, packed.row_H, packed.last_J[packed.owner_H]
+        poi_H, local_H = checkins.poi_T[row_H], checkins.local_seconds_T[row_H]
+        checkin_HD = torch.cat(
+            [
+                self.user(checkins.user_T[row_H]),
+                self.poi(poi_H),
+                self.category(self.category_P[poi_H]),
+                self.weekday(local_weekday(local_H)),
+                self.hour(local_H % SECONDS_PER_DAY // 3600),
+            ],
+            dim=-1,
+        )
+        hours_H = (checkins.seconds_T[last_H] - checkins.seconds_T[row_H]) / _HOUR
+        apart_H = kilometres(self.sphere_P3[poi_H], self.sphere_P3[checkins.poi_T[last_H]])
+        message_HD = checkin_HD + self.time_code(hours_H) + self.space_code(apart_H)
+        state: Tensor = self.reader(message_HD, packed.owner_H, len(packed))
+        return state
+
+    def middles(self, packed: Packed) -> tuple[Tensor, Tensor]:
+        """Each trajectory's mean time, (J,), hours, and mean point, (J, 3), float64."""
+        count_J = torch.bincount(packed.owner_H, minlength=len(packed)).double()
+        hours_H = packed.checkins.seconds_T[packed.row_H].double() / _HOUR
+        points_H3 = self.sphere_P3[packed.checkins.poi_T[packed.row_H]].double()
+        sums_J4 = sum_within(torch.cat([hours_H[:, None], points_H3], dim=1), packed.owner_H, len(packed))
+        return sums_J4[:, 0] / count_J, sums_J4[:, 1:] / count_J[:, None]
+
+    def states(self, batch: CaseBatch, outline: Outline, others: tuple[Tensor, Tensor]) -> Tensor:
+        """The visible trajectory's state after its neighbours, (B, D)."""
+        prefixes = outline.prefixes(batch, self.config.window)
+        state_BD, middles = self.read(prefixes), self.middles(prefixes)
+        kinds = [
+            (OWN, batch.checkins, outline, outline.earlier(batch, self.config.own_trajectories)),
+            (OTHER, self.similar.checkins, self.similar.outline, others),
+        ]
+        messages, cases = [], []
+        for kind, checkins, of, (case_H, trajectory_H) in kinds:
+            unique_J, which_H = torch.unique(trajectory_H, return_inverse=True)
+            first_J, last_J = (ends[unique_J.to(ends.device)].to(case_H.device) for ends in (of.first_J, of.last_J))
+            packed = Packed.of(checkins.to(case_H.device), first_J, last_J, self.config.window)
+            hours_J, points_J3 = self.middles(packed)
+            passed = (middles[0][case_H] - hours_J[which_H]).abs()
+            apart = kilometres(middles[1][case_H], points_J3[which_H])
+            message_HD = self._aside(packed)[which_H] + self.kind.weight[kind]
+            messages.append(message_HD + self.time_code(passed) + self.space_code(apart))
+            cases.append(case_H)
+        return self.finish(self.attend(state_BD, torch.cat(messages), torch.cat(cases)))
+
+    @torch.no_grad()
+    def _aside(self, packed: Packed) -> Tensor:
+        """What neighbours say, without chance and without a gradient, (J, D)."""
+        was_training = self.training
+        self.eval()
+        state_JD = self.read(packed)
+        self.train(was_training)
+        return state_JD
+
+    def attend(self, state_BD: Tensor, message_HD: Tensor, case_H: Tensor) -> Tensor:
+        """Half of the own state and half of what neighbours say, merged, (B, D)."""
+        heads = (self.config.heads, state_BD.shape[1])
+        # As in the reader: keys meet queries, and values are summed, so both products are taken a case at a time.
+        key_ADD, value_ADD = (linear.weight.unflatten(0, heads) for linear in (self.key, self.value))
+        asked_BAD = torch.einsum("bak,akd->bad", self.query(state_BD).unflatten(1, heads), key_ADD)
+        score_HA = (asked_BAD[case_H] * message_HD[:, None]).sum(-1) / heads[1] ** 0.5
+        weight_HA = self.attention_dropout(softmax_within(score_HA, case_H, len(state_BD)))
+        pooled_BAD = sum_within(weight_HA[:, :, None] * message_HD[:, None], case_H, len(state_BD))
+        heard_BAD = torch.einsum("bad,avd->bav", pooled_BAD, value_ADD)
+        merged: Tensor = self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
+        return merged
+
+    def logits(self, batch: CaseBatch) -> Tensor:
+        outline = Outline.of(batch.checkins)
+        logits: Tensor = self.output(self.states(batch, outline, self.others(batch, outline)))
+        return logits
+
+    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+        assert isinstance(examples, NeighbourExamples)
+        batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
+        case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
+        others = case_H, other_BM[case_H, place_H]
+        logits_BP: Tensor = self.output(self.states(batch, Outline.of(examples.checkins), others))
+        return F.cross_entropy(logits_BP, batch.target_B)
+
+
+def kilometres(one_H3: Tensor, other_H3: Tensor) -> Tensor:
+    """Distance between points of the unit sphere, or near it, (H,)."""
+    chord_H = torch.linalg.vector_norm(one_H3 - other_H3, dim=-1)
+    return 2 * EARTH_RADIUS_KM * torch.asin((chord_H / 2).clamp(max=1))

@@ -1,0 +1,111 @@
+"""How a published model is trained: examples in a new order each epoch, one loss, one Adam.
+
+Shape suffixes: N examples, B examples of a batch.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError, DataError
+from recap.evaluation.metrics import Metrics
+from recap.published.city import City
+from recap.published.config import PublishedConfig
+from recap.published.network import PublishedNetwork, PublishedScorer
+from recap.published.registry import build_published
+from recap.storage.tensors import load_weights
+from recap.training.group import Group
+from recap.training.loop import TrainingLoop
+
+_ALL: Final = "all"
+
+
+class PublishedTrainer(TrainingLoop):
+    """Trains one published model; see `TrainingLoop`.
+
+    Raises:
+        ConfigError: several processes were to share it.
+        DataError: the training split has nothing to learn from.
+    """
+
+    config: PublishedConfig
+    model: PublishedNetwork
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        config: PublishedConfig,
+        folder: Path,
+        device: torch.device,
+        *,
+        journal_folder: Path | None = None,
+        group: Group | None = None,
+    ) -> None:
+        super().__init__(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+        if self.group.is_shared:
+            raise ConfigError(f"{config.title} trains in one process; ask for one")
+        self.model = build_published(config, City.of(dataset, self.graph)).to(device)
+        self.examples = self.model.examples(dataset, self.checkins)
+        if not len(self.examples):
+            raise DataError("the training split has no two check-ins in a row to learn from; prepare a longer record")
+        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.algorithm]
+        parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self.optimiser = kind(
+            parameters,
+            lr=config.learning_rate,
+            betas=(0.9, config.second_moment),
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+
+    @property
+    def num_examples(self) -> int:
+        return len(self.examples)
+
+    def scorer(self, epoch: int) -> PublishedScorer:
+        return PublishedScorer(self.model)
+
+    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> PublishedScorer:
+        model = build_published(self.config, City.of(self.dataset, self.graph), torch.float64)
+        load_weights(model, weights, self.config.title)
+        return PublishedScorer(model.to(self.device))
+
+    def _begin(self) -> None:
+        self.model.prepare(City.of(self.dataset, self.graph))
+
+    def _begin_epoch(self, epoch: int) -> dict[str, float]:
+        self.model.begin_epoch(epoch, fresh=self.progress.step == 0)
+        generator = np.random.default_rng([self.config.seed, epoch])
+        self._order_N = torch.from_numpy(generator.permutation(self.num_examples)).to(self.device)
+        rate = self.config.rate_at(epoch) * self.progress.schedule.get("scale", 1.0)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        return {_ALL: rate}
+
+    def _learn(self, positions: slice) -> Tensor:
+        self.model.train()
+        loss = self.model.loss(self.examples, self._order_N[positions])
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        if self.config.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
+        self._update()
+        self._loss_sums += loss.detach().double()
+        return loss.detach()
+
+    def _keep_best(self, val: Metrics) -> None:
+        super()._keep_best(val)
+        if self.config.patience is None:
+            return
+        schedule, mrr = self.progress.schedule, val["mrr"] or 0.0
+        if mrr > schedule.get("best", -1.0):
+            schedule |= {"best": mrr, "waited": 0.0}
+            return
+        schedule["waited"] = schedule.get("waited", 0.0) + 1
+        if schedule["waited"] >= self.config.patience:
+            schedule |= {"waited": 0.0, "scale": schedule.get("scale", 1.0) * self.config.decay_factor}

@@ -1,0 +1,77 @@
+"""A published model's checkpoint opens everywhere in the app, and no view claims that its score is a sum."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from analysis.explain.edits import EditError, RemoveVisit, SwitchOff
+from analysis.explain.ranks_only import explain_ranks
+from analysis.formatting import ordinal
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.evaluation.ranks import rank_of
+from recap.history import CheckinTensors
+from recap.predictor import open_ranker
+from recap.scores import CaseBatch
+from recap.training.run import train
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.recap.published.variants import small_config
+
+
+@pytest.fixture(scope="module")
+def published_checkpoint(city_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published") / "checkpoint"
+    config = small_config("flashback").with_epochs(1)
+    assert train(Dataset.load(city_folder), config, folder, device=torch.device("cpu")) is not None
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def app_at_published(monkeypatch: pytest.MonkeyPatch, city_folder: Path, published_checkpoint: Path) -> None:
+    point_app_at(monkeypatch, city_folder, published_checkpoint)
+
+
+@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "compare", "cases", "present", "learn"])
+def test_every_view_opens(view: str) -> None:
+    """Calm, and nothing speaks of RECAP's parts as if they were there."""
+    app = open_view(view)
+    check_calm(app)
+    said = texts(app)
+    assert "not measured yet" not in said
+    if view == "overview":
+        assert "Shown is Flashback" in said and "Flashback finds" in said and "RECAP" not in said
+    if view == "present":
+        assert app.title[0].value == "Nothing to present"
+
+
+def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoint: Path) -> None:
+    """The page's rank and table are the library's; removing a visit in the page is removing it in the library."""
+    ranker = open_ranker(Checkpoint.load(published_checkpoint), Dataset.load(city_folder))
+    app, known = open_view("explain", case="3"), explain_ranks(ranker, 3)
+    check_calm(app)
+    assert app.title[0].value == f"Flashback ranks {known.about.name} {ordinal(known.about.rank)} of {known.num_places}"
+    table = app.dataframe[1].value
+    assert table["Visit"].tolist() == [entry.visit for entry in known.removed]
+    assert table["Rank without it"].tolist() == [ordinal(entry.rank_without) for entry in known.removed]
+    visit = known.removed[0].visit
+    app.selectbox(key="ranks_visit").set_value(visit).run()
+    check_calm(app)
+    edited = explain_ranks(ranker, 3, edits=(RemoveVisit(visit=visit),))
+    assert edited.what_if is not None and edited.about.rank == known.removed[0].rank_without
+    with pytest.raises(EditError):
+        explain_ranks(ranker, 3, edits=(SwitchOff(name="past_visits"),))
+
+
+def test_removing_a_visit_is_a_dataset_without_it(city_folder: Path, published_checkpoint: Path) -> None:
+    """The rank without a visit is that of a check-in table in which it never happened."""
+    dataset = Dataset.load(city_folder)
+    ranker = open_ranker(Checkpoint.load(published_checkpoint), dataset)
+    entry, row = explain_ranks(ranker, 3).removed[0], int(ranker.case(3)["row"])
+    first = int(ranker.checkins.first_T[row])
+    kept = [at for at in range(first, row + 2) if at != first + entry.visit]
+    own = ranker.checkins
+    names = ("user", "poi", "seconds", "local_seconds", "trajectory")
+    without = CheckinTensors.from_arrays(**{name: getattr(own, f"{name}_T")[kept].numpy() for name in names})
+    total_P = ranker.scorer.score(CaseBatch(without, torch.tensor([len(kept) - 2]))).total[0]
+    assert rank_of(total_P, int(ranker.case(3)["target"])) == entry.rank_without

@@ -1,0 +1,29 @@
+"""The demo city ships records of published models: they can be chosen like a model, and say what they are."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.records.imported import find_predictions
+from recap.data.dataset import Dataset
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+
+
+def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """RECAP against LoTNext in Compare (Figures 1 and 7 among its charts) and in Long tail, a case of it in Walk."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
+    shipped = {item.name: item.key for item in find_predictions(Dataset.load(BUNDLE / "dataset").hash)}
+    name = "LoTNext, trained here"
+    key = shipped[name]
+    compared = open_view("compare", a=key)
+    check_calm(compared)
+    assert "LoTNext" in compared.title[0].value and "imported" not in compared.title[0].value
+    long_tail = open_view("long_tail", beside=f"with {name}")
+    check_calm(long_tail)
+    assert long_tail.selectbox(key="beside").value == key and name in texts(long_tail)
+    walk = open_view("walk", case="3", predictions=key)
+    check_calm(walk)
+    assert "LoTNext, as published: a published model trained on this city" in texts(walk)

@@ -1,0 +1,419 @@
+"""Intermediate values of each published model against arithmetic that a reader can redo on paper."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from recap import columns as c
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
+from recap.published.city import City
+from recap.published.dchl import Dchl, comes_later
+from recap.published.decay import average_past, degrees_apart, time_weights
+from recap.published.deepmove import Deepmove
+from recap.published.depoi import AnchorConvolution, Depoi, smallest_gaps
+from recap.published.dprl import Dprl, regions_of
+from recap.published.flashback import Flashback
+from recap.published.getnext import Getnext, flow_map, place_features
+from recap.published.lotnext import Lotnext
+from recap.published.melt import Melt
+from recap.published.negatives import UnvisitedSampler
+from recap.published.network import SLOTS_OF_WEEK
+from recap.published.quadkey import quadkey_runs
+from recap.published.registry import build_published
+from recap.published.relations import RelationAttention
+from recap.published.replay import Replay
+from recap.published.rotan import Rotan, TimeTurn
+from recap.published.rotation import rotate
+from recap.published.sasrec import Sasrec
+from recap.published.translation import closest_pois
+from recap.published.windows import Windows
+from recap.scores import CaseBatch
+from tests.checkins import split_dataset
+from tests.recap.published.variants import small_config
+
+HOUR = 3600
+
+
+def approx(values: list[float]) -> object:
+    return pytest.approx(values, abs=1e-9)
+
+
+def city_of(walks: list[list[int]], num_pois: int) -> tuple[City, CheckinTensors]:
+    """One training trajectory for each user, hour by hour, all places at one spot."""
+    dataset = split_dataset(
+        [(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in enumerate(walks)], num_pois=num_pois
+    )
+    return City.of(dataset), CheckinTensors.from_dataset(dataset)
+
+
+def test_flashback_averages_by_time_and_distance() -> None:
+    """Now, 12 hours before and a day before: (1 + cos) / 2 is 1, 0 and 1; the last fades by e^-0.1 and by distance."""
+    seconds = torch.tensor([[0, 12 * HOUR, 24 * HOUR]])
+    time_KK = time_weights(seconds, 0.1, torch.float64)[0]
+    assert time_KK[2].tolist() == approx([math.exp(-0.1), 0.0, 1.0])
+    places = torch.tensor([[[40.0, -74.0], [40.0, -74.0], [40.003, -74.004]]], dtype=torch.float64)
+    assert degrees_apart(places)[0, 2].tolist() == approx([0.005, 0.005, 0.0])
+    weights = time_KK * torch.exp(-100 * degrees_apart(places)[0])
+    states = torch.tensor([[[1.0], [7.0], [3.0]]], dtype=torch.float64)
+    first = math.exp(-0.1) * math.exp(-0.5)
+    # The middle one keeps 1e-10 alone; a later state (3.0 for the first two rows) never enters.
+    found = average_past(states, weights[None])[0, :, 0]
+    assert found[0] == pytest.approx(1.0)
+    assert found[2] == pytest.approx((first * 1 + 3) / (first + 1), abs=1e-8)
+
+
+def test_flashback_scores_one_check_in_by_hand() -> None:
+    """Width 1: h = tanh(w x + w_h h_0 + b), and the logits are W [h; user] + b."""
+    city, checkins = city_of([[0, 1]], 2)
+    model = build_published(small_config("flashback", dim=1), city, torch.float64)
+    assert isinstance(model, Flashback)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(0.5)
+        model.poi_embedding.weight.copy_(torch.tensor([[2.0], [9.0]]))
+        model.start_D.fill_(0.3)
+    state = math.tanh(0.5 * 2 + 0.5 + 0.5 * 0.3 + 0.5)
+    logits = model.logits(CaseBatch(checkins, torch.tensor([0])))
+    assert logits[0].tolist() == approx([0.5 * state + 0.5 * 0.5 + 0.5] * 2)
+
+
+def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
+    """With bandwidth 1 the next hour weighs e^-1/2 of the own one, and Sunday's last hour is next to Monday's first."""
+    city, _ = city_of([[0, 1]], 2)
+    model = build_published(small_config("replay", dim=2), city, torch.float64)
+    assert isinstance(model, Replay)
+    row = model.smoothing()[0].detach()
+    assert float(row.sum()) == pytest.approx(1.0)
+    assert float(row[1] / row[0]) == pytest.approx(math.exp(-0.5))
+    assert float(row[SLOTS_OF_WEEK - 1]) == pytest.approx(float(row[1]))
+    assert float(row[2] / row[0]) == pytest.approx(math.exp(-2.0))
+
+
+def test_lotnext_smooths_places_over_their_neighbours() -> None:
+    """A place with one neighbour of weight 1 beside itself is the mean of both; users prefer by normalised weights."""
+    city, _ = city_of([[0, 1, 2]], 3)
+    model = build_published(small_config("lotnext", dim=2, as_published=False), city, torch.float64)
+    assert isinstance(model, Lotnext)
+    with torch.no_grad():
+        model.poi_embedding.weight.copy_(torch.tensor([[2.0, 0.0], [4.0, 8.0], [0.0, 6.0]]))
+        model.near_poi_PG.copy_(torch.tensor([[1, 0, 0]] * 3))
+        model.near_weight_PG.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
+        model.liked_poi_UG.copy_(torch.tensor([[0, 2, 1]]))
+        model.liked_weight_UG.copy_(torch.tensor([[1.0, 1.0, 0.0]]))
+        model.convolution.weight.zero_()
+        model.convolution.bias.zero_()
+    places, prefers = model.places()
+    # Half of the smoothed places, since the convolution adds nothing: (2 + 4) / 2, (0 + 8) / 2; 4, 8; (0 + 3 * 4) / 4.
+    assert (2 * places).tolist() == [[3.0, 4.0], [4.0, 8.0], [3.0, 7.5]]
+    assert prefers.tolist() == [[1.0, 3.0]]
+    with torch.no_grad():  # the user reaches places 0, 2 and 1 by edges of weight 1/2 each: sigmoid of 0
+        model.convolution.weight.copy_(torch.eye(2))
+        for parameter in (*model.keep_inner.parameters(), *model.keep_outer.parameters()):
+            parameter.zero_()
+    places, _ = model.places()
+    degree = 1 + 0.5
+    sent = 0.5 / math.sqrt(degree)  # the user's own degree is 1
+    expected = [3.0 + 3.0 / degree + sent * 1.0, 4.0 + 4.0 / degree + sent * 3.0]
+    assert (2 * places)[0].tolist() == approx(expected)
+
+
+def test_lotnext_reads_its_graphs_off_a_translation() -> None:
+    """Heads at 0 and 1, moved by 1, among places at 0, 1 and 3: distances 1, 0, 2 and 2, 1, 1 (L1)."""
+    heads, places = torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [1.0], [3.0]])
+    near = closest_pois(heads, torch.tensor([1.0]), places, 2)
+    assert near.poi_RG[0].tolist() == [1, 0]
+    assert near.weight_RG[0].tolist() == pytest.approx([1.0, math.exp(-1)])
+    assert sorted(near.poi_RG[1].tolist()) == [1, 2] and near.weight_RG[1].tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_sasrec_scores_by_its_own_table() -> None:
+    """With nothing but the last normalisation: E sqrt(2) = (sqrt 2, 0) becomes (1, -1); scores are its products."""
+    city, checkins = city_of([[0, 1]], 3)
+    model = build_published(small_config("sasrec", dim=2), city, torch.float64)
+    assert isinstance(model, Sasrec)
+    model.blocks = torch.nn.ModuleList()
+    model.eval()
+    with torch.no_grad():
+        model.position_embedding.weight.zero_()
+        model.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [5.0, 2.0], [-1.0, 4.0]]))
+    logits = model.logits(CaseBatch(checkins, torch.tensor([0])))
+    assert logits[0].tolist() == pytest.approx([1.0, 3.0, -5.0], abs=1e-4)
+
+
+def test_negatives_are_places_never_visited() -> None:
+    """User 0 has been to 0, 1 and 2, user 1 to 3 and 4: what is drawn is the rest, all of it."""
+    city, _ = city_of([[0, 1, 2], [3, 4]], 6)
+    torch.manual_seed(0)
+    drawn = UnvisitedSampler(city).draw(torch.tensor([0, 1] * 200)).view(-1, 2)
+    assert set(drawn[:, 0].tolist()) == {3, 4, 5} and set(drawn[:, 1].tolist()) == {0, 1, 2, 5}
+
+
+def test_getnext_flow_map_and_features() -> None:
+    """0 -> 1 twice and 0 -> 2 once: (A + I) / (D + 1) has 2/4, 1/4 and 1/4 in row 0, and 1 on the diagonal of row 3."""
+    city, _ = city_of([[0, 1], [0, 1], [0, 2], [3]], 4)
+    found = flow_map(city)
+    assert found["to_L"].tolist() == [1, 2] and found["share_L"].tolist() == [0.5, 0.25]
+    assert found["own_P"].tolist() == [0.25, 1.0, 1.0, 1.0]
+    raw = place_features(city, raw=True)
+    assert raw[0].tolist() == [3.0, 1.0, 40.0, -74.0] and raw[:, 0].tolist() == [3.0, 2.0, 1.0, 1.0]
+
+
+def test_getnext_transition_map() -> None:
+    """Every feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative."""
+    city, _ = city_of([[0, 1], [0, 1], [0, 2], [3]], 4)
+    model = build_published(small_config("getnext"), city, torch.float64)
+    assert isinstance(model, Getnext)
+    with torch.no_grad():
+        model.features_PF.fill_(1.0 / model.features_PF.shape[1])
+        model.map_features.weight.fill_(1.0)
+        dim = model.config.dim
+        model.map_from.weight.fill_(1.0 / dim)
+        model.map_to.weight.fill_(1.0 / dim)
+        plus = model.transition_map(torch.tensor([0, 3]))
+        model.map_features.weight.fill_(-1.0)
+        minus = model.transition_map(torch.tensor([0]))
+    assert plus[0].tolist() == approx([2 * 1.25, 2 * 1.5, 2 * 1.25, 2.0])
+    assert plus[1].tolist() == approx([2.0, 2.0, 2.0, 2 * 2.0])
+    assert minus[0].tolist() == approx([-0.4 * 1.25, -0.4 * 1.5, -0.4 * 1.25, -0.4])
+
+
+def test_dchl_pools_the_distinct_places_of_the_past() -> None:
+    """Visits 0, 1, 0: at row 2 the mean counts place 0 once, and at row 0 it is place 0 alone."""
+    city, checkins = city_of([[0, 1, 0, 2]], 3)
+    model = build_published(small_config("dchl"), city, torch.float64)
+    assert isinstance(model, Dchl)
+    table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0]], dtype=torch.float64)
+    pooled = model.users(CaseBatch(checkins, torch.tensor([2, 0])), [table])[0]
+    assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
+
+
+def test_dchl_knows_what_comes_later() -> None:
+    """0, 1, 0, 2: from 0 to 0, 1 and 2, from 1 to 0 and 2, and nothing from the last; users stay apart."""
+    city, _ = city_of([[0, 1, 0, 2], [3, 4]], 5)
+    assert list(zip(*comes_later(city).nonzero(), strict=True)) == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 2),
+        (3, 4),
+    ]
+
+
+def test_deepmove_looks_back_at_merged_hours() -> None:
+    """Hours 8, 8, 9 of one walk, then 10: two entries, the mean of places 0 and 1, and place 2, weighted by h . g."""
+    city, _ = city_of([[0, 1, 2], [3]], 4)
+    local = torch.tensor([8, 8.5, 9, 40]) * HOUR
+    seconds = local.long().numpy()
+    checkins = CheckinTensors.from_arrays(
+        user=np.zeros(4, np.int64),
+        poi=np.arange(4),
+        seconds=seconds,
+        local_seconds=seconds,
+        trajectory=np.array([0, 0, 0, 1]),
+    )
+    model = build_published(small_config("deepmove", dim=1, slot_dim=1, hidden_dim=1), city, torch.float64)
+    assert isinstance(model, Deepmove)
+    model.eval()
+    with torch.no_grad():
+        model.poi_embedding.weight.copy_(torch.tensor([[0.2], [0.4], [-0.5], [0.0]]))
+        model.slot_embedding.weight.zero_()
+        model.history.weight.fill_(1.0)
+        model.history.bias.zero_()
+        states = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([3])), 12))[0]
+    state, first, second = float(states[3, 0]), math.tanh(0.3), math.tanh(-0.5)
+    weight = math.exp(state * first) / (math.exp(state * first) + math.exp(state * second))
+    assert float(states[3, 1]) == pytest.approx(weight * first + (1 - weight) * second)
+    assert states[:3, 1].tolist() == [0.0, 0.0, 0.0], "a first trajectory has no past"
+
+
+def test_a_rotation_turns_halves_as_complex_numbers() -> None:
+    """(3 + 4i) by a quarter is -4 + 3i, (1 + 2i) by a half is -1 - 2i; scale 2 makes a phase of 26 / 4 a quarter."""
+    value = torch.tensor([3.0, 1.0, 4.0, 2.0], dtype=torch.float64)
+    assert rotate(value, torch.tensor([26 / 4, 26 / 2], dtype=torch.float64), 2).tolist() == approx(
+        [-4.0, -1.0, 3.0, -2.0]
+    )
+
+
+def test_dprl_averages_by_what_the_user_likes() -> None:
+    """Two check-ins an hour apart at one spot: time weighs (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_published(small_config("dprl", dim=2, regions=2), city, torch.float64)
+    assert isinstance(model, Dprl)
+    model.eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()  # phases of 0 turn nothing
+        model.start_UD.zero_()
+        model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
+        model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
+        model.place_recurrent.all_weights[0][0][0, 1] = 0.1  # the first state is tanh(.1 of y)
+        state = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([1])), 12))[0, 1]
+    past = (1 + math.cos(2 * math.pi / 24)) / 2 * math.exp(-0.1 / 24) * math.exp(-3)
+    now = math.exp(-2)
+    assert float(state[0]) == pytest.approx((past * math.tanh(0.4) + now * math.tanh(0.2)) / (past + now), abs=1e-7)
+    assert state[8:10].tolist() == [3.0, 4.0], "after two averages of width 4: what the user likes at that hour"
+
+
+def test_dprl_regions_are_clusters_of_spots() -> None:
+    """Two places side by side and one far away; where all places share a spot there is one region."""
+    city, _ = city_of([[0, 1, 2]], 3)
+    assert regions_of(city, 2, 0).tolist() == [0, 0, 0]
+    spots = torch.tensor([[40.0, -74.0], [41.0, -73.0], [40.001, -74.0]], dtype=torch.float64)
+    first, second, third = regions_of(replace(city, coordinates_P2=spots), 2, 0).tolist()
+    assert first == third != second
+
+
+def test_rotan_reads_cells_of_the_quadtree() -> None:
+    """The first digit halves the world: 0 north-west, 1 north-east; at the edges all digits are the same."""
+    corners = torch.tensor([[89.0, -180.0], [89.0, 180.0], [-89.0, -180.0]], dtype=torch.float64)
+    found = quadkey_runs(corners)
+    assert found.shape == (3, 20)
+    assert found.tolist() == [[0] * 20, [1365] * 20, [2730] * 20], "1 + 4 + 16 + ... + 1024 and twice that"
+    # 1/8 of the world east of the middle, at the equator: x = 101, y = 100 in binary, 3, 0, 1 and zeros.
+    assert quadkey_runs(torch.tensor([[0.0, 45.0]]))[0, :4].tolist() == [3 * 1024 + 64, 256, 1024, 0]
+
+
+def test_rotan_turns_by_hour_and_weekday() -> None:
+    """Hours turn the second complex number by a quarter, days nothing: .7 of (1, -4, 3, 2) and .3 of (1, 2, 3, 4)."""
+    turn = TimeTurn(2).double()
+    with torch.no_grad():
+        for parameter in turn.parameters():
+            parameter.zero_()
+        turn.hour.line.bias[1] = 26 / 4
+        value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+        assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+        turn.hour.line.bias.zero_()
+        turn.hour.line.weight[1] = 26.0  # a quarter of a day is a quarter of a turn; 14 minutes later still the same
+        quarter_day = turn(value, torch.tensor(6 * HOUR + 14 * 60))
+    assert quarter_day.tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+
+
+def test_rotan_adds_seven_tenths_of_the_user() -> None:
+    """With outputs that say 1 and 11 whatever comes in, the logits are .7 and 3.3 together."""
+    city, checkins = city_of([[0, 1, 2]], 3)
+    model = build_published(small_config("rotan"), city, torch.float64)
+    assert isinstance(model, Rotan)
+    model.eval()
+    with torch.no_grad():
+        for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
+            output.weight.zero_()
+            output.bias.fill_(says)
+        logits = model.logits(CaseBatch(checkins, torch.tensor([1])))
+    assert logits[0].tolist() == approx([4.0, 4.0, 4.0])
+
+
+def test_depoi_measures_time_by_a_users_smallest_gap() -> None:
+    """Training gaps of 1 h, then of 1 h to a validation step that nobody counts; who has one check-in has a second."""
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL)]), (1, [(3, c.TRAIN)])], 4)
+    city = City.of(dataset)
+    assert smallest_gaps(city).tolist() == [HOUR, 1]
+    assert smallest_gaps(replace(city, seconds_N=city.seconds_N * 0)).tolist() == [1, 1], "no gap above 0"
+
+
+def test_depoi_splits_likeness_to_anchors() -> None:
+    """Places (1, 0), (0, 2) and (-3, 0), anchored at the first: like 1, 0 and not at all; a mask of 1/2 halves it."""
+    graph = AnchorConvolution(3, 2).double()
+    with torch.no_grad():
+        graph.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]))
+        for linear in (graph.of_place, graph.of_anchor):
+            linear.weight.zero_()
+        graph.of_place.bias.zero_()
+        causal, bias = graph(torch.tensor([0]))
+    # The anchor takes the first place alone, and gives it to the first place alone; levels 0 and 1 are added up.
+    assert causal.tolist() == bias.tolist() == [[3.0, 0.0], [0.0, 4.0], [-6.0, 0.0]]
+
+
+def test_depoi_attends_by_time_and_distance() -> None:
+    """The past scores log 3, by its interval 1, and the step itself 0: 3/4 and 1/4 of values 4 and 8, and 3/4 of 2."""
+    attention = RelationAttention(1, 2, (2,), 0.0).double()
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter.zero_()
+        attention.query.bias.fill_(1.0)
+        attention.value.weight.fill_(1.0)
+        attention.get_parameter("relation_keys.0.weight")[1] = math.log(3)
+        attention.get_parameter("relation_values.0.weight")[1] = 2.0
+        tokens = torch.tensor([[[4.0], [8.0]]], dtype=torch.float64)
+        found = attention(tokens, tokens, [torch.tensor([[[0, 1], [1, 0]]])])
+    assert found[0, :, 0].tolist() == approx([4.0, 0.75 * 4 + 0.25 * 8 + 0.75 * 2])
+
+
+def test_depoi_ties_the_bias_to_counts() -> None:
+    """Visits 3, 1 and 0: as published a softmax of the counts, e^3 : e : 1; corrected 3/4, 1/4 and 0."""
+    city, _ = city_of([[0, 0, 0, 1]], 3)
+    for as_published, expected in ((True, [math.exp(3), math.e, 1.0]), (False, [3.0, 1.0, 0.0])):
+        model = build_published(small_config("depoi", as_published=as_published), city, torch.float64)
+        assert isinstance(model, Depoi)
+        found = model.popularity(torch.float64).tolist()
+        assert found == approx([value / sum(expected) for value in expected])
+
+
+def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
+    """With W_U the identity a tail user's scores double; a tail place becomes W_I of the mean of its contexts."""
+    dataset = split_dataset(
+        [(0, [(0, c.TRAIN), (1, c.TRAIN), (0, c.TRAIN), (2, c.TRAIN)]), (1, [(0, c.TRAIN), (3, c.TRAIN)])], 4
+    )
+    checkins, city = CheckinTensors.from_dataset(dataset), City.of(dataset)
+    model = build_published(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
+    assert isinstance(model, Melt)
+    assert model.is_head_U.tolist() == [True, False], "4 and 2 check-ins; the .8 quantile is 3.6"
+    assert model.is_head_P.tolist() == [True, False, False, False], "3, 1, 1 and 1 visits"
+    model.eval()
+    with torch.no_grad():
+        model.user_branch.weight.copy_(torch.eye(2))
+        model.user_branch.bias.zero_()
+        model.place_branch.weight.copy_(2 * torch.eye(2))
+        model.place_branch.bias.fill_(1.0)
+    batch = CaseBatch(checkins, torch.tensor([0, 4]))
+    model.begin_epoch(1, fresh=True)
+    backbone = model.logits(batch)
+    model.progress = 1.0
+    model.acting.fill_(1.0)
+    both = model.logits(batch)
+    assert both[0].tolist() == approx(backbone[0].tolist()) and both[1].tolist() == approx((2 * backbone[1]).tolist())
+
+    before = model.poi_embedding.weight.detach().clone()
+    windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
+    context = model.states(windows)[0, 1].detach()  # the second step stands at place 1, nobody else does
+    model.begin_epoch(2, fresh=True)
+    after = model.poi_embedding.weight.detach()
+    assert after[1].tolist() == approx((2 * context + 1).tolist())
+    assert torch.equal(after[0], before[0]), "a head place keeps its own"
+    assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
+
+
+def test_melt_learns_its_branches_from_mean_squares() -> None:
+    """Means over the width, as the published code takes them: sums would drown the loss of the ranking."""
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (0, c.TRAIN), (2, c.TRAIN)]), (1, [(0, c.TRAIN)] * 2)], 4)
+    checkins, city = CheckinTensors.from_dataset(dataset), City.of(dataset)
+    model = build_published(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
+    assert isinstance(model, Melt)
+    model.eval()
+    model.progress = 0.75  # of all epochs: half of the branches' own
+    with torch.no_grad():
+        for branch in (model.user_branch, model.place_branch):
+            branch.weight.zero_()
+            branch.bias.fill_(0.5)
+    windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
+    states_BKD = model.states(windows)
+    # K_u, the .8 quantile of 4 and 2 check-ins, is 3.6; K_i, the .78 quantile of 4, 1, 1 and 0 visits, is 2.02.
+    weight = abs(math.sin(math.pi / 4 + (4 - 3.6 - 1) * math.pi / 2))
+    last = states_BKD[0, int(windows.length_B[0]) - 1].detach()
+    users = model.user_loss(windows, states_BKD).detach()
+    assert [float(users)] == approx([weight * float(((0.5 - last) ** 2).sum()) / 2])
+    weight = abs(math.sin(math.pi / 4 + (4 - 2.02 - 1) * math.pi / 100))
+    apart = 0.5 - model.poi_embedding.weight[0].detach()
+    places = model.place_loss(windows, states_BKD).detach()
+    assert [float(places)] == approx([weight**2 * float((apart**2).sum()) / 2])
+
+
+def test_a_city_knows_the_training_split_alone() -> None:
+    """Validation and test check-ins count for nothing before training."""
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (3, c.TEST)])], 4)
+    city = City.of(dataset, TransitionGraph.from_dataset(dataset))
+    assert city.visits_P.tolist() == [1, 1, 0, 0] and city.poi_N.tolist() == [0, 1]

@@ -1,0 +1,120 @@
+"""A published model from dataset to checkpoint: the one loop, exact resume, a sealed folder that says what it holds."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from recap.checkpoint import MANIFEST, Checkpoint
+from recap.errors import CheckpointError, ConfigError
+from recap.graph import TransitionGraph
+from recap.presets import training_preset
+from recap.published.city import City
+from recap.published.config import PublishedConfig
+from recap.published.configs import PUBLISHED, published_config
+from recap.storage.tensors import load_tensors
+from recap.training.loop import StepReport
+from recap.training.run import train
+from tests.cli_runner import recap_here, recap_json_here
+from tests.recap.published.variants import shaken, shaken_in, small_config, variant_id, variants
+from tests.worlds import batch_of, small_city
+
+CPU = torch.device("cpu")
+
+
+def trained(config: PublishedConfig, out: Path) -> Checkpoint:
+    checkpoint = train(small_city(), config, out, device=CPU)
+    assert checkpoint is not None
+    return checkpoint
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_cut_training_ends_in_the_same_bits(name: str, tmp_path: Path) -> None:
+    """An epoch, whole and cut after one step; the checkpoint opens, and says what it is."""
+    config = small_config(name).with_epochs(1).override(["batch_size=64"])
+    whole = trained(config, tmp_path / "whole")
+    seen: list[StepReport] = []
+    assert train(small_city(), config, tmp_path / "cut", device=CPU, watch=seen.append, stop=lambda: bool(seen)) is None
+    assert train(small_city(), config, tmp_path / "cut", device=CPU, resume=True) is not None
+    first, second = (load_tensors(tmp_path / name / "model.safetensors")[0] for name in ("whole", "cut"))
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+    assert (whole.manifest.model, whole.options, whole.label) == (config.network, config.options, config.label)
+    assert whole.manifest.train == config and whole.manifest.best.stage is None and not whole.inactive_parts
+    dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
+    scores = whole.scorer(dataset, graph).score(batch_of(dataset))
+    assert scores.names == ["logits"] and scores.total.dtype == torch.float64 and scores.total.isfinite().all()
+    assert whole.label in (tmp_path / "whole" / "MODEL_CARD.md").read_text()
+
+
+@pytest.mark.parametrize("config", variants(), ids=variant_id)
+def test_every_weight_learns(config: PublishedConfig) -> None:
+    """One loss reaches every parameter that is not held fixed, and is a number."""
+    city = small_city()
+    model = shaken_in(City.of(city), config)
+    model.train()
+    examples = model.examples(city, batch_of(city).checkins)
+    model.zero_grad()
+    loss = model.loss(examples, torch.arange(min(8, len(examples))))
+    loss.backward()
+    assert loss.isfinite()
+    stuck = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.any())]
+    assert stuck == []
+
+
+def test_the_learning_rate_waits_for_validation(tmp_path: Path) -> None:
+    """With patience 1 and a rate too small to improve anything, the rate falls after each validation but the first."""
+    config = small_config("flashback", patience=1, learning_rate=1e-12, decay_factor=0.5, decay_epochs=(), epochs=3)
+    trained(config, tmp_path / "out")
+    lines = (tmp_path / "out" / "training" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["learning_rate"]["all"] / 1e-12 for line in lines] == pytest.approx([1.0, 1.0, 0.5])
+
+
+def test_every_published_model_has_its_network_and_a_name() -> None:
+    """The union, the table of networks and the names agree; a preset of that name is the published model."""
+    for name, kind in PUBLISHED.items():
+        config = published_config(name)
+        assert type(config) is kind and config.network == name == config.preset
+        assert training_preset(name) == config and kind.parse(json.loads(config.model_dump_json())) == config
+        assert shaken(small_config(name)).config.network == name
+
+
+def test_an_unknown_model_is_refused(tmp_path: Path, city_folder: Path) -> None:
+    """One line that names what there is; a preset is RECAP's; RECAP's commands say what they need."""
+    result = recap_here("train", city_folder, "--model", "nextloc", "--out", tmp_path / "out")
+    assert result.returncode == 2 and "unknown model 'nextloc'; choose one of recap, flashback" in result.stderr
+    result = recap_here("train", city_folder, "--model", "flashback", "--preset", "paper", "--out", tmp_path / "out")
+    assert result.returncode == 2 and "--preset paper is RECAP's" in result.stderr
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(ConfigError, match="unknown model"):
+        published_config("nextloc")
+
+
+def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) -> None:
+    """`recap train --model`, `recap evaluate`: the target's time stands in checkpoint, output and records."""
+    out = tmp_path / "out"
+    fields = ["--set", "dim=6", "--set", "target_time=true"]
+    line = recap_json_here("train", city_folder, "--model", "replay", "--epochs", 1, *fields, "--out", out)
+    assert (line["model"], line["options"]) == ("replay", {"target_time": True})
+    manifest = json.loads((out / MANIFEST).read_text())
+    assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (2, "replay", True)
+    found = recap_json_here("evaluate", out, "--data", city_folder)
+    assert (found["model"], found["options"]) == ("REPLAY, target's time given", {"target_time": True})
+    assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
+    shown = recap_here("evaluate", out, "--data", city_folder)
+    assert "target's time" in shown.stdout
+    explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
+    assert explained["model"] == "REPLAY, target's time given" and explained["what_if"]["target"]["rank"] >= 1
+    told = recap_here("explain", out, "--data", city_folder, "--case", 3)
+    assert told.returncode == 0 and "no contributions" in " ".join(told.stdout.split())
+
+
+def test_a_published_model_of_another_version_is_refused(tmp_path: Path) -> None:
+    """A manifest of RECAP without its stage is none, and a published model's weights do not build a RECAP."""
+    checkpoint = trained(small_config("flashback").with_epochs(1), tmp_path / "out")
+    dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
+    with pytest.raises(CheckpointError, match="Flashback, which gives one score for each place"):
+        checkpoint.build_model(dataset, graph)
+    assert isinstance(checkpoint.build_published(dataset, graph), type(shaken(small_config("flashback"))))
