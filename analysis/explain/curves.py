@@ -28,11 +28,13 @@ from recap.storage.tensors import load_tensors
 
 DENSITY_CASES: Final = 256
 """Test cases, evenly spread, whose candidates the density counts."""
+MAIN_CURVES: Final = 8
 GATE_BINS: Final = 20
 """Of the gate's range, -1 to 1."""
 _PLACES_DRAWN: Final = 2_000
 _CASES_PER_BATCH: Final = 32
-_DECAY_KNOTS: Final = 60
+_WHOLE_KNOTS: Final = 6
+_EVEN_KNOTS: Final = 20
 _PRIOR_FEATURES: Final = (
     Feature("count", PAST, "visits", "visits before"),
     Feature("recency", PAST, "check-ins", "check-ins since the last visit"),
@@ -69,13 +71,40 @@ class Curve(Config):
             density=np.histogram(value_N, knots)[0].tolist() if len(knots) > 1 else [],
         )
 
-    def value_of(self, amount: float) -> float:
-        """The value of an amount in the feature's unit."""
-        return Feature(self.name, PAST, self.unit, self.meaning, self.scale).from_unit(amount)
+    @property
+    def feature(self) -> Feature:
+        """What it reads."""
+        return Feature(self.name, PAST, self.unit, self.meaning, self.scale)
 
     def at(self, value: float) -> float:
         """The points of a value."""
         return float(np.interp(value, self.knots, self.points))
+
+
+class Learned(Config):
+    """What prior and correction of a model learned."""
+
+    curves: list[Curve]
+    others: list[list[Curve]] = Field(description="The same curves in other seeds, where these are kept.")
+    gates: list[int] = Field(description="Of candidates of sampled test cases; empty without a correction.")
+
+    def of_group(self, group: str) -> list[Curve]:
+        """The curves of a group; the widest ones where no curve is of it."""
+        own = [curve for curve in self.curves if curve.group == group]
+        if own:
+            return own
+        widest = sorted(self.curves, key=lambda curve: min(curve.points) - max(curve.points))[:MAIN_CURVES]
+        return [curve for curve in self.curves if curve in widest]
+
+
+def describe_learned(predictor: Predictor) -> Learned:
+    """The curves of a model, those of its other seeds, and its gates.
+
+    Raises:
+        CaseError: the model has no revisit prior.
+    """
+    others = replicate_curves(predictor.checkpoint)
+    return Learned(curves=learned_curves(predictor), others=others, gates=gate_counts(predictor))
 
 
 @one_thread()
@@ -163,27 +192,29 @@ def _curves(knot_FK1: torch.Tensor, level_FK1: torch.Tensor, values: list[np.nda
 
 
 def _prior_curves(prior: RevisitPrior, values: list[list[np.ndarray]]) -> list[Curve]:
-    """The paper's terms as curves: the count's and the window's are straight, the decay has many knots."""
+    """The paper's terms as curves (Eq. 9)."""
     scale, tau = float(prior.scale), float(prior.log_recency_steps.exp())
     found = []
     weights = (prior.count_weight, prior.recency_weight, prior.window_weight)
     for at, (feature, weight) in enumerate(zip(_PRIOR_FEATURES, weights, strict=True)):
         value_N = np.concatenate([piece[at] for piece in values])
-        highest = 1.0 if feature.scale == "linear" else max(1.0, float(value_N.max(initial=0.0)))
-        is_decay = feature.name == "recency"
-        knot_K = np.linspace(np.log(2.0), highest, _DECAY_KNOTS) if is_decay else np.array([0.0, highest])
-        level_K = np.exp(-np.expm1(knot_K) / tau) if is_decay else knot_K
+        knot_K = np.array([0.0, 1.0]) if feature.scale == "linear" else _log_knots(float(value_N.max(initial=1.0)))
+        level_K = np.exp(-np.expm1(knot_K) / tau) if feature.name == "recency" else knot_K
         points = scale * (0.0 if weight is None else float(weight)) * level_K
         found.append(Curve.of(feature, knot_K.tolist(), points.tolist(), value_N))
     return found
 
 
+def _log_knots(highest: float) -> np.ndarray:
+    """Knots of a count that is read as log(1 + n): each whole number first, then evenly up to the highest."""
+    whole = np.log1p(np.arange(_WHOLE_KNOTS))
+    return np.append(whole, np.linspace(whole[-1], max(highest, whole[-1] + 1.0), _EVEN_KNOTS + 1)[1:])
+
+
 def _prior_values(candidates: RevisitCandidates) -> list[np.ndarray]:
     counts = (candidates.count_C, candidates.recency_steps_C)
-    return [
-        *(np.log1p(value_C.numpy().astype(np.float64)) for value_C in counts),
-        candidates.in_recent_window_C.numpy(),
-    ]
+    logs = [np.log1p(value_C.numpy().astype(np.float64)) for value_C in counts]
+    return [*logs, candidates.in_recent_window_C.numpy().astype(np.float64)]
 
 
 def _candidates(predictor: Predictor) -> list[RevisitCandidates]:

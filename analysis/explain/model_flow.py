@@ -39,6 +39,7 @@ class ModelFlow(Config):
     """All parts in the order they are drawn; what they add to a place sums to its score."""
 
     case: int
+    terms: tuple[str, ...] = Field(description="Groups that the score is the sum of.")
     parts: list[FlowPart]
     places: tuple[Candidate, Candidate]
     roles: tuple[Role, Role]
@@ -47,6 +48,15 @@ class ModelFlow(Config):
     hops: int = Field(description="Of the graph token; 0 without one.")
     numbers: dict[str, float] = Field(description="Single learned numbers of prior and correction, by symbol.")
     core_reads_all: bool = Field(description="Whether the core scores every place, not only new ones.")
+
+    @property
+    def pois(self) -> tuple[int, int]:
+        return self.places[0].poi, self.places[1].poi
+
+    @property
+    def gates(self) -> tuple[float | None, float | None]:
+        """Of both places, None where no correction acts."""
+        return self.places[0].gate, self.places[1].gate
 
     def part(self, name: str) -> FlowPart | None:
         """One part by name."""
@@ -84,13 +94,19 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
         reads, reader = facts.of(name)
         parts.append(
             FlowPart(
-                name=name, title=words.title(name), reads=reads, reader=reader, adds=adds, without=without.get(name)
+                name=name,
+                title=words.input_title(name),
+                reads=reads,
+                reader=reader,
+                adds=adds,
+                without=without.get(name),
             )
         )
     first: Role = "truth" if target == edited_case.truth else "model"
     second: Role = "truth" if runner_up == edited_case.truth else "model" if first == "truth" else "other"
     return ModelFlow(
         case=edited_case.case.number,
+        terms=tuple(name for name in (CORE, *terms) if name in terms),
         parts=parts,
         places=(places[0], places[1]),
         roles=(first, second),

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-from analysis.formatting import days, ordinal, percent, points, signed_points
+from analysis.explain.types import Role
+from analysis.formatting import days, ordinal, percent, points, signed, signed_points
 from analysis.records.ablations import ABLATION_LABELS, HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
@@ -12,10 +13,9 @@ from recap.model.recap import CLIP, CORE, CORRECTION
 from recap.printable import shortened
 
 SCORE: Final = "score"
-CURVES_TAB: Final = "Curves"
-PRIOR_TAB: Final = "Prior and gate"
 WORTH_TAB: Final = "What each part is worth"
-MAIN: Final = "main"
+INTRO: Final = "Select a box to see what it does. Bands are as wide as what they add; hatched ones take points off."
+GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 NEW_ONLY: Final = "new places only"
 CLIP_READ: Final = "0 to 10 points"
 
@@ -33,7 +33,7 @@ _PARTS: Final = {
     SCORE: Part(
         "Score",
         "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
-        r"\ell_t(d) = \ell_t^{\mathrm{core}}(d) + R_t(d) + \Delta_t(d)",
+        "",
     ),
     PAST: Part(
         "Past visits",
@@ -44,7 +44,7 @@ _PARTS: Final = {
     TIME: Part(
         "Time of day and week",
         "These curves read the visits near this time of day or on this weekday. Recent visits count more.",
-        r"x_j(d) = \!\!\sum_{q < t,\ p_q = d}\!\! k_j(\tau_q, \tau_t)\, e^{-(\tau_t - \tau_q) / 60\,\mathrm{days}}",
+        r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: Part(
         "Transitions from here",
@@ -83,13 +83,13 @@ _PARTS: Final = {
         r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
     ),
     CORRECTION: Part(
-        "Gate",
+        "Correction",
         "A small network compares the current moment with the last visit to the place. It raises or lowers the prior.",
-        r"\Delta_t(d) = \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d),\quad "
-        r"\gamma_t = \tanh(\mathrm{MLP}_g([\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}]))",
+        r"\begin{aligned}\Delta_t(d) &= \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d) \\ "
+        r"\gamma_t(d) &= \tanh(\mathrm{MLP}_g[\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}])\end{aligned}",
     ),
     CORE: Part(
-        "Recent check-ins",
+        "Sequence model",
         "A Transformer reads the user, the latest check-ins as tokens, and the graph token. "
         "Its output is compared with each place.",
         r"\ell_t^{\mathrm{core}}(d) = \mathbf{w}_d^{\top} \mathbf{h}_t + b_d",
@@ -97,7 +97,7 @@ _PARTS: Final = {
     GRAPH_TOKEN: Part(
         "Graph token",
         "One token averages the places within {hops} hops of the current place. It adds no points of its own: the "
-        "Transformer reads it.",
+        "sequence model reads it.",
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
     ),
 }
@@ -118,13 +118,35 @@ def title(name: str) -> str:
     return _PARTS[name].title
 
 
-def explain_part(name: str, hops: int, *, core_reads_all: bool) -> Part:
+class Drawn(Protocol):
+    """What the sentences need to know of a model."""
+
+    @property
+    def hops(self) -> int: ...
+
+    @property
+    def core_reads_all(self) -> bool: ...
+
+    @property
+    def terms(self) -> tuple[str, ...]: ...
+
+
+def input_title(name: str) -> str:
+    """What a part reads."""
+    return {CORE: "Recent check-ins", CORRECTION: "This moment"}.get(name, title(name))
+
+
+def explain_part(name: str, model: Drawn) -> Part:
     """What a part does, and its equation."""
     part = _PARTS[name]
+    if name == SCORE:
+        symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
+        terms = [symbols.get(term, "R_t(d)") for term in model.terms]
+        return part._replace(equation=r"\ell_t(d) = " + " + ".join(dict.fromkeys(terms)))
     if name == GRAPH_TOKEN:
-        does = part.does.format(hops=_HOPS.get(hops, hops))
-        return part._replace(does=does, equation=part.equation.format(n=hops))
-    if name == CORE and not core_reads_all:
+        does = part.does.format(hops=_HOPS.get(model.hops, model.hops))
+        return part._replace(does=does, equation=part.equation.format(n=model.hops))
+    if name == CORE and not model.core_reads_all:
         return part._replace(does=part.does + " Only new places get its points.")
     return part
 
@@ -225,7 +247,7 @@ def token_read(count: int, hops: int) -> str:
 def reader(name: str, curves: int) -> str:
     """What turns an input into points."""
     if name == CORE:
-        return "Transformer"
+        return "Sequence model"
     return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")
 
 
@@ -245,6 +267,43 @@ def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
 def gate_reader(gate: float | None) -> str:
     """The gate of a place."""
     return "gate" if gate is None else f"gate {signed_points(gate)}"
+
+
+def prior_tab(numbers: Mapping[str, float]) -> str:
+    """The tab of what the revisit prior learned."""
+    return "Prior and gate" if "lambda_prior" in numbers else "Curves"
+
+
+def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> str:
+    """The line under the curves.
+
+    >>> curves_note("past visits", {}, 0)
+    'The curves of past visits. One scale for all; bars: how candidates’ values are spread.'
+    """
+    whose = "The widest curves" if group is None else f"The curves of {group}"
+    if "lambda_prior" in numbers:
+        learned = ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
+        return f"Learned: {learned}. Bars: how candidates’ values are spread."
+    thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
+    return f"{whose}. One scale for all; bars: how candidates’ values are spread.{thin}"
+
+
+_SYMBOLS: Final = {
+    "lambda_prior": "λ",
+    "w_cnt": "w count",
+    "w_rec": "w recency",
+    "w_win": "w window",
+    "tau_rec": "τ",
+    "lambda_corr": "λ correction",
+}
+
+
+def worth_note(known: int, new: int) -> str:
+    """The line under what each part is worth."""
+    return (
+        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places, {new:,} to new ones. "
+        "Lines: 95 % intervals over users."
+    )
 
 
 def standing(num_places: int) -> str:
@@ -308,13 +367,14 @@ _CURVE_LABELS: Final = {
     "own_transitions_at_hour": "Own transitions, this hour",
     "own_slow_transitions": "Own transitions after a pause",
     "others_transitions": "Others' transitions",
+    "two_hop_paths": "Two-hop paths, summed weight",
     "similar_users": "Similar users, new places",
     "count": "Visits before",
     "recency": "Last visit",
     "window": "In the recent window",
 } | {
     f"{name}_{kind}": f"{label}, {kind} places"
-    for name, label in (("popularity", "Popularity"), ("distance", "Distance"), ("category", "Category"))
+    for name, label in (("popularity", "Popularity"), ("distance", "Distance in km"), ("category", "Category"))
     for kind in ("known", "new")
 }
 GATE_TITLE: Final = "Gate γ"
@@ -326,6 +386,15 @@ def among_title(among: str) -> str:
     return {"all": "among all places", "known": "between known places", "new": "among new places"}[among]
 
 
+def lost(value: float) -> str:
+    """Accuracy lost; a gain is negative.
+
+    >>> lost(0.65), lost(-0.04), lost(0.0)
+    ('0.650', '−0.040', '0.000')
+    """
+    return signed(value).removeprefix("+")
+
+
 def worth_label(ablation: str) -> str:
     """A row of what each part is worth.
 
@@ -335,6 +404,11 @@ def worth_label(ablation: str) -> str:
     if ablation == HISTORY:
         return "Habit: past visits and times"
     return _capital(ABLATION_LABELS[ablation].removeprefix("the "))
+
+
+def token_note(rank: float, without: float | None) -> str:
+    """Next to the graph token's line."""
+    return f"The sequence model reads it. {without_line(rank, without)}"
 
 
 def _capital(text: str) -> str:

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from analysis.explain import model_words as words
 from analysis.explain.model_flow import FlowPart, ModelFlow
-from analysis.explain.types import Role
 from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
@@ -31,7 +30,6 @@ _WIDEST: Final = 56
 _TALLEST: Final = 240
 """Pixels of the higher score's positive contributions together."""
 _STEPS: Final = np.linspace(0.0, 1.0, 25)
-_GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 _NAME: Final = 24
 
 
@@ -60,7 +58,7 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         notes.append(_note(1.6, y + 12, _text(part.reads[place], 28), palette.quiet, 13.5))
         if is_token:
             data.append(_token_line(y, rows[CORE], palette))
-            notes.append(_note(_READER[0] - 6, y + 14, _token_note(flow, part, place), palette.paths.text, 13.5))
+            notes.append(_note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 13.5))
             continue
         shapes.append(_line(_INPUT[1], _READER[0], y, palette))
         shapes.append(_box(_READER, y, palette, is_open=is_open, ground=palette.band))
@@ -182,7 +180,7 @@ def _token_line(y: float, core: float, palette: Palette) -> dict[str, Any]:
 
 def _token_note(flow: ModelFlow, part: FlowPart, place: int) -> str:
     without = None if part.without is None else part.without[place]
-    return f"the Transformer reads it. {words.without_line(flow.places[place].rank, without)}"
+    return words.token_note(flow.places[place].rank, without)
 
 
 def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[str, Any]:
@@ -215,15 +213,15 @@ def _score(
     x = _BAR[1] + 1.0
     shapes = [{**edge, "x0": x, "x1": x, "y0": ends[0], "y1": ends[1]}]
     shapes += [{**edge, "x0": x - 0.5, "x1": x, "y0": end, "y1": end} for end in ends]
-    right = x + 1.4
-    name = f"<b>{_GLYPHS[flow.roles[place]]} {_text(entry.name, _NAME)}</b>"
+    right, top = x + 1.4, min(ends[0], top)
+    name = f"<b>{words.GLYPHS[flow.roles[place]]} {_text(entry.name, _NAME)}</b>"
     notes = [
-        _note(99.8, 12, name, hue.text, 16, xanchor="right"),
+        _note(99.8, 42, name, hue.text, 16, xanchor="right"),
         _note(right, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 40),
         _note(right, top + 60, words.standing(flow.num_places), palette.quiet, 14),
         _note(right, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 16),
         _note(right, top + 106, words.probability_line(entry.probability), palette.quiet, 14),
-        _note(99.8, top + 164, f"{_GLYPHS[flow.roles[1 - place]]} {_text(other.name, _NAME)}", other_hue.text, 15)
+        _note(99.8, top + 164, f"{words.GLYPHS[flow.roles[1 - place]]} {_text(other.name, _NAME)}", other_hue.text, 15)
         | {"xanchor": "right"},
         _note(99.8, top + 186, words.score_line(other.rank, other.score), palette.quiet, 14, xanchor="right"),
     ]
@@ -236,7 +234,7 @@ def _both(flow: ModelFlow, part: FlowPart, palette: Palette) -> str:
     pieces = []
     for role, value in zip(flow.roles, part.adds, strict=True):
         colour = palette.of_role(role).text
-        pieces.append(f'<span style="color:{colour}">{_GLYPHS[role]} {signed_points(value)}</span>')
+        pieces.append(f'<span style="color:{colour}">{words.GLYPHS[role]} {signed_points(value)}</span>')
     return "   ".join(pieces)
 
 

@@ -5,16 +5,16 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.explain.model_words import WORTH_METRICS, among_title, worth_label
+from analysis.explain.model_words import WORTH_METRICS, among_title, lost, worth_label
 from analysis.figures.charts import assembled
 from analysis.figures.model_flow import part_colour
 from analysis.figures.palette import Palette
-from analysis.formatting import MINUS, signed
+from analysis.formatting import MINUS
 from analysis.records.ablations import GROUP_NAMES, HISTORY, TWO_HOPS
 from recap.features.catalogue import PAST
 
-_ROW: Final = 25
-_TOP: Final = 46
+_ROW: Final = 23
+_TOP: Final = 44
 _LABELS: Final = 0.2
 _GAP: Final = 0.025
 _NUMBER: Final = 0.055
@@ -61,7 +61,7 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
             title = f"<b>{name} lost</b> {among_title(kind)}"
             notes.append(_note(left, top - 24 / height, title, palette.ink, "left", "paper"))
             for row, value in enumerate(rows[metric].tolist()):
-                text = "–" if value != value else signed(-value)
+                text = "–" if value != value else lost(value)
                 notes.append(_note(left + width, row, text, palette.ink, "right", f"y{tail}"))
         for row, part in enumerate(parts):
             tail = "" if line == 0 else str(line * len(kinds) + 1)
@@ -72,7 +72,7 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
 def describe_worth(worth: pd.DataFrame) -> str:
     """The figure in words, for those who cannot see it."""
     rows = worth.to_dict(orient="records")
-    told = [f"without {row['label']} {signed(-row['hr'])} HR@20 {among_title(row['among'])}" for row in rows]
+    told = [f"without {row['label']} {lost(row['hr'])} HR@20 lost {among_title(row['among'])}" for row in rows]
     return "; ".join(told).replace(MINUS, "minus ")
 
 
