@@ -11,7 +11,7 @@ from analysis.long_tail.ablations import ablation_table
 from analysis.long_tail.lift import two_hop_lift
 from analysis.records.causes import case_ablations
 from analysis.records.kept_seeds import seed_tables
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.records.named_scorer import NamedScorer
 from recap.checkpoint import Checkpoint
 from recap.dataset_statistics import hop_statistics
@@ -30,7 +30,7 @@ def demo_world() -> World:
 
 def world_of(dataset: Path, checkpoint: Path | None, *, bundle: Path | None = None) -> World:
     """A city in folders."""
-    opened = LoadedDataset.load(dataset)
+    opened = Workspace.open(dataset)
     found = None if checkpoint is None else Checkpoint.load(checkpoint)
 
     @cache

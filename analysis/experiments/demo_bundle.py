@@ -17,8 +17,7 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.causes import ablations_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import seed_key
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
+from analysis.workspace import Workspace
 from analysis.records.table_cache import SHIPPED
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
@@ -159,17 +158,15 @@ def ship_tables(bundle: Path) -> None:
     The app makes them itself where they are missing; shipped ones save the first visitor the wait.
     """
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
-    opened = LoadedDataset.load(bundle / "dataset")
-    checkpoints = [Checkpoint.load(bundle / name) for name in ("checkpoint", "paper")]
-    models = [NamedScorer.of_checkpoint(checkpoint, opened) for checkpoint in checkpoints]
-    models += [NamedScorer.of_baseline(name, opened) for name in (*COUNTING_BASELINES, FEATURE_CURVES)]
-    for model in models:
+    opened = Workspace.open(bundle / "dataset")
+    trained = [opened.with_model(bundle / name) for name in ("checkpoint", "paper")]
+    counted = [opened.with_model(name) for name in (*COUNTING_BASELINES, FEATURE_CURVES)]
+    for model in (*trained, *counted):
         key = records_key(opened.dataset.hash, model.key)
-        write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
-    for checkpoint in checkpoints:
-        predictor = Predictor(checkpoint, opened.dataset)
-        key = ablations_key(opened.dataset.hash, checkpoint.hash)
-        write_records(describe_ablations(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
+        write_records(model.score(), key.shipped_in(bundle), key.metadata)
+    for model in trained:
+        key = ablations_key(opened.dataset.hash, model.key)
+        write_records(describe_ablations(model.predictor, model.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, log: Log) -> Dataset:

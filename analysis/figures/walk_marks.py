@@ -14,7 +14,7 @@ from analysis.figures.labels import place_labels
 from analysis.figures.spread import spread_discs
 from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, from_screen, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from recap import columns as c
@@ -89,7 +89,7 @@ class WalkMarks:
 
 
 def walk_marks(
-    opened: LoadedDataset,
+    opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
     *,
@@ -126,12 +126,12 @@ def positions(longitude: np.ndarray, latitude: np.ndarray) -> list[list[float]]:
     return [[round(float(lon), 6), round(float(lat), 6)] for lon, lat in zip(longitude, latitude, strict=True)]
 
 
-def _at(opened: LoadedDataset, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
+def _at(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
     x, y = screen_offsets(camera, opened.latitude[poi], opened.longitude[poi])
     return pd.DataFrame({"at": positions(opened.longitude[poi], opened.latitude[poi]), "x": x, "y": y})
 
 
-def _walked(opened: LoadedDataset, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
+def _walked(opened: Workspace, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
     """Every stop up to now: ``at, x, y, poi, stop, tip``."""
     table = trajectory.stops.iloc[: trajectory.stop_of(case)]
     tips = [
@@ -165,7 +165,7 @@ def _stops(
 
 
 def _discs_and_ring(
-    opened: LoadedDataset,
+    opened: Workspace,
     prediction: CasePrediction,
     camera: Camera,
     source: pd.DataFrame,
@@ -226,7 +226,7 @@ def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
 
 
 def _two_hops(
-    opened: LoadedDataset, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
+    opened: Workspace, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Source -> middle -> place, wider where the product of transition probabilities is larger."""
     wanted = set(prediction.candidates.head(prediction.num_best)[c.POI].head(5)) if show_paths else set()
@@ -248,7 +248,7 @@ def _two_hops(
     return lines, middles.assign(r=4.0, tip=tips).drop_duplicates(subset="tip")
 
 
-def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
+def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
     """Names of the source, the truth and the best places, each where it covers no disc."""
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.learn.lesson import LessonUnavailableError
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 
 if TYPE_CHECKING:
     from recap.predictor import Predictor
@@ -30,7 +30,7 @@ class World:
             `analysis.records.kept_seeds`.
     """
 
-    opened: LoadedDataset
+    opened: Workspace
     records: Callable[[str], pd.DataFrame]
     hops: Callable[[], pd.DataFrame]
     lift: Callable[[], pd.DataFrame]

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
 
@@ -36,7 +36,7 @@ _CASES_PER_BLOCK: Final = 128
 
 
 def two_hop_lift(
-    opened: LoadedDataset, *, max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
+    opened: Workspace, *, max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
 ) -> pd.DataFrame:
     """The lift under each control; the module says what they are.
 
@@ -87,7 +87,7 @@ def two_hop_lift(
     return pd.DataFrame(result)
 
 
-def _choose_cases(opened: LoadedDataset, max_cases: int, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _choose_cases(opened: Workspace, max_cases: int, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The case numbers to look at, ascending, and which of them each control asks about: bool (N,) by control."""
     cases = opened.cases
     unseen = np.flatnonzero(cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
@@ -105,7 +105,7 @@ def _draw(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
 
 
 def _blocks(
-    opened: LoadedDataset, table: pd.DataFrame
+    opened: Workspace, table: pd.DataFrame
 ) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
     """Two-hop reach, own visits and weights of every place, a block of cases at a time: float64 arrays (B, P)."""
     popularity_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
@@ -130,7 +130,7 @@ def _blocks(
         yield reach_BP, visits_BP, {name: _normalise(value * unseen_BP) for name, value in weights.items()}
 
 
-def _own_visits(opened: LoadedDataset, block: pd.DataFrame) -> np.ndarray:
+def _own_visits(opened: Workspace, block: pd.DataFrame) -> np.ndarray:
     """Each user's earlier visits to every place."""
     visits = np.zeros((len(block), opened.dataset.num_pois))
     for i, row in enumerate(block[c.ROW].tolist()):
@@ -139,7 +139,7 @@ def _own_visits(opened: LoadedDataset, block: pd.DataFrame) -> np.ndarray:
     return visits
 
 
-def _distance_preference(opened: LoadedDataset, popularity_P: np.ndarray) -> np.ndarray:
+def _distance_preference(opened: Workspace, popularity_P: np.ndarray) -> np.ndarray:
     """Per distance bin: training steps over what popularity alone would give; 1 where nothing is expected."""
     counts = opened.graph.counts.tocoo()
     bins = len(_DISTANCE_EDGES_KM) + 1

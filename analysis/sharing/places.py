@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.sharing.cells import Cells, codes_of
 from analysis.sharing.traces import Traces, traces_of
 from recap import columns as c
@@ -47,7 +47,7 @@ class ToldPlaces:
     blurred: frozenset[int] = frozenset()
 
     @classmethod
-    def exact(cls, opened: LoadedDataset) -> "ToldPlaces":
+    def exact(cls, opened: Workspace) -> "ToldPlaces":
         """Every place as it is."""
         number = opened.dataset.num_pois
         return cls(
@@ -69,7 +69,7 @@ class ToldPlaces:
 
     @classmethod
     def generalised(
-        cls, opened: LoadedDataset, rule: Generalisation, hide: frozenset[int] = frozenset()
+        cls, opened: Workspace, rule: Generalisation, hide: frozenset[int] = frozenset()
     ) -> "ToldPlaces":
         """Places of fewer than k people as cells.
 
@@ -111,7 +111,7 @@ class ToldPlaces:
             return self.cells.covers(poi)
         return np.asarray(self.point == self.point[poi])
 
-    def opened(self, opened: LoadedDataset) -> LoadedDataset:
+    def opened(self, opened: Workspace) -> Workspace:
         """The dataset for a picture: its places stand and are called as told; nothing else may be asked of it."""
         at = [self.at(poi) for poi in range(len(self.name))]
         anywhere = next((point for point in at if point is not None), (0.0, 0.0))
@@ -124,7 +124,7 @@ class ToldPlaces:
                 c.LONGITUDE: longitude,
             }
         )
-        return LoadedDataset(replace(opened.dataset, pois=pois), opened.graph)
+        return Workspace(replace(opened.dataset, pois=pois), opened.graph)
 
 
 def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule: Generalisation) -> np.ndarray:
@@ -133,7 +133,7 @@ def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule:
     return np.asarray(celled & (people[group] >= rule.min_users))
 
 
-def told_places(opened: LoadedDataset, rule: Generalisation) -> ToldPlaces:
+def told_places(opened: Workspace, rule: Generalisation) -> ToldPlaces:
     """How a dataset's places are told under a rule; kept, since no salt is in them."""
     key = rule.min_users, rule.cell_degrees
     kept = _TOLD.setdefault(opened.dataset, {})

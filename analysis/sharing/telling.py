@@ -21,7 +21,7 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Piece, Sentence, part_words
 from analysis.formatting import time_of_day, user_name
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.sharing.places import ToldPlaces
 from analysis.sharing.shared_case import SharedPlace
 from recap.privacy import WEEKDAYS, Generalisation
@@ -40,7 +40,7 @@ class Telling:
         hides_user: the user's own places are cells, and times have no weekday.
     """
 
-    opened: LoadedDataset | None
+    opened: Workspace | None
     places: ToldPlaces
     rule: Generalisation | None
     hides_user: bool = False

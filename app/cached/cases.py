@@ -15,7 +15,7 @@ from analysis.cases.story import Story, tell_case
 from analysis.figures.palette import Theme, palette_of
 from analysis.records.accuracy import is_hit
 from analysis.records.evaluation_records import records_key
-from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS
 from app.cached import datasets, maps
 from app.cached.ablations import kept_causes
 from app.cached.keys import BY_MODEL

@@ -15,7 +15,7 @@ from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ran
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.kept_seeds import seed_tables
-from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS
 from app.cached import datasets
 from app.cached.keys import BY_DATASET, HashFuncs
 from app.cached.records import read_lists, read_records

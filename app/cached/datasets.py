@@ -11,7 +11,8 @@ import numpy as np
 import streamlit as st
 
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.records.loaded_dataset import MODEL_LABELS, LoadedDataset
+from analysis.records.evaluation_records import MODEL_LABELS
+from analysis.workspace import Workspace
 from app.cached.keys import BY_DATASET
 from app.sources import Source
 from recap.errors import RecapError
@@ -24,9 +25,9 @@ _frozen = threading.Event()
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
-def open_dataset(source: Source) -> LoadedDataset:
+def open_dataset(source: Source) -> Workspace:
     """The source's dataset, verified, with its graph."""
-    opened = LoadedDataset.load(source.dataset_folder)
+    opened = Workspace.open(source.dataset_folder)
     if opened.dataset.hash != source.dataset_hash:
         raise RecapError(f"{source.dataset_folder} changed while the app was running; reload the page")
     return opened

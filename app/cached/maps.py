@@ -19,7 +19,7 @@ from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import told_places
 from analysis.sharing.share import share_cases
@@ -158,7 +158,7 @@ def flat_ground(source: Source) -> Ground:
     return Ground(datasets.open_dataset(source), read_basemap(source))
 
 
-def told_ground(source: Source, told: LoadedDataset) -> Ground:
+def told_ground(source: Source, told: Workspace) -> Ground:
     """What pictures to be shared lie on: also the density is that of the places as they are told."""
     basemap = _read_basemap(source, last_change(source.dataset_hash))
     return Ground(told, with_density(basemap, told.latitude, told.longitude))

@@ -12,7 +12,7 @@ from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.case_groups import By
 from analysis.records.causes import Carriers, ablation_worth, find_carriers
-from analysis.records.notable_cases import NotableCase, notable_cases
+from analysis.long_tail.notable_cases import NotableCase, notable_cases
 from analysis.records.table_cache import TableKey, kept_table
 from app.cached import datasets
 from app.cached.ablations import kept_causes
@@ -137,7 +137,7 @@ def _ablations(source: Source, metric: str, group: str, changed: int) -> pd.Data
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
 def notable(source: Source, *, causes: bool) -> list[NotableCase]:
-    """See `analysis.records.notable_cases`; by the kept ablations, or by what coincides."""
+    """See `analysis.long_tail.notable_cases`; by the kept ablations, or by what coincides."""
     opened = datasets.open_dataset(source)
     ablations = kept_causes(source) if causes else None
     return notable_cases(opened, read_records(source), read_records(source, "markov"), ablations)

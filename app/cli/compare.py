@@ -39,10 +39,10 @@ def compare(
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
     from analysis.compare.scorers import open_scorer, with_seeds
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
 
     with progress_console.status("Ranking every case"):
-        opened = LoadedDataset.load(data)
+        opened = Workspace.open(data)
         scorers = [open_scorer(text, opened, bundle=data.parent) for text in (a, b)]
         more = [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
         side_a, side_b = with_seeds(scorers, more, kept_seeds=kept_seeds)

@@ -17,7 +17,7 @@ from recap.errors import ConfigError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
     from recap.checkpoint import Checkpoint
 
 
@@ -38,7 +38,7 @@ def overview(
     from analysis.long_tail.headlines import curves_finding, overview_finding
     from analysis.records.causes import describe_carriers, find_carriers
     from analysis.records.evaluation_records import models_beside
-    from analysis.records.notable_cases import describe_absent, notable_cases
+    from analysis.long_tail.notable_cases import describe_absent, notable_cases
     from recap.baselines import FEATURE_CURVES
 
     read = open_records(data, checkpoint, baseline)
@@ -142,7 +142,7 @@ class OpenedRecords:
         checkpoint: of a trained model; None of a baseline.
     """
 
-    dataset: "LoadedDataset"
+    dataset: "Workspace"
     bundle: Path
     label: str
     records: "pd.DataFrame"
@@ -167,7 +167,7 @@ class OpenedRecords:
         return kept_ablations(*digests, rows=len(self.records), bundle=self.bundle)
 
 
-def ablations(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
+def ablations(checkpoint: "Checkpoint", opened: "Workspace", bundle: Path) -> "pd.DataFrame":
     """The ablation table of a checkpoint, made with a progress line where it is not kept yet.
 
     Args:
@@ -200,12 +200,12 @@ def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> O
         VocabularyError: a checkpoint of another dataset.
     """
     from analysis.compare.scorers import of_checkpoint
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
     from recap.checkpoint import Checkpoint
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
-    opened, bundle = LoadedDataset.load(data), data.parent
+    opened, bundle = Workspace.open(data), data.parent
     if baseline is not None:
         return OpenedRecords(opened, bundle, _label(baseline), _records_of(baseline, opened, bundle))
     assert checkpoint is not None
@@ -215,7 +215,7 @@ def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> O
     return OpenedRecords(opened, bundle, loaded.label, records, loaded)
 
 
-def _records_of(baseline: str, opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
+def _records_of(baseline: str, opened: "Workspace", bundle: Path) -> "pd.DataFrame":
     from analysis.records.evaluation_records import evaluation_records
     from analysis.records.named_scorer import NamedScorer
 
@@ -224,7 +224,7 @@ def _records_of(baseline: str, opened: "LoadedDataset", bundle: Path) -> "pd.Dat
 
 
 def _label(name: str) -> str:
-    from analysis.records.loaded_dataset import MODEL_LABELS
+    from analysis.records.evaluation_records import MODEL_LABELS
     from recap.baselines import BASELINES
 
     if name not in MODEL_LABELS:

@@ -45,10 +45,10 @@ def share(
 ) -> "SharedPage":
     """What the files will hold, see `analysis.sharing.share.share_cases`."""
     from analysis.basemap.stored import find_basemap
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
     from analysis.sharing.share import share_cases
 
-    opened = LoadedDataset(predictor.dataset, predictor.graph)
+    opened = Workspace(predictor.dataset, predictor.graph)
     invented = opened.dataset.manifest.synthetic
     basemap = find_basemap(opened.dataset.hash, data.parent, opened.latitude, opened.longitude, synthetic=invented)
     return share_cases(

@@ -16,7 +16,7 @@ from analysis.figures.overview import plot_ablations
 from analysis.long_tail import headlines
 from analysis.phrases import phrase
 from analysis.records.case_selection import CaseSelection
-from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS
 from app import state
 from app.cached import datasets, tables
 from app.cached.case_tables import all_cases

@@ -11,7 +11,7 @@ from analysis.long_tail.accuracy_tables import tail_share
 from analysis.phrases import phrase
 from analysis.records.case_filters import filter_labels
 from analysis.records.causes import describe_carriers
-from analysis.records.notable_cases import NotableCase, describe_absent
+from analysis.long_tail.notable_cases import NotableCase, describe_absent
 from app import state
 from app.cached import datasets, tables
 from app.cached.ablations import kept_causes

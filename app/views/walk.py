@@ -87,7 +87,7 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     if selection is not None:
         numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
     search = st.session_state["find"]
-    return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
+    return np.intersect1d(numbers, cases_at_place(opened.dataset, opened.cases, search)) if search.strip() else numbers
 
 
 def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:

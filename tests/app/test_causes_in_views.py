@@ -9,7 +9,7 @@ import pytest
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import ablations_key, case_ablations, describe_carriers, find_carriers, found_by
 from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.records.named_scorer import NamedScorer
 from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
@@ -55,7 +55,7 @@ def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old
 def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     """A counting baseline has no ablations: the filter is called by what it is, and counts that."""
     point_app_at(monkeypatch, city_folder, None)
-    opened = LoadedDataset.load(city_folder)
+    opened = Workspace.open(city_folder)
 
     def records(name: str) -> pd.DataFrame:
         return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened), keep=False)
@@ -137,6 +137,6 @@ def test_overview_compares_with_feature_curves_where_they_were_measured(predicto
         return next(table.value for table in app.dataframe if "lead_lower" in table.value)["model"].unique().tolist()
 
     assert "Feature curves" not in models()
-    opened = LoadedDataset.of(predictor.dataset)
+    opened = Workspace.of(predictor.dataset)
     evaluation_records(opened, FEATURE_CURVES, lambda: NamedScorer.of_baseline(FEATURE_CURVES, opened))
     assert models()[:2] == ["RECAP", "Feature curves"]

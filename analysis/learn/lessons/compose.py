@@ -12,7 +12,7 @@ from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_
 from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 OUTLINE: Final = Outline(
@@ -119,7 +119,7 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def _scene(say: Say, town: LoadedDataset, source: int, target: int, middle: int) -> Scene:
+def _scene(say: Say, town: Workspace, source: int, target: int, middle: int) -> Scene:
     labels = town.labels
     ends = (np.array([source, middle]), np.array([middle, target]))
     first, second = town.graph.probability(*ends).tolist()

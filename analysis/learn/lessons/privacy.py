@@ -9,7 +9,7 @@ from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError
 from analysis.learn.measure import share_question
 from analysis.learn.vocabulary import Say
 from analysis.learn.world import World
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 OUTLINE: Final = Outline(
@@ -100,12 +100,12 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def choose_user(opened: LoadedDataset) -> int:
+def choose_user(opened: Workspace) -> int:
     """The user of the first test case, else the first one."""
     return int(opened.cases[c.USER].iloc[0]) if len(opened.cases) else 0
 
 
-def _scene(opened: LoadedDataset, say: Say, user: int, number: int, k: int) -> Scene:
+def _scene(opened: Workspace, say: Say, user: int, number: int, k: int) -> Scene:
     places = trail(opened, user, MOST_POINTS)[:number]
     fits = [fitting(opened, places[: at + 1]) for at in range(len(places))]
     told = told_for(opened, tuple(places), k)

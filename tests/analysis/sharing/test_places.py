@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from analysis.sharing.cells import NEAR_KM, Cells
 from analysis.sharing.places import ToldPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
@@ -35,7 +35,7 @@ def village() -> Dataset:
 
 
 def told(k: int = 2, hide: frozenset[int] = frozenset()) -> ToldPlaces:
-    return ToldPlaces.generalised(LoadedDataset.of(village()), RULE.model_copy(update={"min_users": k}), hide)
+    return ToldPlaces.generalised(Workspace.of(village()), RULE.model_copy(update={"min_users": k}), hide)
 
 
 def test_places_of_fewer_than_k_people_are_cells() -> None:
@@ -83,7 +83,7 @@ def test_a_cells_point_is_none_of_its_places(at: list[tuple[float, float]]) -> N
 def test_who_fits_what_is_shown() -> None:
     """All three were at the station, two also at the bakery; one was there at that hour exactly."""
     dataset = village()
-    traces, exact = traces_of(dataset), ToldPlaces.exact(LoadedDataset.of(dataset))
+    traces, exact = traces_of(dataset), ToldPlaces.exact(Workspace.of(dataset))
     crowd = Crowd(traces, exact, traces.part_of_week(4))
     assert crowd.fitting([SharedPoint(STATION)]) == 3
     assert crowd.fitting([SharedPoint(STATION), SharedPoint(BAKERY)]) == 2

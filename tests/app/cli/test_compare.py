@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.compare.scorers import of_checkpoint
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap.checkpoint import Checkpoint
 from tests.cli_runner import recap_json_here
 
@@ -28,7 +28,7 @@ def test_kept_seeds_of_the_bundled_city(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_checkpoint: Path) -> None:
     """Ranks kept of the checkpoint's own seed add nothing, those of another one table."""
-    opened = LoadedDataset.load(city_folder)
+    opened = Workspace.open(city_folder)
     checkpoint = Checkpoint.load(city_checkpoint)
     seed = checkpoint.manifest.train.seed
     model = of_checkpoint(checkpoint, opened)
