@@ -231,8 +231,12 @@ def theme_palette() -> Palette:
     return palette_of(st.context.theme.type)
 
 
-def current_case(num_cases: int) -> int:
-    """The chosen case; a link's bad case gets a sentence and the first case."""
+def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
+    """The chosen case; a link's bad case gets a sentence and the first case.
+
+    Args:
+        first: which case opens where none was chosen.
+    """
     asked = incoming("case")
     if asked is not None:
         if asked.isascii() and asked.isdigit() and len(asked) <= 12 and int(asked) < num_cases:
@@ -241,7 +245,8 @@ def current_case(num_cases: int) -> int:
         else:
             st.session_state["case_missing"] = asked
     missing = st.session_state.pop("case_missing", None)
-    case = int(st.session_state.get("case", 0))
+    chosen = st.session_state.get("case")
+    case = first() if chosen is None else int(chosen)
     case = case if case < num_cases else 0
     if missing:
         st.warning(

@@ -36,6 +36,8 @@ GROUP_NAMES: Final = {slug(group): group for group in (*GROUPS, "core", "correct
 """Groups of terms by slug."""
 HISTORY: Final = "history"
 TWO_HOPS: Final = "two_hops"
+HOPS_ABLATIONS: Final = ("two_hop_paths", "graph_token")
+"""What "without two-hop paths" means: the group of that name, or where a model has none the graph token."""
 ABLATION_LABELS: Final = {
     HISTORY: "visit history",
     TWO_HOPS: "two hops (paths and graph token)",

@@ -12,6 +12,7 @@ from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role, Without
 from app import state
 from app.cached import datasets, explanations, maps
+from app.cached.first_case import first_case
 from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
@@ -53,7 +54,7 @@ def view() -> None:
         show_ranks_only(source)
         return
     opened = datasets.open_dataset(source)
-    case = state.current_case(len(opened.cases))
+    case = state.current_case(len(opened.cases), first=partial(first_case, source))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):
         case_input(len(opened.cases))

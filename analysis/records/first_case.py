@@ -1,0 +1,34 @@
+"""The case that opens when nobody has chosen one."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.ablations import HOPS_ABLATIONS
+from analysis.records.case_filters import MISSED_ABOVE
+from recap import columns as c
+
+
+def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.DataFrame | None) -> int:
+    """A telling case of the long tail, or the best there is.
+
+    Wanted, most important first: found, never seen in training, with past visits and a two-hop path, ranked lower
+    without each of the two. Among equals the best rank comes first, then the lowest rank without two-hop paths.
+
+    Args:
+        cases: the test cases, see `recap.evaluation.cases.describe_cases`.
+        records: the model's; None where it has not ranked them yet.
+        ablations: the model's, from `analysis.records.causes.kept_ablations`; None where they were not run.
+    """
+    rank_N = np.zeros(len(cases)) if records is None else records[c.RANK].to_numpy(np.float64)
+    is_new_N = ((cases[c.TRANSITION_COUNT] == 0) & (cases[c.SOURCE] != cases[c.TARGET])).to_numpy()
+    has_both_N = (cases[c.IN_HISTORY] & cases[c.TWO_STEP_WALK]).to_numpy()
+    without = {name: np.zeros(len(cases)) for name in ("past", "hops")}
+    if ablations is not None:
+        hops = next((name for name in HOPS_ABLATIONS if ablations[f"without_{name}"].notna().any()), HOPS_ABLATIONS[0])
+        without["hops"] = ablations[f"without_{hops}"].fillna(0.0).to_numpy()
+        without["past"] = ablations["without_past_visits"].fillna(0.0).to_numpy()
+    at_work_N = sum(((lost_N > rank_N).astype(int) for lost_N in without.values()), np.zeros(len(cases), dtype=int))
+    wanted = (rank_N <= MISSED_ABOVE, is_new_N, has_both_N, at_work_N)
+    ties = (rank_N, -without["hops"], -without["past"])
+    order_N = np.lexsort([*reversed([*(-column.astype(np.float64) for column in wanted), *ties])])
+    return int(order_N[0])
