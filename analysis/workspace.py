@@ -19,7 +19,7 @@ from analysis.records.causes import ablations_key, case_ablations, kept_ablation
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.kept_seeds import seed_tables
-from analysis.records.table_cache import kept_table
+from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.baselines import BASELINES, FEATURE_CURVES
 from recap.data.dataset import Dataset
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Told (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
+_TABLES_FORMAT: Final = "1"
+"""Of the kept tables of a dataset alone: their columns and how they are computed."""
 _NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or imported predictions"
 
 
@@ -168,6 +170,20 @@ class Workspace:
         if not 0 <= number < len(self.cases):
             raise CaseError(f"there is no test case {number}; {self.name} has {len(self.cases):,} cases, from 0")
         return self.cases.iloc[number]
+
+    def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
+        """A table of the dataset alone, from the user's cache where it was made before.
+
+        Args:
+            kind: its name.
+            make: called only when the table is not there yet.
+            rows: rows it must have.
+        """
+        made = self.without_model._made
+        if kind not in made:
+            key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
+            made[kind] = kept_table(key, make, rows=rows, keep=self.keep)
+        return made[kind]
 
     # The model
 

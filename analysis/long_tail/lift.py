@@ -27,12 +27,26 @@ import pandas as pd
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.dataset_statistics import hop_statistics
 from recap.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
 
 CONTROLS: Final = ("uniform", "own_visits", "unvisited")
+MAX_HOPS: Final = 5
 MAX_CASES: Final = 1500
 _DISTANCE_EDGES_KM: Final = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _CASES_PER_BLOCK: Final = 128
+
+
+def kept_hops(opened: Workspace) -> pd.DataFrame:
+    """What each further hop reaches, one row per number of hops; made once, see `hop_statistics`."""
+    return opened.kept(
+        "hops", lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph, MAX_HOPS)), rows=MAX_HOPS
+    )
+
+
+def kept_lift(opened: Workspace) -> pd.DataFrame:
+    """`two_hop_lift`, made once."""
+    return opened.kept("two-hop-lift", lambda: two_hop_lift(opened), rows=len(CONTROLS))
 
 
 def two_hop_lift(
