@@ -402,12 +402,15 @@ class Workspace:
             return self._made["ablations"]
 
     def kept_ablations(self) -> pd.DataFrame | None:
-        """The same where the table was shipped or made before; None where it would have to be made."""
-        if "ablations" not in self._made and self.has_parts:
+        """The same where the table was shipped or kept before; None where it would have to be made."""
+        if not self.has_parts or not ablations_key(self.dataset.hash, self.key).is_kept(self.bundle):
+            return None
+        if "ablations" not in self._made:
             table = kept_ablations(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)
-            if table is not None:
-                self._made["ablations"] = table
-        return self._made.get("ablations")
+            if table is None:
+                return None
+            self._made["ablations"] = table
+        return self._made["ablations"]
 
     def seeds(self) -> dict[int, pd.DataFrame]:
         """Ablations of the checkpoint's seed replicates, by seed: those shipped or kept by now."""

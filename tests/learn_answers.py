@@ -16,8 +16,8 @@ import torch
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.robustness import check_rows
-from analysis.workspace import Workspace
 from analysis.sharing.places import ToldPlaces
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.data.dataset import Dataset

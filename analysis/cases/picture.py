@@ -211,9 +211,7 @@ def _draw_truth(
         draw_disc(draw, corner, 11 * size, fill=palette.revisits.fill, outline=palette.land, width=round(3 * size))
 
 
-def _draw_names(
-    draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette
-) -> None:
+def _draw_names(draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette) -> None:
     """Names on plates, truth, source and first place first; one that would cover a mark is left out."""
     first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
     named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}

@@ -20,11 +20,11 @@ from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.formatting import chance, ordinal, percent
+from analysis.long_tail.notable_cases import visits_before
 from analysis.records.ablations import ABLATIONS, describe_ablations
 from analysis.records.case_filters import MISSED_ABOVE
-from analysis.workspace import Workspace
-from analysis.long_tail.notable_cases import visits_before
 from analysis.trajectories.trajectory import read_trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.device import one_thread
 from recap.evaluation.ranks import rank_of

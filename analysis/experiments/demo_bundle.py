@@ -17,8 +17,8 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.causes import ablations_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import seed_key
-from analysis.workspace import Workspace
 from analysis.records.table_cache import SHIPPED
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
@@ -31,7 +31,6 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, MetricsByGroup
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
-from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
 from recap.storage.atomic import replace_text
 from recap.training.baselines import build_baseline

@@ -14,9 +14,9 @@ from analysis.figures.labels import place_labels
 from analysis.figures.spread import spread_discs
 from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, from_screen, screen_offsets
-from analysis.workspace import Workspace
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 
 SMALLEST_DISC_PX = 9.0

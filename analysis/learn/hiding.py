@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from analysis.workspace import Workspace
 from analysis.sharing.places import ToldPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.share import WIDEST
 from analysis.sharing.traces import traces_of
+from analysis.workspace import Workspace
 from recap.privacy import Generalisation
 
 _SALT: Final = "lesson"

@@ -27,7 +27,9 @@ def require_model(city: Workspace) -> Workspace:
         LessonUnavailableError: none is.
     """
     if not city.has_parts:
-        raise LessonUnavailableError("This lesson needs a trained RECAP, and none is open. Choose one in the list above.")
+        raise LessonUnavailableError(
+            "This lesson needs a trained RECAP, and none is open. Choose one in the list above."
+        )
     return city
 
 

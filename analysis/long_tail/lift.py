@@ -118,9 +118,7 @@ def _draw(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False)) if len(rows) > most else rows
 
 
-def _blocks(
-    opened: Workspace, table: pd.DataFrame
-) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
+def _blocks(opened: Workspace, table: pd.DataFrame) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
     """Two-hop reach, own visits and weights of every place, a block of cases at a time: float64 arrays (B, P)."""
     popularity_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
     preference = _distance_preference(opened, popularity_P)

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from analysis.workspace import Workspace
 from analysis.sharing.cells import Cells, codes_of
 from analysis.sharing.traces import Traces, traces_of
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.printable import one_line
@@ -68,9 +68,7 @@ class ToldPlaces:
         return cls(nothing, nothing, names, dict.fromkeys(names, ""), told, None, np.arange(len(nothing)))
 
     @classmethod
-    def generalised(
-        cls, opened: Workspace, rule: Generalisation, hide: frozenset[int] = frozenset()
-    ) -> "ToldPlaces":
+    def generalised(cls, opened: Workspace, rule: Generalisation, hide: frozenset[int] = frozenset()) -> "ToldPlaces":
         """Places of fewer than k people as cells.
 
         Args:

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.workspace import Workspace
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import BEST, share_case, shared_points
 from analysis.sharing.ground import Ground, Projection, draw_ground
@@ -20,6 +19,7 @@ from analysis.sharing.shared_case import Change, Reidentification, SharedCase, S
 from analysis.sharing.telling import Telling
 from analysis.sharing.told_ground import told_layers
 from analysis.sharing.traces import traces_of
+from analysis.workspace import Workspace
 from recap.errors import CaseError
 from recap.privacy import EXACT_NOTE, Generalisation
 

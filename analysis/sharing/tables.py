@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.workspace import Workspace
 from analysis.sharing.places import ToldPlaces, told_places
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.printable import one_line
 from recap.privacy import Generalisation

@@ -21,9 +21,9 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Piece, Sentence, part_words
 from analysis.formatting import time_of_day, user_name
-from analysis.workspace import Workspace
 from analysis.sharing.places import ToldPlaces
 from analysis.sharing.shared_case import SharedPlace
+from analysis.workspace import Workspace
 from recap.privacy import WEEKDAYS, Generalisation
 
 _HOURS: Final = re.compile(r"(?:\d+ hours?|less than an hour) ago")

@@ -3,9 +3,9 @@
 import numpy as np
 
 from analysis.geography import Camera, fit_camera
-from analysis.workspace import Workspace
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 
 FITTED_PREDICTIONS = 5

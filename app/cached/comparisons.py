@@ -11,10 +11,9 @@ import streamlit as st
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ranks
-from analysis.records.evaluation_records import records_key
 from analysis.records.case_selection import CaseSelection
+from analysis.records.evaluation_records import MODEL_LABELS, records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.records.evaluation_records import MODEL_LABELS
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, folder_label, open_workspace, read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources

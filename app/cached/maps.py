@@ -27,7 +27,6 @@ from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
-from analysis.workspace import Workspace
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import told_places
 from analysis.sharing.share import share_cases
@@ -35,6 +34,7 @@ from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
 from app.fonts import picture_font

@@ -21,7 +21,7 @@ from app.cached.figures import PerObject
 from app.cached.workspace import (
     BY_DATASET,
     BY_MODEL,
-    imported,
+    imported_predictions,
     kept_causes,
     model_key,
     model_keys,
@@ -78,7 +78,7 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
 
 def known_imports(source: Source, metric: str) -> list[str]:
     """Keys of the predictions without a model whose lists are long enough for the metric."""
-    return [key for key in imported(source) if is_known(read_records(source, key), metric)]
+    return [key for key in imported_predictions(source) if is_known(read_records(source, key), metric)]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)

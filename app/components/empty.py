@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.workspace import Workspace
 from app import state
-from app.cached import datasets
+from app.cached.workspace import open_workspace
 from app.sources import Source
 
 
@@ -19,7 +19,7 @@ def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, W
     if source is None:
         no_source()
         return None
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     if opened.cases.empty:
         st.info(f"This dataset has no test case, {otherwise}.")
         return None

@@ -8,9 +8,7 @@ import pytest
 
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import ablations_key, case_ablations, describe_carriers, find_carriers, found_by
-from analysis.records.evaluation_records import evaluation_records
 from analysis.workspace import Workspace
-from analysis.records.named_scorer import NamedScorer
 from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
@@ -58,7 +56,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     opened = Workspace.open(city_folder)
 
     def records(name: str) -> pd.DataFrame:
-        return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened), keep=False)
+        return opened.with_model(name).records_with_lists()
 
     found = filter_cases(records("count_plus_markov"), records("markov"), ["history"], k=5)
     app = open_view("walk", show="Found, visited before", k="5")
@@ -76,7 +74,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("an ablation was made")
 
-    monkeypatch.setattr("app.cached.ablations.case_ablations", refuse)
+    monkeypatch.setattr("analysis.workspace.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
     check_calm(open_view("walk", show="Unseen"))
 
@@ -138,5 +136,5 @@ def test_overview_compares_with_feature_curves_where_they_were_measured(predicto
 
     assert "Feature curves" not in models()
     opened = Workspace.of(predictor.dataset)
-    evaluation_records(opened, FEATURE_CURVES, lambda: NamedScorer.of_baseline(FEATURE_CURVES, opened))
+    opened.with_model(FEATURE_CURVES).records_with_lists()
     assert models()[:2] == ["RECAP", "Feature curves"]

@@ -11,7 +11,6 @@ from analysis.compare.importing import import_predictions
 from analysis.formatting import ordinal
 from analysis.records.imported import find_predictions, keep_predictions
 from analysis.workspace import Workspace
-from analysis.records.named_scorer import NamedScorer
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -88,7 +87,7 @@ def test_exchange_and_a_case_side_by_side(city: Workspace, city_checkpoint: Path
     token = Checkpoint.load(city_checkpoint).hash[:12]
     app = open_view("compare", a="markov", b=token, open="2")
     check_calm(app)
-    model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city).score(city)
+    model = city.with_model(city_checkpoint).score()
     lists = [item.value for item in app.dataframe if list(item.value.columns) == ["Rank", "Place", "Reach"]]
     assert len(lists) == 2
     best = [city.labels[poi] for poi in model[c.TOP_POIS].iloc[2][:3]]
@@ -120,7 +119,7 @@ def test_imported_predictions_stand_on_a_side(
 ) -> None:
     """They are offered by name; a metric beyond their lists is refused in one line, a smaller K works."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
-    scored = NamedScorer.of_baseline("markov", city).score(city)
+    scored = city.with_model("markov").score()
     ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()
     rows = [
         (case, ids[poi], score)

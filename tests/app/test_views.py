@@ -8,10 +8,8 @@ import pytest
 from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.case_selection import CaseSelection
-from analysis.records.evaluation_records import evaluation_records
-from analysis.workspace import Workspace
-from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import predict_case
+from analysis.workspace import Workspace
 from recap.checkpoint import Checkpoint
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -43,7 +41,7 @@ def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Pat
     check_calm(app)
     if view == "walk":
         opened = Workspace.open(city_folder)
-        counted = predict_case(opened, NamedScorer.of_baseline("count_plus_markov", opened), 3).candidates
+        counted = predict_case(opened.with_model("count_plus_markov"), 3).candidates
         table = app.dataframe[0]
         assert table.value["value"].tolist() == pytest.approx(counted["score"].tolist(), abs=1e-12)
         assert json.loads(table.proto.columns)["value"]["label"] == "Score"
@@ -79,8 +77,8 @@ def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: 
     """Ranks and probabilities in the list are the library's, to the last digit."""
     app = open_view("walk", case="3")
     check_calm(app)
-    model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city)
-    expected = predict_case(city, model, 3)
+    model = city.with_model(city_checkpoint)
+    expected = predict_case(model, 3)
     shown = app.dataframe[0].value
     assert shown["value"].tolist() == pytest.approx((100 * expected.candidates["probability"]).tolist(), abs=1e-9)
     assert shown["name"].str.contains("◎").sum() == 1
@@ -187,7 +185,7 @@ def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -
     app = open_view("long_tail")
     check_calm(app)
     checkpoint = Checkpoint.load(city_checkpoint)
-    records = evaluation_records(city, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, city), keep=False)
+    records = city.with_model(checkpoint.folder).records_with_lists()
     expected = accuracy_by_count(records, "transition_count", "hr20")
     bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
     assert [entry[0] for entry in bars["customdata"]] == ["transition_count"] * 11
@@ -254,8 +252,7 @@ def test_walk_is_there_before_all_cases_are_ranked(city: Workspace, monkeypatch:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("all test cases were asked for")
 
-    for name in ("evaluation_records", "read_records"):
-        monkeypatch.setattr(f"app.cached.records.{name}", refuse)
+    monkeypatch.setattr(Workspace, "records", refuse)
     app = open_view("walk", case="2")
     check_calm(app)
     assert "→" in app.title[0].value and len(app.dataframe) >= 1

@@ -6,11 +6,20 @@ import numpy as np
 
 from analysis.formatting import percent, rank_number
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene, require_model
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import choose, share_question
 from analysis.learn.vocabulary import Say
-from analysis.workspace import Workspace
 from analysis.long_tail.lift import CONTROLS, kept_lift
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text

@@ -9,7 +9,16 @@ import numpy as np
 from analysis.formatting import points, times
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.habit import Habits, HabitWeights
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene, require_model
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import Share, choose, share_of
 from analysis.learn.vocabulary import Say
 from analysis.workspace import Workspace

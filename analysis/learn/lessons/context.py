@@ -11,7 +11,16 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.formatting import ordinal, points, signed_points
 from analysis.learn.charts import Lines, Series
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene, require_model
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
 from analysis.workspace import Workspace

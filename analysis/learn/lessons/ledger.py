@@ -10,7 +10,16 @@ from analysis.explain.robustness import check_rows
 from analysis.explain.sentences import part_label
 from analysis.formatting import points, signed_points
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene, require_model
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
 from analysis.workspace import Workspace

@@ -10,8 +10,8 @@ from analysis.learn.charts import Bar, Bars
 from analysis.learn.lesson import Card, Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
 from analysis.learn.measure import choose, share_of, share_question, verdicts
 from analysis.learn.vocabulary import Say
-from analysis.workspace import Workspace
 from analysis.records.popular_places import popular_bar
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text

@@ -7,11 +7,9 @@ import pandas as pd
 import pytest
 
 from analysis.compare.importing import import_predictions
-from analysis.compare.scorers import open_scorer
 from analysis.records.accuracy import metric_values
 from analysis.records.imported import find_predictions, keep_predictions, shown_name
 from analysis.workspace import Workspace
-from analysis.records.named_scorer import NamedScorer
 from recap import columns as c
 from recap.errors import ConfigError, DataError
 from tests.worlds import small_city
@@ -25,7 +23,7 @@ def city() -> Workspace:
 
 def whole_lists(city: Workspace) -> pd.DataFrame:
     """Every place of every case, best first, by the visit counter."""
-    scored = NamedScorer.of_baseline("visit_count", city).score(city)
+    scored = city.with_model("visit_count").score()
     ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()
     rows = [
         (case, ids[poi], -float(at))
@@ -152,9 +150,7 @@ def test_other_files_are_refused(city: Workspace, tmp_path: Path, content: str) 
         import_predictions(path, city)
 
 
-def test_kept_by_dataset_and_found_by_name(
-    city: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_by_dataset_and_found_by_name(city: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kept records come back; the same content is kept once; a damaged file is left out; names are refused or found."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     records, _, digest = import_predictions(written(whole_lists(city), tmp_path), city)
@@ -165,10 +161,10 @@ def test_kept_by_dataset_and_found_by_name(
     read = found.read(len(city.cases))
     assert read[c.RANK].tolist() == records[c.RANK].tolist()
     assert np.array_equal(read[c.TOP_POIS].iloc[0], records[c.TOP_POIS].iloc[0])
-    assert open_scorer("renamed", city).key == open_scorer(kept.key, city).key == kept.key
+    assert city.with_model("renamed").key == city.with_model(kept.key).key == kept.key
     assert find_predictions("0" * 64) == []
     with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of"):
-        open_scorer("theirs", city)
+        city.with_model("theirs")
     for name in ("markov", "Markov", " \n "):
         with pytest.raises(ConfigError, match="a name of its own"):
             shown_name(name)

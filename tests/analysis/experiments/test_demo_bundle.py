@@ -15,9 +15,8 @@ from analysis.records.causes import case_ablations, kept_ablations
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import SHIPPED, find_predictions
 from analysis.records.kept_seeds import seed_tables
-from analysis.workspace import Workspace
-from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
+from analysis.workspace import Workspace
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -31,16 +30,13 @@ BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 def test_shipped_records_are_fresh(name: str) -> None:
     """Ranks, parts and best places equal a new evaluation of the shipped checkpoint, up to rounding."""
     opened = Workspace.open(BUNDLE / "dataset")
-    if name == "recap":
-        model = NamedScorer.of_checkpoint(Checkpoint.load(BUNDLE / "checkpoint"), opened)
-    else:
-        model = NamedScorer.of_baseline(name, opened)
+    model = opened.with_model(BUNDLE / "checkpoint" if name == "recap" else name)
 
     def missing() -> NoReturn:
         raise AssertionError("the bundle ships no records of it")
 
     shipped = kept_table(records_key(opened.dataset.hash, model.key), missing, rows=len(opened.cases), bundle=BUNDLE)
-    fresh = model.score(opened)
+    fresh = model.score()
     assert list(shipped) == list(fresh)
     # Another processor may round scores otherwise and swap neighbours: never more than a few.
     assert (shipped["rank"] == fresh["rank"]).mean() > 0.995

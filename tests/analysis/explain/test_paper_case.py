@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from analysis.explain.explanation import CaseExplanation, explain_case
-from analysis.workspace import Workspace
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor

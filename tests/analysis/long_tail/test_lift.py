@@ -6,12 +6,10 @@ import pytest
 
 from analysis.long_tail.headlines import lift_finding
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
+from analysis.long_tail.notable_cases import describe_absent, notable_cases
 from analysis.records.ablations import ABLATIONS
 from analysis.records.case_filters import filter_cases, filter_masks
-from analysis.records.evaluation_records import evaluation_records
 from analysis.workspace import Workspace
-from analysis.records.named_scorer import NamedScorer
-from analysis.long_tail.notable_cases import describe_absent, notable_cases
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
@@ -135,8 +133,8 @@ def test_filters_partition_recoveries() -> None:
     assert masks["hops"].tolist() == [False, True, False]
     assert masks["missed"].tolist() == [False, False, True]
     opened = Workspace.of(small_city())
-    records = evaluation_records(opened, "visit_count", lambda: NamedScorer.of_baseline("visit_count", opened))
-    markov = evaluation_records(opened, "markov", lambda: NamedScorer.of_baseline("markov", opened))
+    records = opened.with_model("visit_count").records_with_lists()
+    markov = opened.with_model("markov").records_with_lists()
     masks = filter_masks(records, markov, k=2)
     assert masks["history"].any()
     assert masks["missed"].any()

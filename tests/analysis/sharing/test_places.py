@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.workspace import Workspace
 from analysis.sharing.cells import NEAR_KM, Cells
 from analysis.sharing.places import ToldPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.traces import Traces, traces_of
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.privacy import KM_PER_DEGREE, Generalisation

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from analysis.workspace import Workspace
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.sharing.told_ground import told_layers
+from analysis.workspace import Workspace
 from recap.privacy import Generalisation
 from tests.analysis.sharing.demo import basemap, explained, opened, secrets
 from tests.analysis.sharing.scanner import scan

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.workspace import Workspace
 from analysis.trajectories.trajectory import case_of_next_user
+from analysis.workspace import Workspace
 from recap import columns as c
 
 
