@@ -21,9 +21,6 @@ def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: 
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2)), palette),
         deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 170)),
-        deck_layers.lines(
-            "leaders", marks.leaders[["at", "true_at"]], "at", "true_at", colour=rgb(palette.quiet), width=1.2
-        ),
         deck_layers.discs(
             "middles",
             marks.middles[["at", "r", "tip"]],

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import ablations_key, case_ablations, describe_carriers, find_carriers, found_by
@@ -20,6 +21,7 @@ from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path) -> Predictor:
     """The app pointed at the small city and its checkpoint, with a cache of its own."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    st.cache_resource.clear()  # ablations that another test has made are not known here
     point_app_at(monkeypatch, city_folder, city_checkpoint)
     return Predictor.load(city_checkpoint, city_folder)
 

@@ -8,9 +8,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image, ImageColor
 
 from analysis.explain.explanation import explain_case
@@ -20,7 +19,6 @@ from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, contrast
-from analysis.figures.spread import spread_discs
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
@@ -129,35 +127,6 @@ def test_a_name_is_cut_off_in_no_window() -> None:
     assert (short.text, short.anchor) == ("Quennell Underwri…", "middle")
 
 
-def test_discs_at_one_place_are_spread() -> None:
-    """Three discs of radius 10 at one point: the first stays, centres are at least 20 pixels apart, always the same."""
-    zero, radius = np.zeros(3), np.full(3, 10.0)
-    x, y = spread_discs(zero, zero, radius)
-    assert (x[0], y[0]) == (0, 0)
-    assert min(np.hypot(x[a] - x[b], y[a] - y[b]) for a, b in combinations(range(3), 2)) >= 20
-    assert np.hypot(x, y).max() <= 26
-    np.testing.assert_array_equal(spread_discs(zero, zero, radius), (x, y))
-    apart = np.array([0.0, 22.0, 44.0])
-    np.testing.assert_array_equal(spread_discs(apart, zero, radius), (apart, zero))
-
-
-@given(
-    marks=st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(9, 27)), min_size=1, max_size=20),
-    fixed=st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(3, 9)), max_size=5),
-)
-def test_spread_discs_never_overlap(
-    marks: list[tuple[float, float, float]], fixed: list[tuple[float, float, float]]
-) -> None:
-    """Whatever lies where: no moved disc reaches into another or into a mark that stays."""
-    table = np.array(marks)
-    x, y = spread_discs(table[:, 0], table[:, 1], table[:, 2], fixed=np.array(fixed).reshape(-1, 3))
-    drawn = [*zip(x, y, table[:, 2], strict=True)]
-    for a, b in combinations(drawn, 2):
-        assert np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2]
-    for a in drawn:
-        assert all(np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2] for b in fixed)
-
-
 def test_pixels_and_degrees_undo_each_other() -> None:
     """From degrees to the screen and back, also at another latitude than the camera's."""
     camera = Camera(40.7, -74.0, 13.2)
@@ -171,8 +140,8 @@ def meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
-def crowded_marks(*, show_truth: bool = True, places_km: float = 0.05) -> WalkMarks:
-    """A case of the small city with all its places on one street corner."""
+def crowded_marks(*, show_truth: bool, places_km: float = 0.05) -> tuple[Workspace, WalkMarks]:
+    """The small city with all its places on one street corner, and a case of it."""
     opened = Workspace.of(small_city())
     spot = np.linspace(0, places_km / 111, opened.dataset.num_pois)
     close = Workspace.of(small_city())
@@ -180,19 +149,24 @@ def crowded_marks(*, show_truth: bool = True, places_km: float = 0.05) -> WalkMa
     model = opened.with_model("visit_count")
     walk, prediction = read_trajectory(opened, 3), predict_case(model, 3, top=10)
     camera = fit_prediction(close, prediction, show_truth=show_truth)
-    return walk_marks(close, walk, prediction, camera=camera, show_truth=show_truth)
+    return close, walk_marks(close, walk, prediction, camera=camera, show_truth=show_truth)
 
 
 @pytest.mark.parametrize("show_truth", [True, False])
-def test_crowded_places_are_told_apart(show_truth: bool) -> None:
-    """Places a few metres apart: no two discs overlap, a line leads from each moved one back, names cover none."""
-    marks = crowded_marks(show_truth=show_truth)
-    discs = marks.discs[["x", "y", "r"]].to_numpy(float)
-    assert len(discs) == 10 and marks.discs["moved"].sum() >= 5
-    for a, b in combinations([*discs, *marks.source[["x", "y", "r"]].to_numpy(float)], 2):
-        assert np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2]
-    ends = {tuple(at) for at in marks.leaders["true_at"]}
-    assert ends >= {tuple(at) for at in marks.discs.loc[marks.discs["moved"], "true_at"]}
+def test_every_place_is_drawn_where_it_is(show_truth: bool) -> None:
+    """Also on a crowded corner that is looked at from afar: a disc's middle is its place. What lies under a better disc
+    has no number of its own, the tip above names it, and names cover no disc."""
+    close, marks = crowded_marks(show_truth=show_truth)
+    poi = marks.discs[c.POI].tolist() + [int(close.case(3)[c.TARGET])] * len(marks.ring)
+    drawn = np.array([*marks.discs["at"], *marks.ring["at"]])
+    np.testing.assert_allclose(drawn, np.column_stack([close.longitude[poi], close.latitude[poi]]), atol=1e-6)
+    on_screen = pd.concat([marks.discs, marks.ring])[["x", "y"]].to_numpy().T
+    np.testing.assert_allclose(screen_offsets(marks.camera, drawn[:, 1], drawn[:, 0]), on_screen, atol=1)
+    assert len(marks.ring) == show_truth
+    assert 0 < marks.discs["covered"].sum() < len(marks.discs) == 10
+    above = [*marks.source["tip"], *marks.discs.loc[~marks.discs["covered"], "tip"]]
+    for name in marks.discs["name"]:
+        assert any(name in tip for tip in above)
     assert len(marks.names) > 0
     for name in rows(marks.names):
         box = label_box(
