@@ -1,6 +1,5 @@
 """`recap curves`: what a model learned, feature by feature, and what each group of features is worth."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -15,16 +14,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.explain.curves import Curve
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
 
 def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
     """Show what prior and gate learned, and the accuracy lost without each part."""
     from analysis.explain.curves import describe_learned, learned_numbers
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
-    predictor = Predictor.load(checkpoint, data)
-    learned, numbers, worth = describe_learned(predictor), learned_numbers(predictor), _worth(predictor, data.parent)
+    opened = Workspace.open(data, checkpoint)
+    learned, numbers, worth = describe_learned(opened.predictor), learned_numbers(opened.predictor), _worth(opened)
     if as_json:
         print_json(learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")})
         return
@@ -38,14 +37,13 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
     console.print(table)
 
 
-def _worth(predictor: "Predictor", bundle: Path) -> "pd.DataFrame":
-    from analysis.records.causes import case_ablations, worth_by_kind
+def _worth(opened: "Workspace") -> "pd.DataFrame":
+    from analysis.records.causes import worth_by_kind
     from recap import columns as c
 
-    digests = predictor.dataset.hash, predictor.checkpoint.hash
     with progress_line("Running the ablations") as report:
-        table = case_ablations(*digests, lambda: predictor, rows=len(predictor.cases), bundle=bundle, progress=report)
-    return worth_by_kind(table, predictor.cases[c.USER].to_numpy())
+        table = opened.ablations(report)
+    return worth_by_kind(table, opened.cases[c.USER].to_numpy())
 
 
 def _curve_table(curves: "list[Curve]") -> Table:

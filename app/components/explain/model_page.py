@@ -10,8 +10,9 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.curves import Gates, describe_curves, plot_curves
 from analysis.figures.model_flow import describe_flow_picture, plot_flow
 from analysis.figures.model_worth import describe_worth, plot_worth
-from app.cached import ablations, explanations, tables
+from app.cached import explanations, tables
 from app.cached.figures import drawn
+from app.cached.workspace import read_ablations
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
@@ -127,7 +128,7 @@ def _curves(source: Source, flow: ModelFlow, opened: str) -> None:
 
 
 def _worth(source: Source) -> None:
-    ablations.read_ablations(source)  # makes them where they are missing, with a bar of progress
+    read_ablations(source)  # makes them where they are missing, with a bar of progress
     worth = tables.worth_by_kind_of(source)
     assert worth is not None
     st.plotly_chart(
