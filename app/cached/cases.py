@@ -23,30 +23,31 @@ from app.cached.records import read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
-from recap.baselines import BASELINES
 from recap.errors import RecapError
 from recap.storage.atomic import replace_bytes
 from recap.storage.user_folder import user_subfolder
 
 FIRST_CARDS: Final = 12
+COUNTERS: Final = ("visit_count", "markov")
+"""Recipes compare with these; cases flip against the first."""
 _DRAWING: Final = 1
 """Version of the drawing; a new one draws kept pictures again."""
 
 
 def other_models(source: Source) -> dict[str, Source | str]:
-    """Other rankers of the same dataset whose records are there: checkpoints first, then baselines, by their names."""
-    sources = find_sources(AppSettings.from_environment())
-    found: dict[str, Source | str] = {}
-    for other in sources:
-        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (
-            None,
-            source.checkpoint_hash,
-        )
-        if is_other and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
-            found.setdefault(other.label.rpartition(" · ")[2], other)
-    kept = [name for name in BASELINES if records_key(source.dataset_hash, name).is_kept(source.bundle)]
-    order = sorted({*kept, "markov"}, key=("count_plus_markov", "markov", *BASELINES).index)
-    found |= {MODEL_LABELS[name]: name for name in order if name != datasets.model_key(source)}
+    """The models that recipes compare with, by label: two counters, and what came with the dataset.
+
+    What the user trained is not among them, so that no training changes what a recipe finds.
+    """
+    mine = datasets.model_key(source)
+    found: dict[str, Source | str] = {MODEL_LABELS[name]: name for name in COUNTERS if name != mine}
+    for other in find_sources(AppSettings.from_environment()):
+        came_along = other.bundle is not None and other.checkpoint_folder is not None
+        if not came_along or other.dataset_hash != source.dataset_hash or other.checkpoint_hash == mine:
+            continue
+        is_shipped = other.checkpoint_folder.parent == other.bundle  # type: ignore[union-attr]  # it came along
+        if is_shipped and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
+            found[datasets.folder_label(other)] = other
     return found
 
 
@@ -75,6 +76,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
         other = beside[name]
         others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
     return RecipeTables(
+        model=datasets.model_label(source),
         records=read_lists(source),
         train_checkins=datasets.open_dataset(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
         others=others,
