@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from analysis.cases.recipes import FoundCases, RecipeTables
 from analysis.cases.words import popular_sentence, seen_words, without_sentence, wrong_sentence
 from analysis.formatting import ordinal
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 
@@ -29,7 +29,7 @@ class Card:
     seen: str
 
 
-def describe_card(opened: LoadedDataset, tables: RecipeTables, case: int, found: FoundCases | None = None) -> Card:
+def describe_card(opened: Workspace, tables: RecipeTables, case: int, found: FoundCases | None = None) -> Card:
     """The card of one case.
 
     Args:
@@ -47,7 +47,7 @@ def describe_card(opened: LoadedDataset, tables: RecipeTables, case: int, found:
     )
 
 
-def _sentence(opened: LoadedDataset, tables: RecipeTables, case: int, found: FoundCases) -> str:
+def _sentence(opened: Workspace, tables: RecipeTables, case: int, found: FoundCases) -> str:
     record = tables.records.iloc[case]
     if found.recipe == "popular":
         return popular_sentence(int(tables.train_checkins[int(record[c.TARGET])]))

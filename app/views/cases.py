@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.cases.library import Library, Shelf
-from app.cached import cases as cached
+from app.cached import tables
 from app.components.cases.card_grid import chosen_entry, show_cards
 from app.components.cases.case_choice import (
     SAVED,
@@ -36,7 +36,7 @@ def view() -> None:
     shelf = Library.of_user().read()
     here = range(len(opened.cases))
     mine = [s for s in shelf.of(source.dataset_hash, source.checkpoint_hash) if s.value.link.case in here]
-    found = cached.recipes(source)
+    found = tables.recipes(source)
     current_collection(shelf)
     chosen_list = current_list(found)
     with st.container(horizontal=True, vertical_alignment="center"):

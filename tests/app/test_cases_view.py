@@ -12,9 +12,9 @@ from analysis.cases.library import Library
 from analysis.cases.saved_case import Collection
 from analysis.cases.search import search_cases
 from analysis.cases.words import LABELS
-from analysis.records.loaded_dataset import LoadedDataset
-from app.cached import cases as cached
-from app.cached.case_tables import cases_of_any_model
+from analysis.workspace import Workspace
+from app.cached import maps, tables
+from app.cached.tables import cases_of_any_model
 from app.settings import BUNDLES_VARIABLE, READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
@@ -60,7 +60,7 @@ def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
     """A pill for each with the count of its headline; it opens on what is confidently wrong, if anything is."""
     app = open_view("cases")
     check_calm(app)
-    recipes = cached.recipes(demo)
+    recipes = tables.recipes(demo)
     assert [option.content for option in _pills(app).proto.options] == [
         *(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()),
         "Saved 0",
@@ -76,7 +76,7 @@ def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
 
 def test_search_finds_cases_nobody_saved(source: Source) -> None:
     """By number, user and place; the link carries it, and a pill ends it."""
-    opened = LoadedDataset.load(source.dataset_folder)
+    opened = Workspace.open(source.dataset_folder)
     app = open_view("cases", search="3")
     check_calm(app)
     assert any(button.key == "choose-3" for button in app.button)
@@ -116,8 +116,8 @@ def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> Non
     shown = search_cases(cases_of_any_model(source), "user 0")[:6]
     drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
     assert len(drawn) == len(shown)
-    assert all(cached.is_drawn(source, int(case), "light", paths=False) for case in shown)
-    assert not cached.is_drawn(source, int(shown[0]), "dark", paths=False)
+    assert all(maps.is_drawn(source, int(case), "light", paths=False) for case in shown)
+    assert not maps.is_drawn(source, int(shown[0]), "dark", paths=False)
     st.cache_data.clear()
     st.cache_resource.clear()
     check_calm(open_view("cases", search="user 0"))

@@ -12,8 +12,8 @@ from analysis.cases.picture import blank_thumbnail
 from analysis.cases.recipes import FoundCases, RecipeTables
 from analysis.cases.saved_case import SavedCase
 from app import state
-from app.cached import cases as cached
-from app.cached import datasets
+from app.cached import maps, tables
+from app.cached.workspace import open_workspace
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text, shortened
@@ -55,13 +55,13 @@ def choose(key: str) -> None:
 
 def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -> None:
     """As many cards as were asked for, six at first."""
-    tables = cached.recipe_tables(source)
+    searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
     pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
-            pictures.append(_card(source, tables, entry, f"{at + 1} of {len(entries):,}", entry == chosen))
+            pictures.append(_card(source, searched, entry, f"{at + 1} of {len(entries):,}", entry == chosen))
     if len(entries) > number:
         st.button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -73,13 +73,13 @@ def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -
         draw()
 
 
-def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
+def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
     """The words of a card; returns what draws its picture above them, whose place is kept."""
-    opened = datasets.open_dataset(source)
-    card = describe_card(opened, tables, entry.case, entry.found)
+    opened = open_workspace(source)
+    card = describe_card(opened, searched, entry.case, entry.found)
     paths = entry.found is not None and entry.found.recipe == "two_hop_paths"
     slot, palette = st.empty(), state.theme_palette()
-    if not cached.is_drawn(source, entry.case, palette.theme, paths=paths):
+    if not maps.is_drawn(source, entry.case, palette.theme, paths=paths):
         slot.image(blank_thumbnail(palette), width="stretch")
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
@@ -101,7 +101,7 @@ def _card(source: Source, tables: RecipeTables, entry: Entry, place: str, is_cho
         quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen]))
 
     def draw() -> None:
-        picture = cached.thumbnail(source, entry.case, palette.theme, paths=paths)
+        picture = maps.thumbnail(source, entry.case, palette.theme, paths=paths)
         slot.image(picture, width="stretch", alt=f"Map: from {card.source} to {card.target}")
 
     return draw

@@ -12,7 +12,7 @@ from analysis.cases.saved_case import Collection, SavedCase
 from analysis.cases.search import search_cases
 from analysis.cases.words import LABELS, RECIPES, RecipeName, found_headline, saved_headline
 from app import state
-from app.cached.case_tables import cases_of_any_model
+from app.cached.tables import cases_of_any_model
 from app.components.cases.card_grid import PAGE, Entry
 from app.sources import Source
 from recap import columns as c
