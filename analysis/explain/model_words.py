@@ -325,11 +325,11 @@ def without_line(rank: float, without: float | None) -> str:
     """What leaving a part out does to a place's rank: an ablation that was run.
 
     >>> without_line(1, 63), without_line(2, 2)
-    ('Without it: 63rd.', 'Without it: stays 2nd.')
+    ('Without it, the place ranks 63rd.', 'Without it, the place stays 2nd.')
     """
     if without is None:
         return "Inactive at this checkpoint's epoch."
-    return f"Without it: {'stays ' if without == rank else ''}{ordinal(without)}."
+    return f"Without it, the place {'stays' if without == rank else 'ranks'} {ordinal(without)}."
 
 
 def curve_label(name: str) -> str:

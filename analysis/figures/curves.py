@@ -172,11 +172,11 @@ def _line(curve: Curve, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mark(x: float, y: float, role: Role, palette: Palette) -> dict[str, Any]:
-    """A ring for the truth, a disc for a prediction."""
+    """A ring for the truth, a disc for a prediction; one fits into the other."""
     hue = palette.of_role(role)
     is_truth = role == "truth"
-    line = {"width": 3, "color": hue.fill}
-    marker = {"size": 12, "color": palette.page if is_truth else hue.fill, "line": line, "opacity": 1}
+    line = {"width": 3 if is_truth else 1, "color": hue.fill}
+    marker = {"size": 13 if is_truth else 9, "color": palette.page if is_truth else hue.fill, "line": line, "opacity": 1}
     return {"type": "scatter", "x": [x], "y": [y], "mode": "markers", "marker": marker, "hoverinfo": "skip"}
 
 

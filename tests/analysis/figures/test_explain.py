@@ -57,7 +57,7 @@ def test_curves_are_drawn_with_marks_seeds_and_density(changes: dict[str, Any]) 
     options: dict[str, Any] = {"marks": marks, "roles": ("truth", "model"), "others": [learned.curves], "gates": gates}
     figure = go.Figure(plot_curves(learned.curves, DARK, **options).to_dict())  # plotly checks all of it
     lines = [trace for trace in figure.data if trace.type == "scatter" and trace.line.width == 2.5]
-    rings = [trace for trace in figure.data if trace.type == "scatter" and trace.marker.size == 12]
+    rings = [trace for trace in figure.data if trace.type == "scatter" and trace.marker.size == 13]
     assert len(lines) == len(learned.curves) and len(rings) == len(learned.curves) + (gates is not None)
     for curve, line, ring in zip(learned.curves, lines, rings, strict=False):
         assert max(line.y) == pytest.approx(max(curve.points)) and line.x[-1] == ring.x[0]
