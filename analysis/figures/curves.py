@@ -107,8 +107,8 @@ def plot_curves(
 def describe_curves(curves: Sequence[Curve]) -> str:
     """The figure in words, for those who cannot see it."""
     ends = [(curve_label(curve.name), min(curve.points), max(curve.points)) for curve in curves]
-    told = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
-    return told.replace(MINUS, "minus ")
+    said = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
+    return said.replace(MINUS, "minus ")
 
 
 def ticks(curve: Curve) -> dict[str, Any]:
@@ -176,7 +176,12 @@ def _mark(x: float, y: float, role: Role, palette: Palette) -> dict[str, Any]:
     hue = palette.of_role(role)
     is_truth = role == "truth"
     line = {"width": 3 if is_truth else 1, "color": hue.fill}
-    marker = {"size": 13 if is_truth else 9, "color": palette.page if is_truth else hue.fill, "line": line, "opacity": 1}
+    marker = {
+        "size": 13 if is_truth else 9,
+        "color": palette.page if is_truth else hue.fill,
+        "line": line,
+        "opacity": 1,
+    }
     return {"type": "scatter", "x": [x], "y": [y], "mode": "markers", "marker": marker, "hoverinfo": "skip"}
 
 

@@ -84,8 +84,8 @@ def describe_flow_picture(flow: ModelFlow, place: int) -> str:
     """The figure in words, for those who cannot see it."""
     entry = flow.places[place]
     added = [f"{part.title} {signed_points(part.adds[place])}" for part in flow.parts if part.adds is not None]
-    told = f"{entry.name}: {', '.join(added)}; score {points(entry.score)}, {ordinal(entry.rank)}"
-    return told.replace(MINUS, "minus ")
+    said = f"{entry.name}: {', '.join(added)}; score {points(entry.score)}, {ordinal(entry.rank)}"
+    return said.replace(MINUS, "minus ")
 
 
 def part_colour(name: str, palette: Palette) -> str:

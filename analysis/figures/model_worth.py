@@ -72,8 +72,8 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
 def describe_worth(worth: pd.DataFrame) -> str:
     """The figure in words, for those who cannot see it."""
     rows = worth.to_dict(orient="records")
-    told = [f"without {row['label']} {lost(row['hr'])} HR@20 lost {among_title(row['among'])}" for row in rows]
-    return "; ".join(told).replace(MINUS, "minus ")
+    said = [f"without {row['label']} {lost(row['hr'])} HR@20 lost {among_title(row['among'])}" for row in rows]
+    return "; ".join(said).replace(MINUS, "minus ")
 
 
 def _parts(worth: pd.DataFrame) -> list[str]:

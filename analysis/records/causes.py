@@ -26,7 +26,7 @@ FORMAT: Final = "2"
 """Of the columns of `analysis.records.ablations`; raise it where they change. 2: ranks among places of one kind."""
 Among = Literal["all", "known", "new"]
 """Which places a case is ranked among: all, or those of the truth's kind, known to the user or new."""
-_APART: Final = (
+_SEPARATE: Final = (
     "history",
     TWO_HOPS,
     "transitions_from_here",
@@ -61,7 +61,7 @@ def case_ablations(
         rows: test cases.
         keep: whether to write a new one to the cache.
         bundle: the dataset's bundle, which may have come with it.
-        progress: told (cases done, cases in all) while it is made.
+        progress: receives (cases done, cases in all) while it is made.
     """
     opened: list[Predictor] = []
 
@@ -163,7 +163,7 @@ def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
     Args:
         worth: from `worth_by_kind`.
     """
-    certain = worth[(worth["among"] == among) & worth["ablation"].isin(_APART) & (worth["mrr_low"] > 0)]
+    certain = worth[(worth["among"] == among) & worth["ablation"].isin(_SEPARATE) & (worth["mrr_low"] > 0)]
     return None if certain.empty else str(certain.sort_values("mrr")["ablation"].iloc[-1])
 
 
@@ -183,7 +183,7 @@ class Carriers(NamedTuple):
 def find_carriers(table: pd.DataFrame, k: int = 20) -> Carriers:
     """Count in a table from `case_ablations`."""
     causes = causes_of(table, k)
-    lost = {name: int(causes[name].sum()) for name in _APART if _is_there(table, name)}
+    lost = {name: int(causes[name].sum()) for name in _SEPARATE if _is_there(table, name)}
     return Carriers(k, int(is_hit(table, k).sum()), dict(sorted(lost.items(), key=lambda entry: -entry[1])))
 
 

@@ -42,7 +42,7 @@ def show_model_page(
 
 @st.fragment
 def _page(source: Source, flow: ModelFlow) -> None:
-    """The picture beside the part that is open, and below it what is learned: opening a part draws this alone."""
+    """The picture next to the open part, and below it what is learned; opening a part draws only this again."""
     names = [words.SCORE, *(part.name for part in flow.parts)]
     if st.session_state.get(_PART) not in names:
         st.session_state[_PART] = words.SCORE
@@ -95,9 +95,9 @@ def _open_clicked() -> None:
 
 def _detail(flow: ModelFlow, name: str, place: int) -> None:
     """What a part does, in two sentences and its equation, and the ranks without it."""
-    told = words.explain_part(name, flow)
-    st.markdown(told.does)
-    st.latex(told.equation)
+    part_text = words.explain_part(name, flow)
+    st.markdown(part_text.does)
+    st.latex(part_text.equation)
     part = flow.part(name)
     if part is not None:
         rank = flow.places[place].rank

@@ -60,8 +60,8 @@ def test_curves_say_what_terms_add(model: str) -> None:
         names = [term.name for term in predictor.scorer.terms]
         for curve in curves:
             column = added_NT[:, names.index(curve.name)].tolist()
-            told = [0.0 if value is None else curve.at(value) for value in values[curve.name]]
-            assert told == pytest.approx(column, abs=1e-6 if model == "recap" else 0.02), curve.name
+            said = [0.0 if value is None else curve.at(value) for value in values[curve.name]]
+            assert said == pytest.approx(column, abs=1e-6 if model == "recap" else 0.02), curve.name
     assert (model == "paper") == bool(describe_learned(predictor).gates)
 
 
