@@ -125,7 +125,9 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
     if not drawn:
         return
     curve = drawn[0]
-    if len(drawn) > 1:
+    if len(drawn) == 1:
+        quiet(CURVES[curve])
+    else:
         chosen = st.segmented_control(
             "Curve",
             drawn,
