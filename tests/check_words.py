@@ -1,7 +1,7 @@
 """Words that the product does not use, in names, strings, comments and pages: `make check` runs this.
 
-The list is `[tool.recap.words]` in pyproject.toml: a pattern and what to write instead. A line that must keep a word, such as
-the key of an older file, ends with `# words: WHY`.
+The list is `[tool.recap.words]` in pyproject.toml: a pattern and what to write instead. A line that keeps a word, as
+the key of an older file does, ends with `# words: WHY`.
 """
 
 import re
