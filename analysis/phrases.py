@@ -60,8 +60,6 @@ _PHRASES: Final[dict[str, str]] = {
     "(`recap train --seed`, or `recap sanity --train-seeds`), and they count as one model with its spread.",
     "seeds_none": "Neither side was trained with a seed, so there is no spread to compare the difference with.",
     "each_seed": "one dot for each seed",
-    "form_seeds": "Seeds",
-    "form_hops": "Graph hops",
     "cohorts_alt": "Accuracy on rare transitions by whether the target was visited before and lies within two hops",
 }
 
