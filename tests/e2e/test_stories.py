@@ -67,25 +67,25 @@ def test_bar_and_row_lead_to_cases_that_a_link_shares(open_page: Open) -> None:
 
 
 def test_a_lesson_by_keyboard(open_page: Open) -> None:
-    """Guess, commit, move what moves, answer the check, go on; the link says so."""
+    """Guess, see the answer, move the threshold, answer the check, go on; the link says so."""
     page = open_page("/learn")
     wait_until_idle(page)
-    assert page.locator(".st-key-learn_popular_check").count() == 0  # nothing is told before the guess
-    for question, button in (("guess", "guess_commit"), ("check", "check_answer")):
-        tab_to(page, f"learn_popular_{question}")
+    assert page.locator(".st-key-learn_rare_check").count() == 0  # no answer before the guess
+    for question in ("guess", "check"):
+        tab_to(page, f"learn_rare_{question}")
         page.keyboard.press("Space")
-        page.locator(f".st-key-learn_popular_{button} button:not([disabled])").wait_for()
+        page.locator(f".st-key-learn_rare_{question}_answer button:not([disabled])").wait_for()
         wait_until_idle(page)
-        tab_to(page, f"learn_popular_{button}")
+        tab_to(page, f"learn_rare_{question}_answer")
         page.keyboard.press("Enter")
         if question == "guess":
-            page.locator(".st-key-learn_popular_check").wait_for()
+            page.locator(".st-key-learn_rare_check").wait_for()
             wait_until_idle(page)
-            tab_to(page, "learn_popular_popular")
+            tab_to(page, "learn_rare_threshold")
             page.keyboard.press("ArrowRight")
             page.wait_for_url("**at=**")
             wait_until_idle(page)
-    page.get_by_text(f"1 of {len(COURSE)} done").wait_for()
+    page.get_by_text(f"2 of {2 * len(COURSE)} questions answered").wait_for()
     wait_until_idle(page)
     tab_to(page, "learn_next")
     page.keyboard.press("Enter")
