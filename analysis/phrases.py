@@ -54,8 +54,6 @@ _PHRASES: Final[dict[str, str]] = {
     "hops_alt": "Candidates, share of unseen transitions reached and signal to noise for one to five hops",
     "inside_two_hops": "Within<br>two hops",
     "beyond_two_hops": "Beyond<br>two hops",
-    "form_seeds": "Seeds",
-    "form_hops": "Graph hops",
     "cohorts_alt": "Accuracy on rare transitions by whether the target was visited before and lies within two hops",
 }
 
