@@ -10,6 +10,7 @@ from recap.storage.installed import bundles_folder
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
 CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"
 READ_ONLY_VARIABLE: Final = "RECAP_APP_READ_ONLY"
+ONLINE_MAP_VARIABLE: Final = "RECAP_APP_ONLINE_MAP"
 BUNDLES_VARIABLE: Final = "RECAP_APP_BUNDLES"
 
 
@@ -21,12 +22,14 @@ class AppSettings:
         data: a dataset folder given on the command line.
         checkpoint: a checkpoint folder given on the command line.
         read_only: whether the app must leave the disk as it is.
+        online_map: whether browsers fetch street tiles, which tells their provider which area is looked at.
         bundles: the folder whose subfolders are bundles (dataset, checkpoint, basemap).
     """
 
     data: Path | None = None
     checkpoint: Path | None = None
     read_only: bool = False
+    online_map: bool = False
     bundles: Path = field(default_factory=bundles_folder)
 
     @classmethod
@@ -37,6 +40,7 @@ class AppSettings:
             data=Path(folders[DATA_VARIABLE]) if folders[DATA_VARIABLE] else None,
             checkpoint=Path(folders[CHECKPOINT_VARIABLE]) if folders[CHECKPOINT_VARIABLE] else None,
             read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
+            online_map=os.environ.get(ONLINE_MAP_VARIABLE, "") == "1",
             bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or bundles_folder()),
         )
 
@@ -46,5 +50,6 @@ class AppSettings:
             DATA_VARIABLE: str(self.data.absolute()) if self.data else "",
             CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else "",
             READ_ONLY_VARIABLE: "1" if self.read_only else "",
+            ONLINE_MAP_VARIABLE: "1" if self.online_map else "",
             BUNDLES_VARIABLE: str(self.bundles.absolute()),
         }

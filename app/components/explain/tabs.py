@@ -144,8 +144,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
 
 
 def _map(source: Source, shown: CaseExplanation) -> None:
-    online = bool(st.session_state.get("tiles"))
-    deck = maps.explain_map(source, shown, state.theme_palette().theme, online=online)
+    deck = maps.explain_map(source, shown, state.theme_palette().theme)
     through = ", ".join(path.name for path in shown.paths) or "no place"
     event = st.pydeck_chart(
         deck,
@@ -154,7 +153,7 @@ def _map(source: Source, shown: CaseExplanation) -> None:
         on_select="rerun",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}",
     )
-    credit = maps.attribution(source, online=online)
+    credit = maps.attribution(source)
     if credit:
         quiet(markdown_text(credit))
     clicked = event["selection"]["objects"].get("places", []) if event else []
