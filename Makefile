@@ -6,13 +6,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help app setup test test-all test-lowest check format
+.PHONY: help app docs setup test test-all test-lowest check format
 
 help: ## Print these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 		while IFS='|' read -r target sentence; do printf '%-18s %s\n' "$$target" "$$sentence"; done
 
-app: $(STAMP) ## Set up what is missing and open the app in a browser, on this computer only.
+app: $(VENV)/.app ## Set up what is missing and open the app in a browser, on this computer only.
 	$(BIN)/recap app
 
 setup: $(STAMP) ## Make .venv with everything, also for development.
@@ -25,7 +25,7 @@ test-all: $(STAMP) ## Run every test: the slow ones and a real browser too (Chro
 
 test-lowest: ## Run the fast tests with the lowest version of every dependency, in .venv-lowest.
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
+	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[app,dev]"
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -q -m "not slow and not e2e"
 
 check: $(STAMP) ## Check format, lint, types and import contracts; no test runs.
@@ -38,8 +38,14 @@ format: $(STAMP) ## Format the code and mend what lint can mend.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(STAMP): pyproject.toml setup.py
+docs: $(STAMP) ## Build the docs with the library's reference as a site in build/docs, and check every link.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(BIN)/mkdocs build --strict --quiet
+
+$(VENV)/.app: EXTRAS = app
+$(STAMP): EXTRAS = app,dev
+$(VENV)/.app $(STAMP): pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit("recap needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	@touch $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@touch $@ $(VENV)/.app

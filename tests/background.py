@@ -1,6 +1,5 @@
 """A tiny dataset to train on, and waiting for background processes without fixed sleeps."""
 
-import json
 import os
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.submission import build_specs
 from tests.checkins import small_dataset
+from tests.cli_runner import strict_json
 from tests.tiny import CHANGES, EPOCHS, PRESET
 
 RECAP = Path(sys.executable).with_name("recap")
@@ -99,7 +99,7 @@ def recap_json(home: Path, *arguments: Any) -> Any:
     result = recap(home, *arguments, "--json")
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("\n") == 1
-    return json.loads(result.stdout)
+    return strict_json(result.stdout)
 
 
 def runner_works(store: RunStore) -> bool:

@@ -24,8 +24,17 @@ def recap_here(*arguments: Any) -> subprocess.CompletedProcess[str]:
 
 
 def recap_json_here(*arguments: Any) -> Any:
-    """Run a command with --json; its stdout must be one JSON document on one line."""
+    """Run a command with --json; its stdout must be one line of JSON as the standard has it, without NaN."""
     result = recap_here(*arguments, "--json")
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("\n") == 1
-    return json.loads(result.stdout)
+    return strict_json(result.stdout)
+
+
+def strict_json(text: str) -> Any:
+    """Parse JSON; NaN and infinity, which Python prints and reads, are refused."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no JSON: {text[:200]}")
+
+    return json.loads(text, parse_constant=refuse)

@@ -1,4 +1,4 @@
-"""How many users fit the places of one trail: as recorded, and told so coarsely that k people fit."""
+"""How many users fit the places of one trail: as recorded, and generalised until k people fit."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from analysis.records.loaded_dataset import LoadedDataset
-from analysis.sharing.places import ToldPlaces
+from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.share import WIDEST
 from analysis.sharing.traces import traces_of
@@ -19,7 +19,7 @@ _SALT: Final = "lesson"
 
 @dataclass(frozen=True)
 class Told:
-    """A trail as it may be told.
+    """A trail as it may be shown.
 
     Attributes:
         fits: users who were in all of its cells.
@@ -34,10 +34,10 @@ class Told:
 
 @lru_cache(maxsize=16)
 def crowd_at(opened: LoadedDataset, k: int) -> Crowd:
-    """Everybody's points when places of fewer than k people are told as cells, times as weekday and part of the day."""
+    """Everybody's points: places of fewer than k users as cells, times as weekday and part of the day."""
     rule = Generalisation(salt=_SALT, min_users=k)
     traces = traces_of(opened.dataset)
-    return Crowd(traces, ToldPlaces.generalised(opened, rule), traces.part_of_week(rule.hours))
+    return Crowd(traces, MaskedPlaces.generalised(opened, rule), traces.part_of_week(rule.hours))
 
 
 def trail(opened: LoadedDataset, user: int, number: int) -> list[int]:
@@ -52,7 +52,7 @@ def trail(opened: LoadedDataset, user: int, number: int) -> list[int]:
 
 def fitting(opened: LoadedDataset, places: list[int]) -> int:
     """How many users were at all of these places, whenever."""
-    exact = ToldPlaces.exact(opened)
+    exact = MaskedPlaces.exact(opened)
     traces = traces_of(opened.dataset)
     return Crowd(traces, exact, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
 
@@ -67,7 +67,7 @@ def told_for(opened: LoadedDataset, places: tuple[int, ...], k: int) -> Told:
     rule = Generalisation(salt=_SALT, min_users=k)
     for level in range(WIDEST):
         wide = rule.model_copy(update={"cell_degrees": rule.cell_degrees * 2**level})
-        told = ToldPlaces.generalised(opened, wide, frozenset(places))
+        told = MaskedPlaces.generalised(opened, wide, frozenset(places))
         fits = Crowd(traces, told, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
         if fits >= k:
             break

@@ -13,14 +13,14 @@ from analysis.sharing.traces import Traces
 from recap.privacy import KM_PER_DEGREE, Generalisation, users_per_group
 
 NEAR_KM: Final = 0.1
-"""No point told for a cell lies as near as this to a place that is told as a cell."""
+"""No point shown for a cell lies as near as this to a place that is shown as a cell."""
 LEVELS: Final = 8
 _LATTICE: Final = 21
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cell of every place that is told as one: level (-1 for other places), row, column and side in degrees."""
+    """The cell of every place that is shown as one: level (-1 for other places), row, column and side in degrees."""
 
     latitude: np.ndarray
     longitude: np.ndarray
@@ -37,7 +37,7 @@ class Cells:
         """The smallest cell of each hidden place in which k people were at hidden places.
 
         Args:
-            hidden: bool, the places that are told as cells.
+            hidden: bool, the places that are shown as cells.
         """
         size = len(latitude)
         zeros = np.zeros(size, dtype=np.int64)

@@ -12,9 +12,9 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from analysis.explain.types import Candidate, PastVisits, PathTerms
 from analysis.explain.what_if import RankChange, WhatIf
+from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.reidentification import SharedPoint
 from analysis.sharing.shared_case import SharedCase, SharedDot, SharedPath, SharedRank, SharedVisits
-from analysis.sharing.telling import Telling, places_by_name
 from analysis.sharing.traces import traces_of
 from recap import columns as c
 
@@ -22,15 +22,15 @@ BEST: Final = 5
 """Of the model's best places a private export lists so many."""
 
 
-def share_case(explanation: CaseExplanation, telling: Telling, number: int, note: str = "") -> SharedCase:
+def share_case(explanation: CaseExplanation, masking: Masking, number: int, note: str = "") -> SharedCase:
     """One case as the export tells it.
 
     Args:
         number: on the page, from 1.
-        note: somebody's own words, told as they are.
+        note: somebody's own words, shown as they are.
     """
-    e, exact = explanation, telling.is_exact
-    place = telling.number
+    e, exact = explanation, masking.is_exact
+    place = masking.number
     for poi in (e.source, e.target, e.runner_up):  # numbered in the order a reader meets them
         place(poi)
     shown = places_by_name(e)
@@ -38,10 +38,10 @@ def share_case(explanation: CaseExplanation, telling: Telling, number: int, note
     return SharedCase(
         number=number,
         case=e.case if exact else None,
-        user=telling.user(e.user),
-        when=_when(e, telling),
-        headline=telling.sentence(e.headline, shown),
-        sentences=[telling.sentence(sentence, shown) for sentence in e.sentences],
+        user=masking.user(e.user),
+        when=_when(e, masking),
+        headline=masking.sentence(e.headline, shown),
+        sentences=[masking.sentence(sentence, shown) for sentence in e.sentences],
         note=note,
         source=place(e.source),
         target=place(e.target),
@@ -50,39 +50,39 @@ def share_case(explanation: CaseExplanation, telling: Telling, number: int, note
         roles=e.roles,
         num_places=e.num_places,
         inactive=e.inactive,
-        edits=telling.edits(parse_edits(e.edits)),
-        a=_candidate(e.a, telling),
-        b=_candidate(e.b, telling),
+        edits=masking.edits(parse_edits(e.edits)),
+        a=_candidate(e.a, masking),
+        b=_candidate(e.b, masking),
         without=e.without,
-        flip=None if e.flip is None else telling.edits([e.flip.edit]),
+        flip=None if e.flip is None else masking.edits([e.flip.edit]),
         tried=e.tried,
         best=[SharedRank(place=place(x.poi), rank=x.rank, probability=x.probability, score=x.score) for x in listed],
-        paths=[_path(path, telling) for path in e.paths],
-        visits=[_visits(visits, telling) for visits in e.visits],
-        what_if=_what_if(e, telling),
+        paths=[_path(path, masking) for path in e.paths],
+        visits=[_visits(visits, masking) for visits in e.visits],
+        what_if=_what_if(e, masking),
         checks=[check.cells for check in e.checks or []],
         link=_link(e) if exact else None,
         matching_users=None,
     )
 
 
-def shared_points(explanation: CaseExplanation, telling: Telling) -> list[SharedPoint]:
+def shared_points(explanation: CaseExplanation, masking: Masking) -> list[SharedPoint]:
     """Where and when the case shows its user to have been, in the dataset's terms."""
-    assert telling.opened is not None
-    traces, dataset = traces_of(telling.opened.dataset), telling.opened.dataset
+    assert masking.opened is not None
+    traces, dataset = traces_of(masking.opened.dataset), masking.opened.dataset
     row = int(dataset.cases(c.SPLIT_NAMES.index(explanation.split))[explanation.case])
     visited = [place.poi for place in explanation.visits if place.visits]
     seen = set(traces.poi[: row + 2][traces.user[: row + 2] == explanation.user].tolist())  # edits may add places
-    told = visited if explanation.truth is None else [explanation.truth, *visited]
-    places = [poi for poi in dict.fromkeys(told) if poi in seen]
+    shown = visited if explanation.truth is None else [explanation.truth, *visited]
+    places = [poi for poi in dict.fromkeys(shown) if poi in seen]
     return [SharedPoint(int(traces.poi[row]), row), *(SharedPoint(poi) for poi in places)]
 
 
-def _candidate(entry: Candidate, telling: Telling) -> Candidate:
+def _candidate(entry: Candidate, masking: Masking) -> Candidate:
     return Candidate(
-        poi=telling.number(entry.poi),
-        name=telling.name(entry.poi),
-        category=telling.places.category[entry.poi],
+        poi=masking.number(entry.poi),
+        name=masking.name(entry.poi),
+        category=masking.places.category[entry.poi],
         rank=entry.rank,
         probability=entry.probability,
         score=entry.score,
@@ -92,9 +92,9 @@ def _candidate(entry: Candidate, telling: Telling) -> Candidate:
     )
 
 
-def _path(path: PathTerms, telling: Telling) -> SharedPath:
+def _path(path: PathTerms, masking: Masking) -> SharedPath:
     return SharedPath(
-        place=telling.number(path.middle),
+        place=masking.number(path.middle),
         count_in=path.count_in,
         total_in=path.total_in,
         count_out=path.count_out,
@@ -105,10 +105,10 @@ def _path(path: PathTerms, telling: Telling) -> SharedPath:
     )
 
 
-def _visits(place: PastVisits, telling: Telling) -> SharedVisits:
-    exact, days = telling.is_exact, None if place.last is None else place.last.days_ago
+def _visits(place: PastVisits, masking: Masking) -> SharedVisits:
+    exact, days = masking.is_exact, None if place.last is None else place.last.days_ago
     return SharedVisits(
-        place=telling.number(place.poi),
+        place=masking.number(place.poi),
         count=len(place.visits),
         days_ago=days if days is None or exact else float(int(days)),
         dots=[
@@ -121,16 +121,16 @@ def _visits(place: PastVisits, telling: Telling) -> SharedVisits:
     )
 
 
-def _what_if(e: CaseExplanation, telling: Telling) -> WhatIf | None:
+def _what_if(e: CaseExplanation, masking: Masking) -> WhatIf | None:
     if e.what_if is None:
         return None
-    return WhatIf(target=_change(e.what_if.target, telling), runner_up=_change(e.what_if.runner_up, telling))
+    return WhatIf(target=_change(e.what_if.target, masking), runner_up=_change(e.what_if.runner_up, masking))
 
 
-def _change(change: RankChange, telling: Telling) -> RankChange:
+def _change(change: RankChange, masking: Masking) -> RankChange:
     return RankChange(
-        poi=telling.number(change.poi),
-        name=telling.name(change.poi),
+        poi=masking.number(change.poi),
+        name=masking.name(change.poi),
         rank_before=change.rank_before,
         rank=change.rank,
         score_before=change.score_before,
@@ -138,10 +138,10 @@ def _change(change: RankChange, telling: Telling) -> RankChange:
     )
 
 
-def _when(e: CaseExplanation, telling: Telling) -> str:
+def _when(e: CaseExplanation, masking: Masking) -> str:
     now = datetime.fromisoformat(e.local_time)
-    part = telling.moment(now.weekday(), now.hour + now.minute / 60)
-    return f"{part} ({e.local_time})" if telling.is_exact else part
+    part = masking.moment(now.weekday(), now.hour + now.minute / 60)
+    return f"{part} ({e.local_time})" if masking.is_exact else part
 
 
 def _link(e: CaseExplanation) -> str:

@@ -7,14 +7,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 import numpy as np
+import shapely
+from shapely.geometry import mapping, shape
 
 from analysis.geography import Camera, screen_offsets
 from recap.config import Config
+from recap.privacy import Generalisation
 
 ZOOM: Final = 12.0
 MAX_DOTS: Final = 3000
 FILLS: Final = ("district", "park", "airfield", "water", "quay")
 LINES: Final = ("street", "shore", "ferry", "rail", "road", "bridge")
+SHOWN: Final = ("water", "shore")
+PART_OF_A_CELL: Final = 8
+"""The shore keeps to within a cell's side divided by this: 280 m for cells of 2 km."""
 
 Point = tuple[float, float]
 Frame = tuple[float, float, float, float]
@@ -55,6 +61,35 @@ class Projection:
         """Map units, one pair for each place."""
         x, y = screen_offsets(self._camera, np.asarray(latitude, float), np.asarray(longitude, float))
         return [(round(float(a), 1), round(float(b), 1)) for a, b in zip(x, y, strict=True)]
+
+
+def shareable_layers(
+    basemap: Mapping[str, Any] | None, rule: Generalisation | None, *, invented: bool, hides_places: bool
+) -> Mapping[str, Any] | None:
+    """The layers that a file may show.
+
+    A shore tells where on Earth a map lies, and so do the names of places that many people visit. Where a file tells
+    the user's own places as cells only, nothing else on it may say where these cells are: there is no shore then.
+
+    Args:
+        rule: how places are shown; None for a file that tells everything as recorded.
+        invented: whether the city is, which has no place on Earth.
+        hides_places: whether the user's own places are shown as cells too.
+    """
+    if basemap is None or rule is None or invented:
+        return basemap
+    if hides_places:
+        return None
+    layers = {name: basemap["layers"][name] for name in SHOWN if name in basemap["layers"]}
+    coarse = {name: _coarsened(layer, rule.cell_degrees / PART_OF_A_CELL) for name, layer in layers.items()}
+    return {**basemap, "layers": coarse, "order": [name for name in basemap["order"] if name in coarse]}
+
+
+def _coarsened(layer: Mapping[str, Any], step: float) -> dict[str, Any]:
+    """Every geometry on a grid of this step, degrees, without what is smaller than a grid square."""
+    whole = [shapely.set_precision(shape(feature["geometry"]).simplify(step), step) for feature in layer["features"]]
+    kept = [geometry for geometry in whole if not geometry.is_empty]
+    return {"features": [{"type": "Feature", "properties": {}, "geometry": mapping(geometry)} for geometry in kept]}
 
 
 def draw_ground(

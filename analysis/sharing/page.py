@@ -18,11 +18,11 @@ from analysis.figures.contributions import waterfall
 from analysis.figures.palette import DARK, LIGHT
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import share_case
-from analysis.sharing.places import ToldPlaces
+from analysis.sharing.masking import Masking, places_by_name
+from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
 from analysis.sharing.svg_map import SvgMap, ground_paths, svg_map
-from analysis.sharing.telling import Telling, places_by_name
 from recap.rendering import finalize
 from recap.storage.atomic import write_text
 
@@ -53,9 +53,9 @@ def write_html(page: SharedPage, path: Path) -> None:
 
 def render_notebook(explanation: CaseExplanation) -> str:
     """One exact case as an element with its own style, for the eyes of who asked; without a map."""
-    telling = Telling(None, ToldPlaces.named({poi: name for name, poi in places_by_name(explanation).items()}), None)
-    case = share_case(explanation, telling, 1)
-    return f"<style>{_style()}</style>{_case(case, telling.shared_places(), None)}"
+    masking = Masking(None, MaskedPlaces.named({poi: name for name, poi in places_by_name(explanation).items()}), None)
+    case = share_case(explanation, masking, 1)
+    return f"<style>{_style()}</style>{_case(case, masking.shared_places(), None)}"
 
 
 CaseExplanation.html_body = staticmethod(render_notebook)

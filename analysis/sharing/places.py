@@ -1,6 +1,6 @@
-"""How every place of a dataset is told in an export: as it is, or as a grid cell that k people were in.
+"""How every place of a dataset is shown in an export: as it is, or as a grid cell that k people were in.
 
-A place that at least k people visited keeps name, category and coordinates. Any other is told as the smallest cell in
+A place that at least k people visited keeps name, category and coordinates. Any other is shown as the smallest cell in
 which k people were at such places; its category stays where k people were at places of that category in that cell.
 """
 
@@ -25,16 +25,16 @@ _LONGEST: Final = 60
 
 
 @dataclass(frozen=True, eq=False)
-class ToldPlaces:
+class MaskedPlaces:
     """What an export says of every place.
 
     Attributes:
         latitude, longitude: degrees as recorded.
-        name, category: as told.
-        is_cell: told as a cell, (places,).
+        name, category: as shown.
+        is_cell: shown as a cell, (places,).
         cells: of those.
         point: int64 code, (places,); places that a reader cannot tell apart have the same.
-        blurred: places told as a cell that may hold any place at all, named ones too; see `hide`.
+        blurred: places shown as a cell that may hold any place at all, named ones too; see `hide`.
     """
 
     latitude: np.ndarray
@@ -47,7 +47,7 @@ class ToldPlaces:
     blurred: frozenset[int] = frozenset()
 
     @classmethod
-    def exact(cls, opened: LoadedDataset) -> "ToldPlaces":
+    def exact(cls, opened: LoadedDataset) -> "MaskedPlaces":
         """Every place as it is."""
         number = opened.dataset.num_pois
         return cls(
@@ -61,58 +61,58 @@ class ToldPlaces:
         )
 
     @classmethod
-    def named(cls, names: Mapping[int, str]) -> "ToldPlaces":
+    def named(cls, names: Mapping[int, str]) -> "MaskedPlaces":
         """Places of which nothing but the name is known."""
         nothing = np.full(max(names, default=-1) + 1, np.nan)
-        told = np.zeros(len(nothing), dtype=bool)
-        return cls(nothing, nothing, names, dict.fromkeys(names, ""), told, None, np.arange(len(nothing)))
+        is_cell = np.zeros(len(nothing), dtype=bool)
+        return cls(nothing, nothing, names, dict.fromkeys(names, ""), is_cell, None, np.arange(len(nothing)))
 
     @classmethod
     def generalised(
         cls, opened: LoadedDataset, rule: Generalisation, hide: frozenset[int] = frozenset()
-    ) -> "ToldPlaces":
+    ) -> "MaskedPlaces":
         """Places of fewer than k people as cells.
 
         Args:
-            hide: further places, whoever was there; all of these are told as cells without a category.
+            hide: further places, whoever was there; all of these are shown as cells without a category.
         """
-        told, traces = cls.exact(opened), traces_of(opened.dataset)
+        exact, traces = cls.exact(opened), traces_of(opened.dataset)
         hidden = traces.users_of_place < rule.min_users
         hidden[list(hide)] = True
         if not hidden.any():
-            return told
-        cells = Cells.assign(told.latitude, told.longitude, traces, hidden, rule)
-        kinds, kind = np.unique(np.array(list(told.category.values())).astype(str), return_inverse=True)
+            return exact
+        cells = Cells.assign(exact.latitude, exact.longitude, traces, hidden, rule)
+        kinds, kind = np.unique(np.array(list(exact.category.values())).astype(str), return_inverse=True)
         group = codes_of(cells.code, kind, hidden.astype(np.int64))
         keeps = _keeps_category(group, hidden & (cells.level >= 0), traces, rule)
         keeps[list(hide)] = False
-        names, categories, point = dict(told.name), dict(told.category), told.point.copy()
+        names, categories, point = dict(exact.name), dict(exact.category), exact.point.copy()
         for poi in np.flatnonzero(hidden).tolist():
             categories[poi] = str(kinds[kind[poi]]) if keeps[poi] else ""
             where = "" if cells.level[poi] < 0 else f" in cell {cells.label(poi)}"
             names[poi] = f"{categories[poi] or _NOWHERE}{where}"
         point[hidden] = len(point) + codes_of(cells.code, np.where(keeps, kind, -1))[hidden]
-        return cls(told.latitude, told.longitude, names, categories, hidden, cells, point, hide)
+        return cls(exact.latitude, exact.longitude, names, categories, hidden, cells, point, hide)
 
     def at(self, poi: int) -> tuple[float, float] | None:
-        """Latitude and longitude as told; None where none are."""
+        """Latitude and longitude as shown; None where none are."""
         if self.is_cell[poi]:
             return None if self.cells is None else self.cells.point(poi)
         at = float(self.latitude[poi]), float(self.longitude[poi])
         return None if np.isnan(at).any() else at
 
     def bounds(self, poi: int) -> tuple[float, float, float, float] | None:
-        """South, west, north and east of the cell; None where the place is told as itself."""
+        """South, west, north and east of the cell; None where the place is shown as itself."""
         return self.cells.bounds(poi) if self.is_cell[poi] and self.cells is not None else None
 
     def alike(self, poi: int) -> np.ndarray:
-        """Which places the one that is told may be, bool (places,)."""
+        """Which places the one that is shown may be, bool (places,)."""
         if poi in self.blurred and self.cells is not None and self.cells.level[poi] >= 0:
             return self.cells.covers(poi)
         return np.asarray(self.point == self.point[poi])
 
     def opened(self, opened: LoadedDataset) -> LoadedDataset:
-        """The dataset for a picture: its places stand and are called as told; nothing else may be asked of it."""
+        """The dataset for a picture: its places stand and have masked names; nothing else may be asked of it."""
         at = [self.at(poi) for poi in range(len(self.name))]
         anywhere = next((point for point in at if point is not None), (0.0, 0.0))
         latitude, longitude = np.array([point or anywhere for point in at]).T
@@ -133,13 +133,13 @@ def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule:
     return np.asarray(celled & (people[group] >= rule.min_users))
 
 
-def told_places(opened: LoadedDataset, rule: Generalisation) -> ToldPlaces:
-    """How a dataset's places are told under a rule; kept, since no salt is in them."""
+def masked_places(opened: LoadedDataset, rule: Generalisation) -> MaskedPlaces:
+    """How a dataset's places are shown under a rule; kept, since no salt is in them."""
     key = rule.min_users, rule.cell_degrees
     kept = _TOLD.setdefault(opened.dataset, {})
     if key not in kept:
-        kept[key] = ToldPlaces.generalised(opened, rule)
+        kept[key] = MaskedPlaces.generalised(opened, rule)
     return kept[key]
 
 
-_TOLD: WeakKeyDictionary[Dataset, dict[tuple[int, float], ToldPlaces]] = WeakKeyDictionary()
+_TOLD: WeakKeyDictionary[Dataset, dict[tuple[int, float], MaskedPlaces]] = WeakKeyDictionary()

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from analysis.sharing.cells import codes_of
-from analysis.sharing.places import ToldPlaces
+from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.traces import Traces
 
 DRAWS: Final = 5
@@ -22,11 +22,11 @@ MOST_POINTS: Final = 8
 
 @dataclass(frozen=True)
 class SharedPoint:
-    """What a case tells of its user: a place where they were, and a time of one visit there if one is told.
+    """What a case tells of its user: a place where they were, and a time of one visit there if one is shown.
 
     Attributes:
         poi: the dataset's place.
-        row: the check-in whose part of the week is told; None where no time is.
+        row: the check-in whose part of the week is shown; None where no time is.
     """
 
     poi: int
@@ -34,19 +34,19 @@ class SharedPoint:
 
 
 class Crowd:
-    """Everybody's points, as told and as recorded.
+    """Everybody's points, as shown and as recorded.
 
     Args:
         traces: all check-ins.
         places: as the file tells them.
-        part: code of the part of the week (or of the day) of every check-in, as told.
+        part: code of the part of the week (or of the day) of every check-in, as shown.
     """
 
-    def __init__(self, traces: Traces, places: ToldPlaces, part: np.ndarray) -> None:
+    def __init__(self, traces: Traces, places: MaskedPlaces, part: np.ndarray) -> None:
         self._traces, self._places, self._part = traces, places, part
 
     def fitting(self, points: list[SharedPoint]) -> int:
-        """How many users have check-ins at all the points as told."""
+        """How many users have check-ins at all the points as shown."""
         return self._count(points, self._places.alike, self._part)
 
     def fitting_as_recorded(self, points: list[SharedPoint]) -> int:

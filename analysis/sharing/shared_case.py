@@ -18,7 +18,7 @@ FORMAT: Final = 1
 
 
 class SharedPlace(Config):
-    """A place as told: itself, or a grid cell."""
+    """A place as shown: itself, or a grid cell."""
 
     name: str
     category: str
@@ -116,18 +116,14 @@ class Reidentification(Config):
     matching_users: int = Field(description="The fewest, over the cases, who were where and when a case shows.")
     fitting_as_recorded: int = Field(description="The same with exact places and seconds.")
     users: int = Field(description="Of the dataset.")
-    points: int = Field(description="Points drawn for the unicity: as many as the case with most shows.")
-    unicity: float | None = Field(description="Share of users unique given so many; None where nobody has so many.")
-    unicity_as_recorded: float | None = Field(description="The same with exact places and hours.")
-    users_drawn: int
 
     @property
     def sentence(self) -> str:
         """The number that matters, in words."""
         if self.matching_users == 1:
-            return "One user alone fits the places and times of a case."
-        recorded = "one" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,}"
-        return f"At least {self.matching_users:,} users fit each case; as recorded, each fits {recorded}."
+            return "Some shared case matches exactly one user."
+        unmasked = "exactly one does" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,} do"
+        return f"At least {self.matching_users:,} users match each shared case; unmasked, {unmasked}."
 
 
 class SharedPage(Config):

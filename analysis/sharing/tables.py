@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.loaded_dataset import LoadedDataset
-from analysis.sharing.places import ToldPlaces, told_places
+from analysis.sharing.places import MaskedPlaces, masked_places
 from recap import columns as c
 from recap.printable import one_line
 from recap.privacy import Generalisation
@@ -55,8 +55,8 @@ def share_table(
     if _LOCAL_TIME in table:
         table = table.assign(**{_LOCAL_TIME: pd.to_datetime(table[_LOCAL_TIME])})
     rule = rule or Generalisation()
-    told = told_places(opened, rule)
-    columns = {str(name): _share_column(str(name), table, told, rule) for name in table.columns}
+    masked = masked_places(opened, rule)
+    columns = {str(name): _share_column(str(name), table, masked, rule) for name in table.columns}
     kept = {name: list(column) for name, column in columns.items() if column is not None}
     shared = pd.DataFrame(kept, index=range(len(table)))
     if set(_OF_CASES) & set(table.columns):
@@ -75,28 +75,28 @@ def to_csv(table: pd.DataFrame) -> bytes:
 
 
 def _share_column(
-    name: str, table: pd.DataFrame, told: ToldPlaces, rule: Generalisation
+    name: str, table: pd.DataFrame, masked: MaskedPlaces, rule: Generalisation
 ) -> list[Any] | np.ndarray | None:
-    """The column as told; None where it is left out."""
+    """The column as shown; None where it is left out."""
     column, owner = table[name], next((place for place in (c.POI, "middle") if place in table.columns), None)
     if name in _DROPPED or (name == c.POI and "kind" in table.columns):
         return None
     if name in _PEOPLE:
         return [rule.pseudonym(str(user)) for user in column]
     if name in _PLACES:
-        return [told.name[int(poi)] for poi in column]
+        return [masked.name[int(poi)] for poi in column]
     if name == c.TOP_POIS:
-        return [", ".join(told.name[int(poi)] for poi in pois) for pois in column]
+        return [", ".join(masked.name[int(poi)] for poi in pois) for pois in column]
     if name in _POINTS:
         if owner is None:
             return np.asarray(rule.cell(column.to_numpy(float)))
-        points = [told.at(int(poi)) for poi in table[owner]]
+        points = [masked.at(int(poi)) for poi in table[owner]]
         return [None if at is None else at[_POINTS.index(name)] for at in points]
     if name in _NAMES and owner is not None:
-        by_poi = told.category if name == c.CATEGORY else told.name
+        by_poi = masked.category if name == c.CATEGORY else masked.name
         return [by_poi[int(poi)] for poi in table[owner]]
     if name == "label" and c.POI in table.columns:
-        return [_item_label(*row, told) for row in zip(table["kind"], column, table[c.POI], strict=True)]
+        return [_item_label(*row, masked) for row in zip(table["kind"], column, table[c.POI], strict=True)]
     if name in _DISTANCES:
         return np.asarray((column / _DISTANCES[name]).round() * _DISTANCES[name])
     if _is_time(column):
@@ -106,11 +106,11 @@ def _share_column(
     return np.asarray(column)
 
 
-def _item_label(kind: str, label: str, poi: Any, told: ToldPlaces) -> str:
+def _item_label(kind: str, label: str, poi: Any, masked: MaskedPlaces) -> str:
     """A piece of evidence: a check-in by its order alone."""
     if kind == "checkin":
         return f"check-in {label.rsplit(', ', 1)[-1]}".replace("check-in current", "current")
-    return label if pd.isna(poi) else f"path via {told.name[int(poi)]}"
+    return label if pd.isna(poi) else f"path via {masked.name[int(poi)]}"
 
 
 def _is_time(column: pd.Series) -> bool:

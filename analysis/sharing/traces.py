@@ -36,7 +36,7 @@ class Traces:
         return users_per_group(self.user, self.poi, self.num_pois)
 
     def part_of_week(self, hours: int, *, weekday: bool = True) -> np.ndarray:
-        """A code for weekday (if told) and part of the day of every check-in."""
+        """A code for weekday (if shown) and part of the day of every check-in."""
         day = (self.local_seconds // _DAY + 3) % 7  # 0 Monday; 1 January 1970 was a Thursday
         hour = self.local_seconds % _DAY // 3600
         return np.asarray(24 * day * weekday + hour // hours * hours, dtype=np.int64)

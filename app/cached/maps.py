@@ -21,7 +21,7 @@ from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.case_image import draw_case_image
-from analysis.sharing.places import told_places
+from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction, fit_walk
@@ -122,7 +122,7 @@ def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str,
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
-    """The map of an explanation as a PNG, drawn when it is asked for; told coarsely unless exact."""
+    """The map of an explanation as a PNG, drawn when it is asked for; generalised unless exact."""
     opened = datasets.open_dataset(source)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
@@ -141,16 +141,16 @@ def walk_image(
     whole_walk: bool,
     exact: bool,
 ) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for: the marks of the page; told coarsely unless exact."""
+    """The map of one case as a PNG, drawn when it is asked for: the marks of the page; generalised unless exact."""
     if exact:
         marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk, picture=True)
         return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
-    told = told_places(datasets.open_dataset(source), Generalisation()).opened(datasets.open_dataset(source))
+    masked = masked_places(datasets.open_dataset(source), Generalisation()).opened(datasets.open_dataset(source))
     step, shared = share_step(trajectory, prediction)
-    camera = fit_prediction(told, shared, show_truth=show_truth, width_px=PICTURE_PX)
+    camera = fit_prediction(masked, shared, show_truth=show_truth, width_px=PICTURE_PX)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": True}
-    marks = walk_marks(told, step, shared, camera=camera, **shown)
-    return draw_walk_image(marks, told_ground(source, told), palette=palette_of(theme))
+    marks = walk_marks(masked, step, shared, camera=camera, **shown)
+    return draw_walk_image(marks, masked_ground(source, masked), palette=palette_of(theme))
 
 
 def flat_ground(source: Source) -> Ground:
@@ -158,14 +158,14 @@ def flat_ground(source: Source) -> Ground:
     return Ground(datasets.open_dataset(source), read_basemap(source))
 
 
-def told_ground(source: Source, told: LoadedDataset) -> Ground:
-    """What pictures to be shared lie on: also the density is that of the places as they are told."""
+def masked_ground(source: Source, masked: LoadedDataset) -> Ground:
+    """What pictures to be shared lie on: also the density is that of the places as they are shown."""
     basemap = _read_basemap(source, last_change(source.dataset_hash))
-    return Ground(told, with_density(basemap, told.latitude, told.longitude))
+    return Ground(masked, with_density(basemap, masked.latitude, masked.longitude))
 
 
 def shared_basemap(source: Source) -> Basemap | None:
-    """The layers that files to be shared choose from, see `analysis.sharing.told_ground`."""
+    """The layers that files to be shared choose from, see `analysis.sharing.ground.shareable_layers`."""
     return _read_basemap(source, last_change(source.dataset_hash))
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recap.printable import escape_json, visible
+from recap.storage.json_text import finite_json
 
 
 class SafeConsole(Console):
@@ -50,8 +51,8 @@ PresetOption = Annotated[
 
 
 def print_json(payload: Any) -> None:
-    """One JSON document on stdout, floats unrounded, control characters escaped."""
-    print(escape_json(json.dumps(payload, ensure_ascii=False)))
+    """One JSON document on stdout: floats unrounded, NaN and infinity as null, control characters escaped."""
+    print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
 
 
 def pairs_table(title: str, rows: dict[str, Any]) -> Table:

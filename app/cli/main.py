@@ -29,6 +29,9 @@ LONGEST_LINE: Final = 1500
 """Characters of a refusal; a hostile value is not printed whole."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
+_APP_PACKAGES: Final = {"streamlit", "plotly", "pydeck", "networkx", "PIL", "shapely"}
+"""What the extra `recap-mobility[app]` installs."""
+
 PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
     "Data": {
         "inspect": inspect,
@@ -92,6 +95,10 @@ def run() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         refusal = f"{where}{error.strerror or error}"
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _APP_PACKAGES:
+            raise
+        refusal = "this needs the app's packages; install them with: pip install 'recap-mobility[app]'"
     except (typer.Abort, KeyboardInterrupt):
         print("recap: stopped", file=sys.stderr)
         sys.exit(130)

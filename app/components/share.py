@@ -1,4 +1,4 @@
-"""Share cases: what the file will tell, how well it hides the users, and the buttons that write it."""
+"""Share cases: what the file holds, how well it hides the users, and the buttons that write it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,6 @@ from typing import Final, Literal, get_args
 import streamlit as st
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.formatting import percent
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
@@ -16,8 +15,8 @@ from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
 
-Manner = Literal["told", "hidden", "exact"]
-_MANNERS: Final[dict[Manner, str]] = {"told": "To share", "hidden": "Places hidden", "exact": "As recorded"}
+Manner = Literal["masked", "hidden", "exact"]
+_MANNERS: Final[dict[Manner, str]] = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
 
 
 def share_button(
@@ -25,6 +24,7 @@ def share_button(
     explained: Callable[[], Sequence[CaseExplanation]],
     *,
     key: str,
+    name: str = "case",
     title: str = "",
     notes: Sequence[str] = (),
 ) -> None:
@@ -32,28 +32,34 @@ def share_button(
 
     Args:
         explained: the cases in full, asked when the dialog opens.
+        name: what the files are called.
         title: of a collection; a single case has its finding.
-        notes: one for each case, told as written.
+        notes: one for each case, as written.
     """
     if st.button("Share", icon=":material/ios_share:", key=f"{key}-share"):
-        _share(source, explained, key, title, notes)
+        _share(source, explained, key, name, title, notes)
 
 
 @st.dialog("Share", width="medium")
 def _share(
-    source: Source, explained: Callable[[], Sequence[CaseExplanation]], key: str, title: str, notes: Sequence[str]
+    source: Source,
+    explained: Callable[[], Sequence[CaseExplanation]],
+    key: str,
+    name: str,
+    title: str,
+    notes: Sequence[str],
 ) -> None:
     manner: Manner = (
         st.segmented_control(
-            "What is told",
+            "What is shared",
             get_args(Manner),
-            default="told",
+            default="masked",
             required=True,
             format_func=_MANNERS.__getitem__,
             key=f"{key}-manner",
             label_visibility="collapsed",
         )
-        or "told"
+        or "masked"
     )
     with st.spinner("Counting who else was there"):
         page = share_cases(
@@ -69,29 +75,21 @@ def _share(
         st.warning(markdown_text(page.note))
     else:
         _report(page, page.estimate)
-    _files(page, key)
+    _files(page, key, name)
 
 
 def _report(page: SharedPage, estimate: Reidentification) -> None:
+    st.markdown(f"**{markdown_text(page.note)}**")
     st.table({change.what: markdown_text(change.how) for change in page.changes}, border="horizontal")
     st.markdown(f"**{markdown_text(estimate.sentence)}**")
-    lines = [f"Counted on {estimate.users:,} users: who was at the places of a case, at such times."]
-    if estimate.unicity is not None and estimate.unicity_as_recorded is not None:
-        lines.append(
-            f"Given {estimate.points} points of their own, {percent(estimate.unicity)} of users are unique; as "
-            f"recorded, {percent(estimate.unicity_as_recorded)} (unicity, de Montjoye et al. 2013)."
-        )
+    lines = [f"Counted over all {estimate.users:,} users of the dataset."]
     if page.min_users is not None and estimate.matching_users < page.min_users:
-        lines.append(
-            f"Fewer than {page.min_users} fit: whoever knows where and when this person was can recognise them. "
-            "*Places hidden* tells the user's own places as wide cells."
-        )
+        lines.append(f"Fewer than {page.min_users} match: *Places hidden* also blurs the user's own places.")
     quiet(" ".join(lines))
 
 
-def _files(page: SharedPage, key: str) -> None:
-    title = re.sub("[^a-z0-9]+", "-", page.title.lower())[:40].strip("-")
-    name = f"recap-{'exact' if page.is_exact else 'shared'}-{title}"
+def _files(page: SharedPage, key: str, name: str) -> None:
+    stem = f"recap-{'exact' if page.is_exact else 'shared'}-{file_words(name)}"
     files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
         ("Page (HTML)", "html", "text/html", ":material/description:", lambda: render_html(page).encode()),
         ("Data (JSON)", "json", "application/json", ":material/data_object:", lambda: page.model_dump_json().encode()),
@@ -101,9 +99,18 @@ def _files(page: SharedPage, key: str) -> None:
             st.download_button(
                 label,
                 data=write,
-                file_name=f"{name}.{ending}",
+                file_name=f"{stem}.{ending}",
                 mime=mime,
                 icon=icon,
                 on_click="ignore",
                 key=f"{key}-{ending}-{page.is_exact}-{page.cell_km}",
             )
+
+
+def file_words(name: str) -> str:
+    """A name as part of a file's name: whole words, never cut.
+
+    >>> file_words("Lost without past visits"), file_words("?")
+    ('lost-without-past-visits', 'cases')
+    """
+    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "cases"

@@ -101,7 +101,7 @@ def downloads(
             quiet(
                 "The files hold people's places and times: for you alone."
                 if exact
-                else "Made to be shared: other names, no dates, places that few people visit as cells."
+                else "Safe to share: pseudonyms, no dates, rare places blurred."
             )
         for name, table in tables.items():
             st.download_button(

@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from scipy.cluster.vq import kmeans, vq
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -128,11 +129,8 @@ def focal_loss(logits_NR: Tensor, target_N: Tensor) -> Tensor:
 
 def regions_of(city: City, count: int, seed: int) -> Tensor:
     """The region of every POI, (P,): K-means on latitude and longitude; fewer regions where there are fewer spots."""
-    from sklearn.cluster import (
-        KMeans,
-    )  # here, since loading scikit-learn takes a second that no other published model needs
-
-    degrees_P2 = city.coordinates_P2.numpy()
-    spots = len(np.unique(degrees_P2, axis=0))
-    found_P = KMeans(min(count, spots), n_init=1, random_state=seed).fit_predict(degrees_P2)
-    return torch.from_numpy(found_P.astype(np.int64))
+    degrees_P2 = city.coordinates_P2.double().numpy()
+    spots_S2 = np.unique(degrees_P2, axis=0)
+    start_R2 = np.random.default_rng(seed).permutation(spots_S2)[:count]
+    centres_R2, _ = kmeans(degrees_P2, start_R2)
+    return torch.from_numpy(vq(degrees_P2, centres_R2)[0].astype(np.int64))

@@ -1,6 +1,7 @@
 """JSON from outside: whatever is wrong with it is a ValueError, also nesting that Python cannot follow."""
 
 import json
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,19 @@ def parse_json(text: str) -> Any:
         if not level:
             return values
     raise ValueError(f"nested more than {DEEPEST} levels deep")
+
+
+def finite_json(value: Any) -> Any:
+    """The same value with null in place of NaN and infinity, which JSON does not know.
+
+    >>> finite_json({"a": [1.5, float("nan")]})
+    {'a': [1.5, None]}
+    """
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite_json(inner) for name, inner in value.items()}
+    return [finite_json(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def read_json(path: Path, encoding: str = "utf-8") -> Any:

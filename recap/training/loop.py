@@ -198,38 +198,34 @@ class TrainingLoop(ABC):
         started = saved = time.perf_counter()
         every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
-        try:
-            while self.progress.epoch <= self.config.epochs:
-                rates = self._begin_epoch(self.progress.epoch)
-                epoch_started = time.perf_counter()
-                while self.progress.step < self.steps_per_epoch:
-                    loss = self.take_step(self.progress.step)
-                    self.progress.step += 1
-                    if watch is not None:
-                        watch(self._report(loss))
-                    now = time.perf_counter()
-                    self.progress.seconds = earlier_seconds + now - started
-                    if self.group.agrees_to_stop(self.progress.step, stop()):
-                        self.save()
-                        return False
-                    # A group saves at epoch ends and stops only: the processes' clocks do not agree on "every minute".
-                    if now - saved > wait and self.progress.step < self.steps_per_epoch and not self.group.is_shared:
-                        self.save()
-                        saved = time.perf_counter()
-                        wait = _seconds_to_next_state(every, saved - now)
-                self._end_epoch(rates, time.perf_counter() - epoch_started)
-                self.progress.seconds = earlier_seconds + time.perf_counter() - started
-                # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
-                self.save()
-                saved = time.perf_counter()
-                if journal is not None and self.progress.line is not None:
-                    journal.write(self.progress.line)
-                if after_epoch is not None and self.group.is_writer:
-                    after_epoch(self, self.progress.epoch - 1)
-            return True
-        finally:
-            if journal is not None:
-                journal.close()
+        while self.progress.epoch <= self.config.epochs:
+            rates = self._begin_epoch(self.progress.epoch)
+            epoch_started = time.perf_counter()
+            while self.progress.step < self.steps_per_epoch:
+                loss = self.take_step(self.progress.step)
+                self.progress.step += 1
+                if watch is not None:
+                    watch(self._report(loss))
+                now = time.perf_counter()
+                self.progress.seconds = earlier_seconds + now - started
+                if self.group.agrees_to_stop(self.progress.step, stop()):
+                    self.save()
+                    return False
+                # A group saves at epoch ends and stops only: the processes' clocks do not agree on "every minute".
+                if now - saved > wait and self.progress.step < self.steps_per_epoch and not self.group.is_shared:
+                    self.save()
+                    saved = time.perf_counter()
+                    wait = _seconds_to_next_state(every, saved - now)
+            self._end_epoch(rates, time.perf_counter() - epoch_started)
+            self.progress.seconds = earlier_seconds + time.perf_counter() - started
+            # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
+            self.save()
+            saved = time.perf_counter()
+            if journal is not None and self.progress.line is not None:
+                journal.write(self.progress.line)
+            if after_epoch is not None and self.group.is_writer:
+                after_epoch(self, self.progress.epoch - 1)
+        return True
 
     def begin_at(self, epoch: int) -> None:
         """Stand at the beginning of an epoch with fresh weights, so that its steps can be measured."""

@@ -20,7 +20,7 @@ def test_the_dialog_tells_what_is_shared(city: None) -> None:
     check_calm(app)
     assert {"Users", "Places", "Times", "Exact"} <= set(str(app.table[-1].value).split())
     shown = texts(app)
-    assert "Counted on 8 users" in shown and "unicity" in shown and EXACT_NOTE not in shown
+    assert "all 8 users of the dataset" in shown and EXACT_NOTE not in shown
     assert len([button for button in app.get("download_button") if "Page (HTML)" in str(button.proto)]) == 1
 
 
@@ -31,15 +31,15 @@ def test_as_recorded_is_warned_of(city: None) -> None:
     app.button(key="explain-share").click().run()
     check_calm(app)
     assert any("exact times, places and ids of people" in str(warning.value) for warning in app.warning)
-    assert "Counted on" not in texts(app)
+    assert "users of the dataset" not in texts(app)
 
 
-def test_tables_are_told_coarsely_until_asked(city: None) -> None:
+def test_tables_are_masked_until_asked(city: None) -> None:
     """The toggle starts off in every view whose tables hold people, and says what it does."""
     for view in ("walk", "explain", "long_tail"):
         app = open_view(view, case="3")
         toggle = app.toggle(key=f"{view.replace('_', '-')}-exact")
-        assert toggle.value is False and "Made to be shared" in texts(app)
+        assert toggle.value is False and "Safe to share" in texts(app)
         toggle.set_value(True).run()
         check_calm(app)
         assert "for you alone" in texts(app)
@@ -52,4 +52,4 @@ def test_a_recipe_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPat
     check_calm(app)
     app.button(key="cases-share").click().run()
     check_calm(app)
-    assert "Counted on 8 users" in texts(app)
+    assert "all 8 users of the dataset" in texts(app)

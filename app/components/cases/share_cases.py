@@ -29,7 +29,7 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
 
     left_out = "" if len(entries) <= MOST else f", the first {MOST} of {len(entries):,}"
     notes = [entry.saved.value.note if entry.saved else "" for entry in first]
-    share_button(source, explained, key="cases", title=f"{title}{left_out}", notes=notes)
+    share_button(source, explained, key="cases", name=title, title=f"{title}{left_out}", notes=notes)
 
 
 def _explain(source: Source, entry: Entry) -> "CaseExplanation":

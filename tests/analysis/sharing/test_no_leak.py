@@ -38,9 +38,9 @@ def assert_nothing_leaks(page: SharedPage, *, picture: bool) -> None:
 
 
 def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
-    """Marks and lines of the SVG maps, put back on the earth, lie at places that may be told or far from the others.
+    """Marks and lines of the SVG maps, put back on the earth, lie at places that may be shown or far from the others.
 
-    The dots of the ground are places that may be told, each of them.
+    The dots of the ground are places that may be shown, each of them.
     """
     camera = projection_of(page)._camera
     points = [(float(x), float(y)) for x, y in _MARK.findall(text)]
@@ -52,10 +52,10 @@ def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
             at = (at[0] + dx, at[1] + dy)
             points.append(at)
     dots = [(float(x), float(y)) for path in _DOTS.findall(text) for x, y in re.findall(r"M(\S+) (\S+)h0", path)]
-    told = np.array(sorted(secrets().public))
+    shown = np.array(sorted(secrets().public))
     for x, y in dots[:: max(len(dots) // 300, 1)]:
         latitude, longitude = on_earth(camera, x, y)
-        assert np.abs(told - (latitude, longitude)).max(axis=1).min() < 1e-4, ("a dot", latitude, longitude)
+        assert np.abs(shown - (latitude, longitude)).max(axis=1).min() < 1e-4, ("a dot", latitude, longitude)
     for x, y in points:
         latitude, longitude = on_earth(camera, x, y)
         if min(abs(latitude - a) + abs(longitude - b) for a, b in secrets().public) < 1e-3:
@@ -99,9 +99,9 @@ def test_numbers_stay_exact() -> None:
     """Ranks, contributions, scores and gates are those of the explanation, to the last digit."""
     whole = explained(CASES[0], full=True)
     (case,) = shared([whole]).cases
-    for told, real in ((case.a, whole.a), (case.b, whole.b)):
+    for shown, real in ((case.a, whole.a), (case.b, whole.b)):
         hidden = {"poi", "name", "category"}
-        assert told.model_dump(exclude=hidden) == real.model_dump(exclude=hidden)
+        assert shown.model_dump(exclude=hidden) == real.model_dump(exclude=hidden)
     assert [place.score for place in case.best] == [entry.score for entry in whole.candidates[:5]]
     assert case.without == whole.without
     assert [(path.share, path.points, path.rank_without) for path in case.paths] == [

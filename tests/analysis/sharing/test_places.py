@@ -1,4 +1,4 @@
-"""Which places are told as cells, what a cell is called, and how many people fit what a case shows."""
+"""Which places are shown as cells, what a cell is called, and how many people fit what a case shows."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.cells import NEAR_KM, Cells
-from analysis.sharing.places import ToldPlaces
+from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.traces import Traces, traces_of
 from recap import columns as c
@@ -34,13 +34,13 @@ def village() -> Dataset:
     return dataset
 
 
-def told(k: int = 2, hide: frozenset[int] = frozenset()) -> ToldPlaces:
-    return ToldPlaces.generalised(LoadedDataset.of(village()), RULE.model_copy(update={"min_users": k}), hide)
+def masked(k: int = 2, hide: frozenset[int] = frozenset()) -> MaskedPlaces:
+    return MaskedPlaces.generalised(LoadedDataset.of(village()), RULE.model_copy(update={"min_users": k}), hide)
 
 
 def test_places_of_fewer_than_k_people_are_cells() -> None:
     """Station (3 people) and bakery (2) keep their names; shed and farm, one person each, become one cell of barns."""
-    places = told()
+    places = masked()
     assert [places.name[poi] for poi in range(4)] == ["Station", "Bakery", "Barn in cell A1", "Barn in cell A1"]
     assert places.is_cell.tolist() == [False, False, True, True]
     assert places.point[SHED] == places.point[FARM] and len({*places.point.tolist()}) == 3
@@ -48,15 +48,15 @@ def test_places_of_fewer_than_k_people_are_cells() -> None:
 
 
 def test_a_category_that_would_tell_is_left_out() -> None:
-    """With k = 3 the bakery is a cell too; only one person each makes no category of three, so none is told."""
-    places = told(3)
+    """With k = 3 the bakery is a cell too; only one person each makes no category of three, so none is shown."""
+    places = masked(3)
     assert {places.name[poi] for poi in (BAKERY, SHED, FARM)} == {"a place"}  # two people at all of them: no cell
     assert places.at(BAKERY) is None and places.at(STATION) == (40.005, -74.005)
 
 
 def test_hidden_places_are_cells_whoever_was_there() -> None:
     """The station, hidden, may be any of the four places of its cell."""
-    places = told(hide=frozenset({STATION}))
+    places = masked(hide=frozenset({STATION}))
     assert places.name[STATION] == "a place in cell A1" and places.alike(STATION).all()
     assert places.alike(BAKERY).tolist() == [False, True, False, False]
 
@@ -70,7 +70,7 @@ def test_a_larger_cell_where_few_people_are() -> None:
 
 @given(st.lists(st.tuples(st.floats(40.0, 40.0199), st.floats(-74.0199, -74.0001)), min_size=2, max_size=40))
 def test_a_cells_point_is_none_of_its_places(at: list[tuple[float, float]]) -> None:
-    """No point is told within 100 m of a place that it stands for."""
+    """No point is shown within 100 m of a place that it stands for."""
     latitude, longitude = (np.array(values) for values in zip(*at, strict=True))
     people = np.arange(len(at))
     traces = Traces(people, people, np.zeros(len(at)), num_users=len(at), num_pois=len(at))
@@ -83,13 +83,13 @@ def test_a_cells_point_is_none_of_its_places(at: list[tuple[float, float]]) -> N
 def test_who_fits_what_is_shown() -> None:
     """All three were at the station, two also at the bakery; one was there at that hour exactly."""
     dataset = village()
-    traces, exact = traces_of(dataset), ToldPlaces.exact(LoadedDataset.of(dataset))
+    traces, exact = traces_of(dataset), MaskedPlaces.exact(LoadedDataset.of(dataset))
     crowd = Crowd(traces, exact, traces.part_of_week(4))
     assert crowd.fitting([SharedPoint(STATION)]) == 3
     assert crowd.fitting([SharedPoint(STATION), SharedPoint(BAKERY)]) == 2
     assert crowd.fitting_as_recorded([SharedPoint(STATION, row=0), SharedPoint(BAKERY)]) == 1
-    told_crowd = Crowd(traces, told(), traces.part_of_week(4))
-    assert crowd.fitting([SharedPoint(SHED)]) == 1 and told_crowd.fitting([SharedPoint(SHED)]) == 2
+    masked_crowd = Crowd(traces, masked(), traces.part_of_week(4))
+    assert crowd.fitting([SharedPoint(SHED)]) == 1 and masked_crowd.fitting([SharedPoint(SHED)]) == 2
 
 
 def test_unicity_by_hand() -> None:
@@ -97,6 +97,6 @@ def test_unicity_by_hand() -> None:
     user, poi = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 2])
     traces = Traces(user, poi, np.zeros(6, np.int64), num_users=3, num_pois=3)
     nothing = np.zeros(3)
-    places = ToldPlaces(nothing, nothing, {}, {}, nothing.astype(bool), None, np.arange(3))
+    places = MaskedPlaces(nothing, nothing, {}, {}, nothing.astype(bool), None, np.arange(3))
     assert Crowd(traces, places, np.zeros(6, np.int64)).unicity(2) == (pytest.approx(1 / 3), 3)
     assert Crowd(traces, places, np.zeros(6, np.int64)).unicity(3) == (None, 0)

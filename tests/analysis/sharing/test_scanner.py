@@ -108,7 +108,7 @@ def test_each_kind_is_found_in_each_format(kind: str, wrapped: str) -> None:
 @pytest.mark.parametrize("wrapped", FORMATS)
 def test_what_may_be_told_is_no_leak(wrapped: str) -> None:
     """Places that many people know, weekdays, parts of the day, scores, and a cell's point."""
-    for told in (
+    for shown in (
         "Ferry Terminal",
         "venue-open",
         "Tuesday, 16 to 20 h",
@@ -116,7 +116,7 @@ def test_what_may_be_told_is_no_leak(wrapped: str) -> None:
         "40.712345, -74.012345",
         "cell K7",
     ):
-        assert scan(FORMATS[wrapped](told), secrets()) == [], told
+        assert scan(FORMATS[wrapped](shown), secrets()) == [], shown
 
 
 def test_times_of_pictures_and_archives() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.long_tail.misses import describe_misses
 from analysis.records.named_scorer import NamedScorer
-from analysis.sharing.places import told_places
+from analysis.sharing.places import masked_places
 from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to_csv
 from analysis.sharing.walks import share_step
 from analysis.trajectories.predictions import predict_case
@@ -79,13 +79,13 @@ def test_numbers_of_the_model_stay() -> None:
 
 
 def test_a_picture_of_a_step_shows_neither_the_way_nor_the_haunts() -> None:
-    """One stop is left, no disc is marked as visited before, and rare places stand and are called as told."""
+    """One stop is left, no disc is marked as visited before, and rare places stand and have masked names."""
     prediction = predict_case(opened(), NamedScorer.of_baseline("visit_count", opened()), CASE)
     trajectory = read_trajectory(opened(), CASE)
-    alone, told = share_step(trajectory, prediction)
+    alone, masked = share_step(trajectory, prediction)
     assert len(alone.stops) == 1 and alone.stops[c.CASE].tolist() == [CASE]
-    assert prediction.candidates["revisit"].any() and not told.candidates["revisit"].any()
-    places = told_places(opened(), Generalisation())
+    assert prediction.candidates["revisit"].any() and not masked.candidates["revisit"].any()
+    places = masked_places(opened(), Generalisation())
     pictured, rare = places.opened(opened()), int(places.is_cell.argmax())
     assert pictured.labels[rare] == places.name[rare] != opened().labels[rare]
     assert (pictured.latitude[rare], pictured.longitude[rare]) == places.at(rare)

@@ -1,9 +1,12 @@
 """The `recap` command as a shell sees it: exit codes, one line on stderr, one JSON object on stdout."""
 
+import contextlib
 import gzip
+import io
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
+from packaging.requirements import Requirement
 
+from app.cli.console import print_json
 from app.cli.main import app
 from recap.data.dataset import Dataset
-from tests.checkins import foursquare_lines, write_foursquare
+from tests.checkins import foursquare_lines, small_dataset, write_foursquare
+from tests.cli_runner import recap_json_here, strict_json
 from tests.shell import RECAP, assert_refused, limit_files_to, recap, recap_json
 
+ROOT = Path(__file__).parents[3]
 ROWS = [
     (user, poi, hour + 5 * shift)
     for shift, user in enumerate(["ann", "bob", "cy"])
@@ -214,6 +221,35 @@ def test_help_needs_no_heavy_library() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
     assert shutil.which(str(RECAP)) is not None
+
+
+def test_no_command_prints_nan(tmp_path: Path) -> None:
+    """Undefined numbers (a group without cases) are null in every command's JSON, at any depth."""
+    capture = io.StringIO()
+    with contextlib.redirect_stdout(capture):
+        print_json({"rows": [{"mrr": float("nan"), "n": 0}, (float("inf"), 1.5)]})
+    assert strict_json(capture.getvalue()) == {"rows": [{"mrr": None, "n": 0}, [None, 1.5]]}
+    visits = [(f"u{user}", f"p{place}", float(place)) for user in range(3) for place in range(20)]
+    small_dataset(visits).save(tmp_path / "data")  # every transition is frequent: the rare ones hold no case
+    counter = "--baseline markov"
+    for command in (f"overview {counter}", f"long-tail {counter}", "stats", "compare visit_count markov"):
+        words = command.split()
+        data = [tmp_path / "data"] if words[0] == "stats" else ["--data", tmp_path / "data"]
+        assert recap_json_here(*words, *data)
+
+
+def test_the_library_works_without_the_app() -> None:
+    """With the app's packages missing, `recap app` says what to install and tables are printed as ever."""
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["app"]
+    names = [{"pillow": "PIL"}.get(name, name) for name in (Requirement(text).name for text in packages)]
+    hidden = f"import sys; sys.modules.update(dict.fromkeys({names})); from app.cli.main import run; run()"
+    city = ROOT / "checkpoints" / "demo-city"
+    told = [
+        subprocess.run([sys.executable, "-c", hidden, *words], capture_output=True, text=True, check=False)
+        for words in (("app",), ("explain", str(city / "checkpoint"), "--data", str(city / "dataset"), "--case", "17"))
+    ]
+    assert [answer.returncode for answer in told] == [2, 0]
+    assert told[0].stderr.count("\n") == 1 and "recap-mobility[app]" in told[0].stderr
 
 
 def test_own_tables_show_their_mapping_and_ask_only_on_a_terminal(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
 
-import json
 import os
 import signal
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from tests.background import (
     wait_for_epoch,
     wait_until_over,
 )
+from tests.cli_runner import strict_json
 from tests.tiny import CHANGES, WORDS
 
 Command = Callable[..., tuple[int, str, str]]
@@ -50,7 +50,7 @@ def here(store: RunStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def from_json(answer: tuple[int, str, str]) -> Any:
     code, out, err = answer
     assert code == 0 and out.count("\n") == 1, err
-    return json.loads(out)
+    return strict_json(out)
 
 
 def test_without_a_preset_the_recommended_one_is_queued(

@@ -20,9 +20,9 @@ def test_a_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> Non
     """Two cases: a page without dates, in a new folder."""
     page = tmp_path / "new" / "page.html"
     told = explain(city_checkpoint, city_folder, "--html", page)
-    assert "fits the places and times" in told or "users fit each case" in told
+    assert "matches exactly one user" in told or "users match each shared case" in told
     text = page.read_text()
-    assert "2012-" not in text and text.count("<article") == 2 and "What was done to be shared" in text
+    assert "2012-" not in text and text.count("<article") == 2 and "What was masked" in text
 
 
 def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

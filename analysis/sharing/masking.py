@@ -1,4 +1,4 @@
-"""How names, times and edits are told in one export: the same place has the same name and number everywhere in it."""
+"""How names, times and edits are shown in one export: the same place has the same name and number everywhere in it."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Piece, Sentence, part_words
 from analysis.formatting import time_of_day, user_name
 from analysis.records.loaded_dataset import LoadedDataset
-from analysis.sharing.places import ToldPlaces
+from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.shared_case import SharedPlace
 from recap.privacy import WEEKDAYS, Generalisation
 
@@ -31,17 +31,17 @@ _UNNAMED: Final = "a place"
 
 
 @dataclass
-class Telling:
-    """One export: its rule, how it tells the dataset's places, and the places it has told so far.
+class Masking:
+    """One export: its rule, how it shows the dataset's places, and the places in it so far.
 
     Attributes:
-        opened: None where the case alone is told, without a map or an estimate.
-        rule: None where everything is told as it is.
+        opened: None where the case alone is shown, without a map or an estimate.
+        rule: None where everything is shown as it is.
         hides_user: the user's own places are cells, and times have no weekday.
     """
 
     opened: LoadedDataset | None
-    places: ToldPlaces
+    places: MaskedPlaces
     rule: Generalisation | None
     hides_user: bool = False
     numbers: dict[int, int] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Telling:
         return self.rule is None
 
     def number(self, poi: int) -> int:
-        """The place's number in this export; two cells of one name are told apart."""
+        """The place's number in this export; two cells of one name get numbers."""
         if poi not in self.numbers:
             name, again = self.places.name[poi], 1
             while not self.is_exact and name in self.names:
@@ -67,7 +67,7 @@ class Telling:
         return self.names[self.number(poi)]
 
     def shared_places(self) -> list[SharedPlace]:
-        """All places told so far, by number."""
+        """All places so far, by number."""
         return [self._shared_place(poi, self.names[at]) for poi, at in self.numbers.items()]
 
     def _shared_place(self, poi: int, name: str) -> SharedPlace:
@@ -94,7 +94,7 @@ class Telling:
         return user_name(user) if self.rule is None else self.rule.pseudonym(user)
 
     def sentence(self, sentence: Sentence, shown: dict[str, int]) -> Sentence:
-        """A sentence with places as told and spans of hours coarsened.
+        """A sentence with places as shown and spans of hours coarsened.
 
         Args:
             shown: places by the name that the explanation gives them.
@@ -102,9 +102,9 @@ class Telling:
         if self.is_exact:
             return sentence
         pieces, starts = [], True
-        for told in (self._piece(piece, shown) for piece in sentence.pieces):
-            text = told.text[:1].upper() + told.text[1:] if starts else told.text
-            pieces.append(told.model_copy(update={"text": text}))
+        for piece in (self._piece(piece, shown) for piece in sentence.pieces):
+            text = piece.text[:1].upper() + piece.text[1:] if starts else piece.text
+            pieces.append(piece.model_copy(update={"text": text}))
             starts = text.rstrip().endswith(".")
         return sentence.model_copy(update={"pieces": pieces})
 
@@ -118,7 +118,7 @@ class Telling:
         another = piece.text[:8].lower() == "another " and piece.text not in shown
         name = piece.text[8:] if another else piece.text
         named = shown.get(name, shown.get(name[:1].lower() + name[1:]))
-        text = _UNNAMED if named is None else self.name(named)  # told alike or not: each has its own name here
+        text = _UNNAMED if named is None else self.name(named)
         return piece.model_copy(update={"text": f"another {text}" if another and named is None else text})
 
     def edits(self, edits: Iterable[Edit]) -> str:

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.records.loaded_dataset import LoadedDataset
+from analysis.sharing.ground import shareable_layers
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
-from analysis.sharing.told_ground import told_layers
 from recap.privacy import Generalisation
 from tests.analysis.sharing.demo import basemap, explained, opened, secrets
 from tests.analysis.sharing.scanner import scan
@@ -29,19 +29,19 @@ def city() -> dict[str, Any]:
 
 def test_water_alone_on_a_grid() -> None:
     """Park and street are gone, the bump of .001 and the pond of .002 are finer than the grid of .01."""
-    told = told_layers(city(), RULE, invented=False, hides_places=False)
-    assert told is not None and told["order"] == ["water"] and told["attribution"] == "© Somebody"
-    (bay,) = told["layers"]["water"]["features"]
+    layers = shareable_layers(city(), RULE, invented=False, hides_places=False)
+    assert layers is not None and layers["order"] == ["water"] and layers["attribution"] == "© Somebody"
+    (bay,) = layers["layers"]["water"]["features"]
     (ring,) = bay["geometry"]["coordinates"]
     assert {(round(x, 6), round(y, 6)) for x, y in ring} == {(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)}
 
 
 def test_nothing_where_only_cells_are_told() -> None:
     """Hidden places have no shore; exact files and invented cities have everything."""
-    assert told_layers(city(), RULE, invented=False, hides_places=True) is None
+    assert shareable_layers(city(), RULE, invented=False, hides_places=True) is None
     whole = city()
-    assert told_layers(whole, None, invented=False, hides_places=False) is whole
-    assert told_layers(whole, RULE, invented=True, hides_places=True) is whole
+    assert shareable_layers(whole, None, invented=False, hides_places=False) is whole
+    assert shareable_layers(whole, RULE, invented=True, hides_places=True) is whole
 
 
 def test_a_page_of_a_real_city_shows_its_water_and_leaks_nothing() -> None:
