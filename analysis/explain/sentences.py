@@ -22,8 +22,8 @@ from analysis.explain.edits import (
     SwitchOff,
 )
 from analysis.explain.paths import Trips
-from analysis.explain.types import Candidate, PastVisits, Without
-from analysis.formatting import day, days, number_word, ordinal, times
+from analysis.explain.types import Candidate, PastVisits, PathTerms, Without
+from analysis.formatting import day, days, number_word, ordinal, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
@@ -31,6 +31,8 @@ from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 
 if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
+    from analysis.explain.ranks_only import RanksOnly
+    from analysis.explain.what_if import Flip
 
 PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
 _SMALL: Final = 0.005
@@ -103,18 +105,54 @@ def headline(case: SentenceInput) -> Sentence:
     """``RECAP ranks Denholme Arms 1st of 2,102, and that is where the user went.``"""
     if case.rank_before is not None:
         return _after_edits(case, case.rank_before)
-    pieces: list[str | Piece] = [f"{case.model} ranks ", case.target_name, f" {ordinal(case.target.rank)} of "]
-    pieces.append(f"{case.num_places:,}")
-    if case.truth_name is None:
+    first = case.runner_up_name if case.runner_up.rank == 1 else None
+    truth = case.target.name if case.is_truth else case.truth_name
+    return rank_headline(case.model, case.target_name, case.target.rank, case.num_places, truth, first)
+
+
+def rank_headline(
+    model: str, target: Piece, rank: float, num_places: int | None, truth: str | None, first: Piece | None
+) -> Sentence:
+    """Where a model ranks a place, and where the user went.
+
+    Args:
+        num_places: ranked; None where a list holds the best ones alone.
+        truth: the name of the true next place; None where it is hidden.
+        first: the model's first choice, where the place is not.
+    """
+    of = "" if num_places is None else f" of {num_places:,}"
+    pieces: list[str | Piece] = [f"{model} ranks ", target, f" {ordinal(rank)}{of}"]
+    if truth is None:
         return _sentence("rank", *pieces, ".")
-    if not case.is_truth:
-        return _sentence("rank", *pieces, ". The user went to ", Piece(text=case.truth_name, kind="place"), ".")
-    if case.target.rank == 1:
+    if truth != target.text:
+        return _sentence("rank", *pieces, ". The user went to ", Piece(text=truth, kind="place"), ".")
+    if rank == 1:
         return _sentence("rank", *pieces, ", and that is where the user went.")
-    first: list[str | Piece] = (
-        [f"; {case.model}'s first choice was ", case.runner_up_name] if case.runner_up.rank == 1 else []
-    )
-    return _sentence("rank", *pieces, ". The user went there", *first, ".")
+    choice: list[str | Piece] = [] if first is None else [f"; {model}'s first choice was ", first]
+    return _sentence("rank", *pieces, ". The user went there", *choice, ".")
+
+
+def describe_ranks(shown: "RanksOnly") -> Sentence:
+    """The headline of a model whose scores are no sums."""
+    first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
+    about = Piece(text=shown.about.name, kind="target")
+    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth, first)
+
+
+def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:
+    """The headline of an imported list.
+
+    Args:
+        rank: of the truth; None where the list does not hold it.
+        best: names in order.
+    """
+    first = Piece(text=best[0], kind="runner_up") if best else None
+    if truth is None:
+        return _sentence("rank", f"The list of {model}")
+    about = Piece(text=truth, kind="target")
+    if rank is None:
+        return _sentence("rank", about, f" is not in the list of {model}.")
+    return rank_headline(model, about, rank, None, truth, first)
 
 
 def _after_edits(case: SentenceInput, before: float) -> Sentence:
@@ -201,8 +239,8 @@ def _would(rank: float, before: float) -> str:
 
 
 def _runner_up(case: SentenceInput) -> list[Sentence]:
-    """What speaks most for the runner-up, where the target is not first."""
-    if case.target.rank == 1:
+    """What speaks most for a runner-up that is ahead."""
+    if case.runner_up.rank >= case.target.rank:
         return []
     differences = {group: value - case.runner_up.groups[group] for group, value in case.target.groups.items()}
     against = min(differences, key=lambda group: differences[group])
@@ -252,6 +290,52 @@ def term_label(name: str) -> str:
     """
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def describe_chart(shown: "CaseExplanation") -> str:
+    """The line below the contributions."""
+    told = ["The rows sum to the score. Click a row to open it."]
+    if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
+        told.append("The sequence model scores new places only.")
+    gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
+    if gates:
+        told.append(f"The gate scales the correction: {', '.join(gates)}.")
+    if shown.inactive:
+        told.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
+    return " ".join(told)
+
+
+def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
+    """The line below the table of paths: what the strongest is made of, and what a tick does."""
+    whose = "other users' transitions" if strongest.points is not None else "transitions"
+    counted = f"{strongest.count_in:,} of the {strongest.total_in:,} {whose} from {shown.source_name}"
+    row = "All paths" if part == PATHS else part_label(part)
+    return (
+        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name} alone; "
+        f"“{row}” leaves them out for every place."
+    )
+
+
+def describe_visits(shown: "CaseExplanation") -> str:
+    """The line below the table of visits."""
+    return f"Points and ranks are those of {shown.target_name}, without that visit alone. Tick a visit to remove it."
+
+
+def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:
+    """The line below the controls of What if: the edits in words."""
+    if not edits:
+        return f"Each change re-ranks all {before.num_places:,} places."
+    words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
+    return f"{words[:1].upper()}{words[1:]}. All {before.num_places:,} places re-ranked."
+
+
+def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
+    """What the search for the smallest edit found."""
+    if flip is None:
+        return f"None of {tried} single edits reverses the two."
+    return (
+        f"Smallest of {tried} edits: {describe_edit(flip.edit, labels, shown)}. Lead then {signed_points(flip.lead)}."
+    )
 
 
 def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:

@@ -53,11 +53,6 @@ def explain_ranks(
         return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
 
 
-def local_now(source: Source, case: int, edits: str) -> int:
-    """Local seconds of the current check-in, as edited."""
-    return int(build_edited_case(open_ranker(source), case, parse_edits(edits)).variant.history.local_seconds_H[-2])
-
-
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain(
     source: Source,
@@ -117,6 +112,11 @@ def _seed_tables(source: Source) -> dict[int, pd.DataFrame]:
     assert source.checkpoint_hash is not None
     rows = len(datasets.open_dataset(source).cases)
     return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+
+
+def has_curves(source: Source) -> bool:
+    """Whether the model's prior is made of curves; the paper's is not."""
+    return open_predictor(source).model.curves is not None
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the curves", hash_funcs=BY_MODEL)
