@@ -40,7 +40,7 @@ format: $(STAMP) ## Format the code and mend what lint can mend.
 
 docs: $(STAMP) ## Build the docs with the library's reference as a site in build/docs, and check every link.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 $(VENV)/.app: EXTRAS = app
 $(STAMP): EXTRAS = app,dev

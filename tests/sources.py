@@ -70,6 +70,9 @@ def write_source(folder: Path, source_format: str) -> tuple[Path, ReadOptions]:
     if source_format == "csv":
         frame.to_csv(folder / "own.csv", index=False, date_format="%Y-%m-%d %H:%M:%S")
         return folder / "own.csv", ReadOptions()
+    if source_format == "json":
+        frame.to_json(folder / "own.jsonl", orient="records", lines=True, date_format="iso")
+        return folder / "own.jsonl", ReadOptions()
     if source_format == "parquet":
         pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "own.parquet")
         return folder / "own.parquet", ReadOptions()

@@ -22,9 +22,6 @@ def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette:
     for middle in rows(marks.middles):
         at = on_picture(middle["x"], middle["y"])
         draw_disc(draw, at, SCALE * middle["r"], fill=palette.paths.fill, outline=palette.land, width=3)
-    for place in rows(marks.leaders):
-        ends = [on_picture(place["x"], place["y"]), on_picture(place["true_x"], place["true_y"])]
-        draw.line(ends, fill=palette.quiet, width=3)
     for place in rows(marks.places.iloc[::-1]):
         fill, outline = mark_colours(place["of"], palette)
         draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)

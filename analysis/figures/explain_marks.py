@@ -7,10 +7,9 @@ import pandas as pd
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.labels import place_labels
-from analysis.figures.spread import spread_discs
 from analysis.figures.walk_marks import positions
-from analysis.geography import Camera, fit_camera, from_screen, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.geography import Camera, fit_camera, screen_offsets
+from analysis.workspace import Workspace
 from recap import columns as c
 
 RADIUS = {"source": 8.0, "truth": 11.0, "model": 9.0, "other": 9.0}
@@ -22,8 +21,8 @@ class ExplainMarks:
     """The marks of an explanation; pixels are right of and below the map's middle.
 
     Attributes:
-        places: the source, the target and its runner-up: ``of`` (source, truth, model, other), ``name, r, tip``, where
-            each is drawn (``at, x, y``), its true place (``true_at, true_x, true_y``), ``moved``.
+        places: the source, the target and its runner-up: ``of`` (source, truth, model, other), ``name, at, x, y, r,
+            tip``.
         middles: the middles of two-hop paths: ``at, x, y, r, tip``.
         two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
         names: ``at, x, y, text, shift, anchor, of``.
@@ -35,14 +34,9 @@ class ExplainMarks:
     two_hops: pd.DataFrame
     names: pd.DataFrame
 
-    @property
-    def leaders(self) -> pd.DataFrame:
-        """Lines from moved discs back to their places."""
-        return self.places[self.places["moved"]]
-
 
 def explain_marks(
-    explanation: CaseExplanation, opened: LoadedDataset, *, size: tuple[int, int], narrowest: int = 10_000
+    explanation: CaseExplanation, opened: Workspace, *, size: tuple[int, int], narrowest: int = 10_000
 ) -> ExplainMarks:
     """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
     paths = explanation.paths
@@ -68,35 +62,24 @@ def explain_marks(
             ],
         }
     )
-    places = _places(explanation, camera, at[:3], x[:3], y[:3])
+    places = _places(explanation, at[:3], x[:3], y[:3])
     room = (min(size[0], narrowest) / 2 - 4, size[1] / 2 - 4)
     return ExplainMarks(camera, places, middles, two_hops, _names(places, middles, size, room))
 
 
-def _places(
-    explanation: CaseExplanation, camera: Camera, at: list[list[float]], x: np.ndarray, y: np.ndarray
-) -> pd.DataFrame:
+def _places(explanation: CaseExplanation, at: list[list[float]], x: np.ndarray, y: np.ndarray) -> pd.DataFrame:
     names = [explanation.source_name, explanation.target_name, explanation.b.name]
     of = ["source", *explanation.roles]
-    radius = np.array([RADIUS[role] for role in of])
-    drawn_x, drawn_y = spread_discs(x, y, radius)
-    latitude, longitude = from_screen(camera, drawn_x, drawn_y)
-    moved = np.hypot(drawn_x - x, drawn_y - y) > 0.5
-    drawn = [a if far else b for a, b, far in zip(positions(longitude, latitude), at, moved, strict=True)]
     return pd.DataFrame(
         {
             c.POI: [explanation.source, explanation.target, explanation.runner_up],
             "of": of,
             "name": names,
             "tip": names,
-            "r": radius,
-            "at": drawn,
-            "x": drawn_x,
-            "y": drawn_y,
-            "true_at": at,
-            "true_x": x,
-            "true_y": y,
-            "moved": moved,
+            "r": [RADIUS[role] for role in of],
+            "at": at,
+            "x": x,
+            "y": y,
         }
     )
 

@@ -49,13 +49,11 @@ def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
 
 
 def _draw_predictions(draw: ImageDraw.ImageDraw, marks: WalkMarks, palette: Palette) -> None:
-    for leader in rows(marks.leaders):
-        ends = [on_picture(leader["x"], leader["y"]), on_picture(leader["true_x"], leader["true_y"])]
-        draw.line(ends, fill=palette.quiet, width=3)
-        draw_disc(draw, ends[1], 5, fill=palette.quiet, outline=palette.land, width=1)
     for disc in rows(marks.discs.iloc[::-1]):
         at, r = on_picture(disc["x"], disc["y"]), SCALE * disc["r"]
         draw_disc(draw, at, r, fill=palette.model.fill, outline=palette.land, width=3)
+        if disc["covered"]:
+            continue
         draw_text(draw, at, disc[c.RANK], rank_ink(palette), 22)
         if disc["revisit"]:
             right, down = revisit_shift(r)

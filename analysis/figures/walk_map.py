@@ -23,10 +23,6 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int
         *deck_layers.scale(scale_bar(marks.camera, NARROW), palette),
         *(_two_hop_layers(marks, palette) if len(marks.two_hops) else []),
         *_walked_layers(marks, palette),
-        deck_layers.lines("leaders", marks.leaders, "at", "true_at", colour=rgb(palette.quiet), width=1.2),
-        deck_layers.discs(
-            "true-places", _true_places(marks), fill=rgb(palette.quiet), line=rgb(palette.land), line_px=1.0
-        ),
         *_candidate_layers(marks, palette),
         deck_layers.discs(
             "source", marks.source[["at", "r", "tip"]], fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0
@@ -54,15 +50,10 @@ def revisit_shift(radius: float) -> tuple[float, float]:
     return round(0.72 * radius, 1), round(-0.72 * radius, 1)
 
 
-def _true_places(marks: WalkMarks) -> pd.DataFrame:
-    """Small dots where the moved discs belong."""
-    leaders = marks.leaders
-    return pd.DataFrame({"at": leaders["true_at"], "r": 2.5, "tip": "The place itself; its disc stands aside"})
-
-
 def _candidate_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
     ordered = marks.discs.iloc[::-1]
-    again = ordered[ordered["revisit"]]
+    numbered = ordered[~ordered["covered"]]
+    again = numbered[numbered["revisit"]]
     dots = pd.DataFrame({"at": again["at"], "shift": [list(revisit_shift(r)) for r in again["r"]], "dot": "●"})
     return [
         deck_layers.discs(
@@ -72,7 +63,7 @@ def _candidate_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
             line=rgb(palette.land),
             line_px=1.5,
         ),
-        deck_layers.texts("ranks", ordered[["at", c.RANK]], c.RANK, rgb(rank_ink(palette)), size=12, weight=700),
+        deck_layers.texts("ranks", numbered[["at", c.RANK]], c.RANK, rgb(rank_ink(palette)), size=12, weight=700),
         deck_layers.texts("revisit-rims", dots, "dot", rgb(palette.land), size=25, shift=True),
         deck_layers.texts("revisits", dots, "dot", rgb(palette.revisits.fill), size=18, shift=True),
     ]

@@ -1,7 +1,7 @@
 """What a map of one case shows, as tables; `walk_map` draws them in a browser and `map_image` as a picture.
 
-Pixels are right of and below the map's middle at its opening camera. There no disc overlaps another: later ones move to
-a free spot, with a line back to their place, and a name that would cover a disc is left out.
+Pixels are right of and below the map's middle at its opening camera. Every place is drawn where it is. Where discs lie
+over each other the better one is on top, its tip names those below, and a name that would cover a disc is left out.
 """
 
 from dataclasses import dataclass
@@ -11,16 +11,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.labels import place_labels
-from analysis.figures.spread import spread_discs
 from analysis.formatting import percent, points, rank_number
-from analysis.geography import Camera, from_screen, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.geography import Camera, screen_offsets
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 
 SMALLEST_DISC_PX = 9.0
-LARGEST_DISC_PX = 27.0
+LARGEST_DISC_PX = 24.0
 SOURCE_PX = 8.0
 STOP_PX = 8.0
 RING_PX = 5.0
@@ -46,9 +45,9 @@ class WalkMarks:
         walked: every stop up to now in time order: ``at`` ([longitude, latitude]), ``x, y`` in pixels, ``stop, tip``.
         stops: the numbered ones, of which none lies over another mark: ``at, x, y, r, stop, tip``.
         source: one row, ``at, x, y, r, tip``.
-        discs: one row per listed place, best first: ``poi, name, rank`` (text), ``revisit, truth, tip``, ``r`` in
-            pixels, where it is drawn (``at, x, y``), its true place (``true_at, true_x, true_y``), ``moved``.
-        ring: around the truth, one row or none: ``at, x, y, true_at, true_x, true_y, r, moved, tip``.
+        discs: one row per listed place, best first: ``at, x, y, r, poi, name, rank`` (text), ``revisit, truth, tip``
+            and ``covered``, whether a better disc or the source lies over its middle.
+        ring: around the truth, one row or none: ``at, x, y, r, tip``.
         two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
         middles: ``at, x, y, r, tip``.
         names: ``at, x, y, text, shift, anchor, of`` (source, truth or model).
@@ -69,13 +68,6 @@ class WalkMarks:
         """How strongly each segment of the walk is drawn, from 0 to 1, the latest most."""
         return 0.78 ** np.arange(len(self.walked) - 1)[::-1]
 
-    @property
-    def leaders(self) -> pd.DataFrame:
-        """Lines from moved discs back to their places."""
-        moved = [table[table["moved"]] for table in (self.discs, self.ring)]
-        columns = ["at", "x", "y", "true_at", "true_x", "true_y"]
-        return pd.concat([table[columns] for table in moved], ignore_index=True).drop_duplicates(subset=["x", "y"])
-
     def chosen(self, poi: int | None) -> pd.DataFrame:
         """A ring around the disc of a place: ``at, r, tip``; no row where it has none."""
         disc = self.discs[self.discs[c.POI] == poi]
@@ -89,7 +81,7 @@ class WalkMarks:
 
 
 def walk_marks(
-    opened: LoadedDataset,
+    opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
     *,
@@ -105,8 +97,10 @@ def walk_marks(
     """
     walked = _walked(opened, trajectory, int(prediction.case[c.CASE]), camera)
     source = walked.iloc[[-1]].assign(r=SOURCE_PX)
-    discs, ring = _discs_and_ring(opened, prediction, camera, source, show_truth, PICTURE if picture else NARROW)
+    discs = _discs(opened, prediction, camera, show_truth)
+    ring = _ring(opened, prediction, camera, discs) if show_truth else discs.head(0)
     source, discs, stops = _stops(walked, source, discs, ring)
+    source, discs = _stacked(source, discs)
     two_hops, middles = _two_hops(opened, prediction, camera, show_truth and show_paths, show_paths)
     marks = WalkMarks(camera, walked, stops, source, discs, ring, two_hops, middles, pd.DataFrame())
     return WalkMarks(
@@ -126,12 +120,12 @@ def positions(longitude: np.ndarray, latitude: np.ndarray) -> list[list[float]]:
     return [[round(float(lon), 6), round(float(lat), 6)] for lon, lat in zip(longitude, latitude, strict=True)]
 
 
-def _at(opened: LoadedDataset, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
+def _at(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
     x, y = screen_offsets(camera, opened.latitude[poi], opened.longitude[poi])
     return pd.DataFrame({"at": positions(opened.longitude[poi], opened.latitude[poi]), "x": x, "y": y})
 
 
-def _walked(opened: LoadedDataset, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
+def _walked(opened: Workspace, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
     """Every stop up to now: ``at, x, y, poi, stop, tip``."""
     table = trajectory.stops.iloc[: trajectory.stop_of(case)]
     tips = [
@@ -164,45 +158,32 @@ def _stops(
     return source.reset_index(drop=True), discs, told.iloc[sorted(kept)].reset_index(drop=True)
 
 
-def _discs_and_ring(
-    opened: LoadedDataset,
-    prediction: CasePrediction,
-    camera: Camera,
-    source: pd.DataFrame,
-    show_truth: bool,
-    room: tuple[float, float],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Listed places and the truth's ring, spread together."""
+def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_truth: bool) -> pd.DataFrame:
     listed = prediction.candidates.head(prediction.num_best)
-    discs = _at(opened, listed[c.POI].to_numpy(), camera).assign(**_disc_facts(listed, show_truth))
-    truth = discs["truth"].to_numpy()
-    lone = show_truth and not truth.any()
-    ring = discs[truth].copy()
-    if lone:
-        ring = _at(opened, np.array([int(prediction.case[c.TARGET])]), camera).assign(r=LONE_RING_PX - RING_PX)
-    ring["r"] = ring["r"] + RING_PX
-    if show_truth:
-        target = opened.labels[int(prediction.case[c.TARGET])]
-        ring["tip"] = f"True next place: {target}, rank {rank_number(prediction.target_rank)}"
-    else:
-        ring["tip"] = ""
-    whole = discs["r"].to_numpy() + RING_PX * truth
-    true_x, true_y = (pd.concat([discs[name], ring[name]] if lone else [discs[name]]).to_numpy(float) for name in "xy")
-    radius = np.concatenate([whole, ring["r"]]) if lone else whole
-    fixed = source[["x", "y", "r"]].to_numpy(float)
-    x, y = spread_discs(true_x, true_y, radius, fixed=fixed, half_size=room)
-    discs = _moved(discs, x[: len(discs)], y[: len(discs)], camera)
-    ring = _moved(ring, x[-1:], y[-1:], camera) if lone else _moved(ring, x[truth], y[truth], camera)
-    return discs, ring
+    return _at(opened, listed[c.POI].to_numpy(), camera).assign(**_disc_facts(listed, show_truth))
 
 
-def _moved(table: pd.DataFrame, x: np.ndarray, y: np.ndarray, camera: Camera) -> pd.DataFrame:
-    """The table with true places renamed and drawn ones beside them."""
-    table = table.reset_index(drop=True).rename(columns={"at": "true_at", "x": "true_x", "y": "true_y"})
-    latitude, longitude = from_screen(camera, x, y)
-    moved = np.hypot(x - table["true_x"], y - table["true_y"]) > 0.5
-    drawn = [a if far else b for a, b, far in zip(positions(longitude, latitude), table["true_at"], moved, strict=True)]
-    return table.assign(at=pd.Series(drawn, dtype=object), x=x, y=y, moved=moved)
+def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: pd.DataFrame) -> pd.DataFrame:
+    """Around the truth's disc; where it has none, around its place."""
+    target = int(prediction.case[c.TARGET])
+    own = discs.loc[discs["truth"], "r"]
+    radius = float(own.iloc[0]) + RING_PX if len(own) else LONE_RING_PX
+    tip = f"True next place: {opened.labels[target]}, rank {rank_number(prediction.target_rank)}"
+    return _at(opened, np.array([target]), camera).assign(r=radius, tip=tip)
+
+
+def _stacked(source: pd.DataFrame, discs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Which discs have their middle under another mark, whose tip then names them too."""
+    marks = pd.concat([source, discs], ignore_index=True)
+    x, y, r, tips = (marks[name].tolist() for name in ("x", "y", "r", "tip"))
+    on_top = list(range(len(marks)))  # of each mark the one that is seen at its middle
+    for at in range(1, len(marks)):
+        above = next((top for top in range(at) if np.hypot(x[at] - x[top], y[at] - y[top]) < r[top]), at)
+        on_top[at] = on_top[above]
+        if above != at:
+            tips[on_top[at]] += f"\n{marks['tip'].iloc[at]}"
+    covered = [top != at for at, top in enumerate(on_top)]
+    return source.assign(tip=tips[:1]), discs.assign(tip=tips[1:], covered=covered[1:])
 
 
 def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
@@ -226,7 +207,7 @@ def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
 
 
 def _two_hops(
-    opened: LoadedDataset, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
+    opened: Workspace, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Source -> middle -> place, wider where the product of transition probabilities is larger."""
     wanted = set(prediction.candidates.head(prediction.num_best)[c.POI].head(5)) if show_paths else set()
@@ -248,7 +229,7 @@ def _two_hops(
     return lines, middles.assign(r=4.0, tip=tips).drop_duplicates(subset="tip")
 
 
-def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
+def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
     """Names of the source, the truth and the best places, each where it covers no disc."""
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])

@@ -55,6 +55,13 @@ def print_json(payload: Any) -> None:
     print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
 
 
+def print_next(*commands: str) -> None:
+    """The commands to go on with, each on a line to copy."""
+    console.print("Next:")
+    for command in commands:
+        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+
+
 def pairs_table(title: str, rows: dict[str, Any]) -> Table:
     """A two-column table of facts for people; neither title nor facts are markup."""
     table = Table(title=escape(title), show_header=False, title_justify="left")

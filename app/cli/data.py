@@ -1,5 +1,6 @@
 """Commands around data: prepare, inspect, stats. Each prints for people, or one JSON object with --json."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,17 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, progress_console
+from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
 from app.cli.option_groups import with_option_groups
 from app.cli.options import DatasetArgument
-from app.cli.reader_options import (
-    FormatOption,
-    ReaderOptions,
-    SkipOption,
-    confirm_mapping,
-    format_mapping,
-    resolve_format,
-)
+from app.cli.reader_options import FormatOption, ReaderOptions, SkipOption
 
 
 @with_option_groups
@@ -45,7 +39,9 @@ def prepare(
     from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
     from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
-    from recap.data.reading import read_checkins
+    from recap.data.reading import read_checkins, understand
+    from recap.data.understanding import option_text
+    from recap.errors import DataError
     from recap.memory import trim_heap
     from recap.presets import data_preset
     from recap.storage.artifacts import check_target
@@ -53,9 +49,10 @@ def prepare(
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
     options = reader.checked(skip_bad_rows=skip_bad_rows)
-    source_format, why = resolve_format(path, source_format, options)
-    if not as_json:
-        confirm_mapping(path, source_format, options)
+    found = understand(path, source_format, options)
+    if found.question is not None:
+        raise DataError(found.refusal())
+    source_format, options = found.source_format, found.options
     check_target(out, MANIFEST)
     choice = choose_engine(engine, path, source_format)
     if choice.note:
@@ -134,14 +131,15 @@ def prepare(
     flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
     flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
     console.print(pairs_table(f"Dataset {out}", flat))
-    console.print(f"Read as {source_format}, because {why}.", markup=False)
-    if account.columns:
-        console.print(
-            f"Columns: --map {format_mapping(account.columns)}", markup=False, highlight=False, soft_wrap=True
-        )
+    console.print(f"Read as {source_format}, because {found.why}.", markup=False)
+    if found.columns:
+        console.print(f"Read with {option_text(options)}", markup=False, highlight=False, soft_wrap=True)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    console.print(f"Written to {out}. Next: recap stats {out}, then recap train {out} --out CKPT", markup=False)
+    model = out.parent / f"{out.name}-recap"
+    print_next(
+        f"recap app {shlex.quote(str(out))}", f"recap train {shlex.quote(str(out))} --out {shlex.quote(str(model))}"
+    )
 
 
 @with_option_groups
@@ -152,18 +150,24 @@ def inspect(
     as_json: JsonFlag = False,
 ) -> None:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
-    from app.cli.inspection_text import print_inspection
+    from app.cli.inspection_text import next_commands, print_inspection, print_understanding
     from recap.data.inspection import inspect_checkins
+    from recap.data.reading import understand
     from recap.presets import data_preset
 
     config = data_preset("default")
     options = reader.checked()
     with progress_console.status(f"Inspecting {path.name}"):
-        found = inspect_checkins(path, source_format, options, config)
+        found = understand(path, source_format, options)
+        is_open = found.question is not None and found.question.about != "timezone"
+        inspection = None if is_open else inspect_checkins(found, config)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(found.model_dump(mode="json") | (inspection.model_dump(mode="json") if inspection else {}))
         return
-    print_inspection(found, config, console)
+    print_understanding(found, console)
+    if inspection is not None:
+        print_inspection(inspection, config, console)
+    print_next(*next_commands(found))
 
 
 def stats(

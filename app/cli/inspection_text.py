@@ -1,5 +1,8 @@
 """An inspection on a terminal."""
 
+import shlex
+from pathlib import Path
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -8,23 +11,54 @@ from app.cli.console import pairs_table
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, preview_rows
+from recap.data.reading import NAMED
+from recap.data.understanding import Understanding, option_text
+from recap.printable import shortened
 
 _HEADINGS = {c.USER_ID: "user", c.POI_ID: "place", c.TZ_OFFSET_MINUTES: "offset", c.TIME: "time (UTC)"}
+
+
+def print_understanding(found: Understanding, console: Console) -> None:
+    """Print the format, what each column was taken for and why, and the first open question."""
+    console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
+    if found.columns:
+        table = Table(title="Columns", title_justify="left")
+        for heading in ("column", "is", "because", "first values"):
+            table.add_column(heading, overflow="fold")
+        for column in found.columns:
+            first = ", ".join(shortened(value, 20) for value in column.first[:2])
+            table.add_row(*map(escape, (column.name, column.field or "", column.reason, first)))
+        console.print(table)
+    if found.question is not None:
+        text = found.question.text
+        console.print(f"Question: {text[0].upper()}{text[1:]}.", markup=False, highlight=False, soft_wrap=True)
+
+
+def next_commands(found: Understanding) -> list[str]:
+    """`recap prepare` with each answer to the first question, the likely one first."""
+    path = Path(found.path)
+    choices = (
+        [(choice.label, choice.options) for choice in found.question.choices]
+        if found.question
+        else [("", found.options)]
+    )
+    form = "" if found.why != NAMED else f" --format {found.source_format}"
+    command = (
+        f"recap prepare {shlex.quote(found.path)} --out {shlex.quote(f'data/{path.name.split(chr(46))[0]}')}{form}"
+    )
+    return [
+        f"{command} {option_text(options)}".rstrip() + (f"  # {label}" if label else "") for label, options in choices
+    ] or [
+        f"recap inspect {shlex.quote(found.path)}{form} --map user=COLUMN,poi=COLUMN,time=COLUMN,lat=COLUMN,lon=COLUMN"
+    ]
 
 
 def print_inspection(inspection: Inspection, config: DataConfig, console: Console) -> None:
     """Print what the file is, its first rows, its problems, and what a dataset would keep."""
     report = inspection.account
-    console.print(
-        f"{', '.join(report.files)}: read as {inspection.source_format}, because {inspection.why}. "
-        f"{report.rows_in:,} rows, {report.rows_kept:,} understood.",
-        markup=False,
-    )
+    console.print(f"{', '.join(report.files)}: {report.rows_in:,} rows, {report.rows_kept:,} understood.", markup=False)
     for note in report.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    if report.columns:
-        pairs = ",".join(f"{field}={column}" for field, column in report.columns.items())
-        console.print(f"Columns: --map {pairs}", markup=False, highlight=False, soft_wrap=True)
     console.print(pairs_table("What it holds", dict(inspection.facts)))
     table = Table(title="First rows, as understood", title_justify="left")
     shown = [name for name in inspection.first_rows[0] if name not in (c.CATEGORY_ID, c.TRAJECTORY_ID)]

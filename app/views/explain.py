@@ -10,8 +10,8 @@ import streamlit as st
 from analysis.explain.edits import write_edits
 from analysis.explain.explanation import CaseExplanation
 from app import state
-from app.cached import datasets, explanations, maps
-from app.cached.first_case import first_case
+from app.cached import explanations, maps
+from app.cached.workspace import first_case, open_workspace
 from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import source_with_cases
@@ -55,7 +55,7 @@ def view() -> None:
 
 
 def _explain(source: Source, case: int) -> None:
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     edits = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         case_picker(source, case)

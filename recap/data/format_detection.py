@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from recap.data.parsing.table_source import PARQUET_MAGIC, first_cells
 from recap.data.parsing.text_table import read_head, require_file
 from recap.data.readers import getnext
-from recap.data.readers.own_table import PARQUET_MAGIC
 from recap.errors import DataError
 
 _CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
@@ -35,8 +35,8 @@ def detect_format(path: Path, encoding: str | None = None) -> Detection:
     found = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
     if found is None:
         raise DataError(
-            f"cannot tell the format of {path.name}; name it with --format (a table needs a header line, "
-            "and a folder the files of one dataset)"
+            f"cannot tell the format of {path.name}: expected a table with a check-in a line, JSON records, Parquet, "
+            "or a folder of one dataset; name it with --format"
         )
     return found
 
@@ -66,15 +66,21 @@ def _of_file(path: Path, encoding: str | None) -> Detection | None:
         return Detection(
             "foursquare", "its lines have eight columns, the last a time such as Tue Apr 03 18:00:09 +0000 2012"
         )
-    if _share(tabbed, lambda row: len(row) == 5 and bool(_ISO.match(row[1]))):
+    if _share(tabbed, lambda row: len(row) == 5 and bool(_ISO.match(row[1])) and "." in row[2] and "." in row[3]):
         return Detection("gowalla", "its lines have five columns, the second a time such as 2010-10-19T23:55:27Z")
     if _RECBOLE.match(first):
         return Detection("recbole", "its header gives types, such as user_id:token")
     if {"POI_id", "UTC_time"} <= {name.strip(' "\ufeff') for name in first.split(",")}:
         return Detection("getnext", f"its header has columns such as {', '.join(getnext.COLUMNS[:2])} and UTC_time")
-    if any(mark in first for mark in "\t,;|") and re.search(r"[A-Za-z]", first):
-        return Detection("csv", "its first line looks like column names and no published format fits")
-    return None
+    if first.lstrip()[:1] in ("{", "["):
+        return Detection("json", f"it begins with {first.lstrip()[0]}")
+    try:
+        columns = len(first_cells(path, None, encoding)[1])
+    except DataError:
+        return None
+    return (
+        Detection("csv", f"its first line has {columns} columns and no published format fits") if columns > 2 else None
+    )
 
 
 def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:

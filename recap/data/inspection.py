@@ -12,10 +12,9 @@ from recap.config import Config
 from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_checkins
-from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import HARMLESS, REASONS, ReadReport
-from recap.data.parsing.time_advice import UnreadableTimesError
-from recap.data.reading import RawRead, detect_format, read_checkins
+from recap.data.reading import read_checkins
+from recap.data.understanding import Understanding
 from recap.errors import DataError
 
 FIRST_ROWS: Final = 5
@@ -33,9 +32,6 @@ class Preview(Config):
 class Inspection(Config):
     """Everything `recap inspect` says about a file."""
 
-    path: str = Field(description="The file or folder as named.")
-    source_format: str = Field(description="What it was read as.")
-    why: str = Field(description="Why.")
     account: ReadReport = Field(description="Where every row went while reading.")
     facts: dict[str, int | float | str] = Field(description="Counts and ranges of the rows read.")
     first_rows: list[dict[str, Any]] = Field(description=f"The first {FIRST_ROWS} rows as understood.")
@@ -43,42 +39,28 @@ class Inspection(Config):
     preview: Preview = Field(description="What the default protocol would keep.")
 
 
-def inspect_checkins(path: Path, source_format: str, options: ReadOptions, config: DataConfig) -> Inspection:
-    """Read a file as far as it goes and report; nothing is written and no bad row refuses it.
+def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
+    """Read a file as far as it goes and report; nothing is written and no bad row refuses it. A zone that is not named
+    is taken from the coordinates.
 
     Raises:
-        DataError: the file cannot be read at all, or not one row of it.
+        DataError: the file cannot be read at all, or not one row of it, or something else than its zone is unsure.
     """
-    why = "you named the format"
-    if source_format == "auto":
-        found = detect_format(path, options.encoding)
-        source_format, why = found.source_format, found.why
-    options = options.model_copy(update={"skip_bad_rows": True, "missing_zone_is_utc": True})
-    read, remedy = _read(path, source_format, options)
+    options, question = found.options, found.question
+    if question is not None:
+        if question.about != "timezone":
+            raise DataError(found.refusal())
+        options = question.choices[0].options
+    options = options.model_copy(update={"skip_bad_rows": True, "take_proposed_zone": True})
+    read = read_checkins(Path(found.path), found.source_format, options)
     table = read.table
     return Inspection(
-        path=str(path),
-        source_format=source_format,
-        why=why,
-        account=read.account.model_copy(update={"notes": [*remedy, *read.account.notes]}),
+        account=read.account,
         facts=_facts(table),
         first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
         problems=[*_reading_problems(read.account), *check_checkins(table)],
         preview=_preview(table, config),
     )
-
-
-def _read(path: Path, source_format: str, options: ReadOptions) -> tuple[RawRead, list[str]]:
-    """The file; where its times have to be told, as the first proposal reads them, with a sentence about that."""
-    try:
-        return read_checkins(path, source_format, options), []
-    except UnreadableTimesError as error:
-        if not error.formats:
-            raise
-        first, *others = error.formats
-        text = f"Times are read here with --time-format '{first}'; give that to `recap prepare`"
-        text += f", or '{others[0]}' where the month stands first." if others else "."
-        return read_checkins(path, source_format, options.model_copy(update={"time_format": first})), [text]
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:

@@ -12,8 +12,9 @@ from recap.data.readers.foursquare import read_foursquare
 from recap.data.readers.getnext import read_getnext
 from recap.data.readers.gowalla import read_gowalla
 from recap.data.readers.libcity import read_libcity
-from recap.data.readers.own_table import read_csv, read_parquet
+from recap.data.readers.own_table import read_own_table
 from recap.data.readers.recbole import read_recbole
+from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError
 
 __all__ = [
@@ -23,13 +24,17 @@ __all__ = [
     "ReadOptions",
     "ReadReport",
     "SourceFormat",
+    "Understanding",
     "detect_format",
     "read_checkins",
     "read_raw",
+    "understand",
 ]
 
-SourceFormat = Literal["foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "parquet"]
+SourceFormat = Literal["foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet"]
 SOURCE_FORMATS: Final = get_args(SourceFormat)
+NAMED: Final = "you named the format"
+OWN_FORMATS: Final = ("csv", "json", "parquet")
 
 
 def read_checkins(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
@@ -53,12 +58,25 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
             return read_libcity(path, options)
         case "recbole":
             return read_recbole(path, options)
-        case "csv":
-            return read_csv(path, options)
-        case "parquet":
-            return read_parquet(path, options)
+        case "csv" | "json" | "parquet":
+            return read_own_table(path, source_format, options)
         case _:
             raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(SOURCE_FORMATS)}")
+
+
+def understand(path: Path, source_format: str = "auto", options: ReadOptions | None = None) -> Understanding:
+    """What a file is; of a table of one's own also what its columns hold and what has to be asked.
+
+    Raises:
+        DataError: it cannot be opened, or looks like no format.
+    """
+    options, why = options or ReadOptions(), NAMED
+    if source_format == "auto":
+        found = detect_format(path, options.encoding)
+        source_format, why = found.source_format, found.why
+    if source_format in OWN_FORMATS:
+        return understand_table(path, source_format, options, why)
+    return Understanding(path=str(path), source_format=source_format, why=why, options=options)
 
 
 def read_raw(path: Path, source_format: str, options: ReadOptions | None = None) -> pd.DataFrame:

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from analysis.records.case_names import case_name, cases_of_user, find_case
+from analysis.trajectories.case_names import case_name, cases_of_user, find_case
 from app import state
-from app.cached import datasets
+from app.cached.workspace import open_workspace
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -13,7 +13,7 @@ _LISTED = 60
 
 def case_picker(source: Source, case: int) -> None:
     """Three controls into the row at hand."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     last = len(opened.cases) - 1
     st.button(
         ":material/chevron_left:",
@@ -52,7 +52,7 @@ def case_picker(source: Source, case: int) -> None:
 
 def _picked(source: Source) -> None:
     chosen = st.session_state["explained_case"]
-    found = find_case(datasets.open_dataset(source), chosen) if isinstance(chosen, str) else chosen
+    found = find_case(open_workspace(source), chosen) if isinstance(chosen, str) else chosen
     if found is None:
         st.session_state["case_unknown"] = str(chosen)
     else:

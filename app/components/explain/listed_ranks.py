@@ -10,8 +10,8 @@ from analysis.explain.sentences import describe_listed
 from analysis.formatting import points
 from analysis.glossary import tooltip
 from analysis.phrases import phrase
-from app.cached import datasets
-from app.cached.models import predict
+from app.cached.explanations import predict
+from app.cached.workspace import model_label, open_workspace
 from app.components.explain.case_picker import case_picker
 from app.components.imported import imported_sentence
 from app.components.text import quiet, section, shown_sentence
@@ -25,7 +25,7 @@ _LISTED = 20
 
 def show_listed_ranks(source: Source, case: int) -> None:
     """The whole page."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         case_picker(source, case)
         st.space("stretch")
@@ -42,7 +42,7 @@ def show_listed_ranks(source: Source, case: int) -> None:
     names = best["name"].astype(str).tolist()
     truth = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
     rank = prediction.target_rank
-    said = describe_listed(datasets.model_label(source), truth, None if math.isnan(rank) else rank, names)
+    said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
     st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
     st.markdown(f"From {markdown_text(opened.labels[int(prediction.case[c.SOURCE])])}.")
     quiet(imported_sentence(source, case))

@@ -23,8 +23,9 @@ from analysis.explain.types import Visit
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import slug
 from app import state
-from app.cached import datasets, explanations
+from app.cached import explanations
 from app.cached.explanations import open_ranker
+from app.cached.workspace import open_workspace
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
@@ -109,7 +110,7 @@ def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation
         clock(source, shown.case, before.local_time, shown.local_time)
     if "visits" in shown.supported_edits:
         _visit_pills(source, before, edits)
-    undo(source, shown.case, edits, describe_changes(edits, datasets.open_dataset(source).labels, before))
+    undo(source, shown.case, edits, describe_changes(edits, open_workspace(source).labels, before))
     show_refused()
     _smallest_edit(source, shown)
 
@@ -236,7 +237,7 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
         return
     with st.spinner("Trying edits"):
         flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, shown.edits)
-    quiet(markdown_text(describe_flip(flip, tried, datasets.open_dataset(source).labels, shown)))
+    quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
     if flip is not None:
         add = flip.edit
         st.button(

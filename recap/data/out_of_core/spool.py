@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, ReadReport
 from recap.data.parsing.table_builder import Sink
 from recap.data.readers.foursquare import read_foursquare
-from recap.data.readers.own_table import read_csv, read_parquet
+from recap.data.readers.own_table import read_own_table
 from recap.errors import RecapError
 
 
@@ -63,10 +64,13 @@ class Spool:
             raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
 
 
+def _read(source_format: str, path: Path, options: ReadOptions, sink: Sink) -> RawRead:
+    return read_own_table(path, source_format, options, sink)
+
+
 _READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], RawRead]]] = {
     "foursquare": read_foursquare,
-    "csv": read_csv,
-    "parquet": read_parquet,
+    **{form: partial(_read, form) for form in ("csv", "json", "parquet")},
 }
 FORMATS: Final = tuple(_READERS)
 """What can be read into a spool."""

@@ -1,6 +1,6 @@
 """What a reader may be told: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
 
-from functools import cached_property
+import re
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
@@ -71,6 +71,10 @@ def parse_bbox(text: str) -> BoundingBox:
     return BoundingBox.parse(dict(zip(("west", "south", "east", "north"), parts, strict=True)))
 
 
+_PAIRS: Final = re.compile(r",(?=\s*\w*\s*(?:=|,|$))")
+"""Commas between pairs; others belong to the name of a column."""
+
+
 def parse_mapping(assignments: list[str]) -> dict[str, str]:
     """Read ``field=column`` pairs, several in one text separated by commas.
 
@@ -78,7 +82,7 @@ def parse_mapping(assignments: list[str]) -> dict[str, str]:
         ConfigError: a pair without ``=``, an unknown field, or a field twice.
     """
     mapping: dict[str, str] = {}
-    for pair in (pair for text in assignments for pair in text.split(",") if pair.strip()):
+    for pair in (pair for text in assignments for pair in _PAIRS.split(text) if pair.strip()):
         field, separator, column = (part.strip() for part in pair.partition("="))
         if not separator or not column:
             raise ConfigError(f"--map expects field=column, got {pair.strip()!r}")
@@ -117,7 +121,8 @@ class ReadOptions(Config):
     delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--text delimiter`).")
     multiline: bool = Field(False, description="Quoted values may hold line breaks (`--text multiline=true`).")
     skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
-    missing_zone_is_utc: bool = Field(False, description="Take UTC where no zone is known; only `recap inspect` does.")
+    take_proposed_zone: bool = Field(False, description="Take the zone of the coordinates; only `recap inspect` does.")
+    is_settled: bool = Field(False, description="Columns and layout are decided: nothing more is proposed.")
 
     @field_validator("timezone")
     @classmethod
@@ -149,7 +154,7 @@ class ReadOptions(Config):
             raise ValueError("--text delimiter expects one ASCII character, or tab, comma, semicolon")
         return value
 
-    @cached_property
+    @property
     def zone(self) -> str | None:
         """The zone to use: the option's, else the named bounding box's."""
         return self.timezone or (self.bbox.timezone if self.bbox else None)

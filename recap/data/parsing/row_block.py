@@ -92,7 +92,7 @@ class RowBlock:
     def number(self, column: str, reason: str, what: str, low: float, high: float) -> pa.Array:
         """float64 values; those outside ``[low, high]``, NaN and what is no number are marked."""
         given = decoded(self.columns[column])
-        values = cast_or_null(given, pa.float64(), _NUMBER)
+        values = to_numbers(given)
         numbers = _to_numpy(values, fill=np.nan)
         readable = ~_to_numpy(pc.is_null(values))
         self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")
@@ -201,6 +201,13 @@ def _float_text(values: pa.Array) -> pa.Array:
     is_whole = pc.and_(pc.equal(pc.round(values), values), pc.less(pc.abs(values), 1e18))
     whole = pc.cast(pc.if_else(is_whole, values, None), pa.int64(), safe=False)
     return pc.coalesce(pc.cast(whole, pa.string()), pc.cast(values, pa.string()))
+
+
+def to_numbers(values: pa.Array) -> pa.Array:
+    """float64, null where a value is no number; in text a comma may separate decimals."""
+    if pa.types.is_string(values.type):
+        values = pc.replace_substring_regex(values, r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2")
+    return cast_or_null(values, pa.float64(), _NUMBER)
 
 
 def cast_or_null(values: pa.Array, kind: pa.DataType, pattern: str) -> pa.Array:

@@ -18,9 +18,10 @@ from recap.data.parsing.time_column import TimeColumn
 from recap.data.parsing.time_zones import TimeZoneResolver
 from recap.data.parsing.times import TimeLayout
 from recap.data.parsing.zone_column import ZoneColumn, ZoneNames
+from recap.data.parsing.zone_proposal import propose_zone
 from recap.errors import DataError
 
-_SPLIT_WORDS: Final = {
+SPLIT_WORDS: Final = {
     "train": c.TRAIN,
     "training": c.TRAIN,
     "val": c.VAL,
@@ -135,7 +136,9 @@ class CheckinTableBuilder:
         assert layout is not None
         if offsets is None and layout.is_utc and self.options.zone is None and not self.times.is_local_by_name:
             offsets = self._offsets_in_times(rows, fields)
+        lon = longitude.to_numpy(zero_copy_only=False)
         if self.clock is None:
+            is_known = offsets is not None or self.options.zone or layout.zone
             self.clock = TimeZoneResolver(
                 self.name,
                 self.options,
@@ -144,8 +147,8 @@ class CheckinTableBuilder:
                 layout_is_utc=layout.is_utc,
                 zone_of_type=layout.zone,
                 local_by_format=self.local_by_format or self.times.is_local_by_name,
+                proposed="" if is_known else propose_zone(latitude.to_numpy(zero_copy_only=False), lon),
             )
-        lon = longitude.to_numpy(zero_copy_only=False)
         if offsets is None:
             offsets = np.zeros(len(rows), dtype=np.int64)
         utc, minutes = self.clock.read(times, lon, offsets)
@@ -274,13 +277,13 @@ class CheckinTableBuilder:
         if fields.split is None:
             return pa.array(np.full(len(rows), fields.split_code, dtype=np.int8))
         words = pc.utf8_lower(rows.text(fields.split))
-        found = pc.index_in(words, pa.array(list(_SPLIT_WORDS)))
+        found = pc.index_in(words, pa.array(list(SPLIT_WORDS)))
         rows.flag(
             "split",
             np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False)),
             lambda row: f"split must be train, val or test, got {shorten(words[row])}",
         )
-        codes = pa.array(np.array(list(_SPLIT_WORDS.values()), dtype=np.int8))
+        codes = pa.array(np.array(list(SPLIT_WORDS.values()), dtype=np.int8))
         return pc.fill_null(pc.take(codes, found), 0)
 
 

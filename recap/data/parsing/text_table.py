@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,10 @@ GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZIP_MAGIC: Final = b"PK\x03\x04"
 _BLOCK_BYTES: Final = 1 << 21
 """Text read at a time; no line may be longer."""
+
+_BOMB_BYTES: Final = 1 << 28
+_BOMB_RATIO: Final = 100
+"""A compressed file that becomes larger than both is no check-in file: those shrink to a tenth."""
 
 MOST_WRONG_LINES: Final = 1_000_000
 """Lines with another number of columns after which a file is refused whatever the options: it is no such table."""
@@ -83,6 +87,7 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     bad_line, lines, last = 0, 0, b""
     try:
         with open_bytes(path) as file:
+            limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
             head = file.read(4)
             marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
             if encoding is None and marked in ("utf-16", "utf-32"):
@@ -93,6 +98,10 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                 if encoding is None and b"\0" in chunk:
                     raise DataError(f"{path.name} is not text (it holds NUL bytes); if it is, name its --text encoding")
                 following = file.read(_BLOCK_BYTES)
+                if file.tell() > limit:
+                    raise DataError(
+                        f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is no check-in file"
+                    )
                 if not bad_line:
                     try:
                         decoder.decode(chunk, final=not following)
@@ -184,6 +193,28 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} stands there twice; rename one")
 
 
+class _SingleBlanks(io.RawIOBase):
+    """Text between whose columns stand any number of blanks, with one blank instead."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._rest = file, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._rest and (text := self._file.read(_BLOCK_BYTES)):
+            text += self._file.readline(_BLOCK_BYTES)  # to the end of a line: blanks there go too
+            self._rest = re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text))
+        size = len(self._rest) if size < 0 else size
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 @dataclass(frozen=True)
 class TextBlock:
     """Consecutive good rows of a file.
@@ -202,6 +233,7 @@ class TextTable:
 
     Args:
         names: all column names in file order; None takes them from the first line.
+        header: lines before the first row; by default 1 where the names are taken from it.
         wanted: the columns to read; all by default.
         quoted: values may stand in double quotes (RFC 4180).
         multiline: quoted values may hold line ends; line numbers then count rows.
@@ -221,6 +253,7 @@ class TextTable:
         *,
         delimiter: str,
         names: Sequence[str] | None = None,
+        header: int | None = None,
         quoted: bool = False,
         multiline: bool = False,
         encoding: str | None = None,
@@ -229,7 +262,7 @@ class TextTable:
         self.path, self.name = path, path.name
         self.delimiter, self.quoted, self.multiline = delimiter, quoted, multiline
         lines, self.encoding = scan_text(path, encoding, fallback_encoding)
-        self.header = 0 if names is not None else 1
+        self.header = int(names is None) if header is None else header
         self.names = list(names) if names is not None else self._read_header()
         self.rows_in = lines - self.header
         self.wrong_columns: list[tuple[int, int]] = []
@@ -249,10 +282,12 @@ class TextTable:
             DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
         """
         wanted = self.names if wanted is None else list(dict.fromkeys(wanted))
+        self.num_wrong, self._wrong_before, self._wrong_lines = 0, 0, array("q")
+        self.wrong_columns.clear()
         rows = 0
         try:
             with (
-                open_bytes(self.path) as file,
+                self._open() as file,
                 csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)) as reader,
             ):
                 for batch in reader:
@@ -282,6 +317,10 @@ class TextTable:
                 f"{self.name}: {self.rows_in} lines but {read} rows, so quoted values run over line ends; a quotation "
                 "mark is not closed, or, if the line breaks are meant, read the file with --text multiline=true"
             )
+
+    def _open(self) -> IO[bytes]:
+        file = open_bytes(self.path)
+        return cast(IO[bytes], _SingleBlanks(file)) if self.delimiter == " " else file
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:

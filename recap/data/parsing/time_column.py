@@ -7,16 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.guess import plain_name
+from recap.data.parsing.column_names import is_local
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded
-from recap.data.parsing.time_advice import UnreadableTimesError
 from recap.data.parsing.times import CTIME, ISO_ZONED, TimeLayout, detect_layout, iso_offsets, read_times
+from recap.data.parsing.written_times import written_layouts
 from recap.errors import DataError
 
-_LOCAL_NAMES: Final = ("localtime", "timelocal", "localdatetime", "datetimelocal")
-"""Columns, by `plain_name`, whose times without an offset are wall-clock times."""
 _SAMPLE: Final = 1000
 _MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 
@@ -48,14 +46,14 @@ class TimeColumn:
             date: the column of the day where ``column`` is a clock alone.
 
         Raises:
-            UnreadableTimesError: most of the first times fit no layout.
-            DataError: times of a column that calls itself local carry zero offsets first and others later.
+            DataError: most of the first times fit no layout; or times of a column that calls itself local carry zero
+                offsets first and others later.
         """
         if date is not None:
-            rows.columns[column] = pc.binary_join_element_wise(_days(rows, date), rows.text(column), " ")
+            rows.columns[column] = join_clock(rows, column, date)
         if self.layout is None:
             self.layout = self._find_layout(rows.columns[column], column)
-        if plain_name(column) in _LOCAL_NAMES:
+        if is_local(column):
             self._believe_name(rows, column, self.layout)
         self._is_first = False
         return read_times(rows, column, self.layout)
@@ -75,8 +73,15 @@ class TimeColumn:
         known = len(read) - read.null_count
         if len(sample) and 2 * known < len(sample):
             unread = sample.filter(pc.is_null(read)) if texts is values else sample
-            raise UnreadableTimesError(self.name, column, unread.to_pylist())
+            raise self._refusal(column, unread.to_pylist())
         return layout
+
+    def _refusal(self, column: str, unread: list[str]) -> DataError:
+        formats = " or ".join(f"--time-format '{layout}'" for layout in list(written_layouts(unread))[:2])
+        remedy = f"read it with {formats}" if formats else "name its layout with --time-format '%d.%m.%Y %H:%M'"
+        return DataError(
+            f"{self.name}: no layout is known for the time {unread[0].strip()[:40]!r} of {column!r}; {remedy}"
+        )
 
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
         """Times without an offset are local; so are those that all carry zero, which writers add to what has none."""
@@ -93,6 +98,11 @@ class TimeColumn:
                 f"{self.name}: times of the column {column!r} carry a zero offset first and others later; name their "
                 "layout, for example --time-format '%Y-%m-%dT%H:%M:%S%z'"
             )
+
+
+def join_clock(rows: RowBlock, time: str, date: str) -> pa.Array:
+    """Days and clocks of two columns as one text."""
+    return pc.binary_join_element_wise(_days(rows, date), rows.text(time), " ")
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:

@@ -16,7 +16,7 @@ _UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _SECONDS: Final = pa.timestamp("s")
 _RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
 _EARLIEST, _LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
-_MONTHS: Final = pa.array(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _ZONED_ISO: Final = r"\d[T ]\d{2}:\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
 _ISO_OFFSET: Final = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$"
 
@@ -46,7 +46,7 @@ def parse_ctime(text: pa.Array) -> pa.Array:
         pc.binary_join_element_wise(pc.utf8_slice_codeunits(text, 4, 10), pc.utf8_slice_codeunits(text, 26, 30), "")
     )
     names = days.dictionary
-    month = pc.index_in(pc.utf8_slice_codeunits(names, 0, 3), _MONTHS)
+    month = pc.index_in(pc.utf8_slice_codeunits(names, 0, 3), pa.array(MONTHS))
     month = pc.utf8_lpad(pc.cast(pc.add(month, 1), pa.string()), 2, "0")
     iso_days = pc.binary_join_element_wise(
         pc.utf8_slice_codeunits(names, 6, 10), month, pc.utf8_slice_codeunits(names, 4, 6), "-"

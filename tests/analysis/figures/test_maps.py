@@ -8,9 +8,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image, ImageColor
 
 from analysis.explain.explanation import explain_case
@@ -20,18 +19,15 @@ from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, contrast
-from analysis.figures.spread import spread_discs
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.geography import Camera, aggregate_points, fit_camera, from_screen, screen_offsets, unwrap_longitudes
 from analysis.long_tail.accuracy_tables import accuracy_by_count
-from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.cameras import fit_prediction, fit_walk
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
@@ -131,35 +127,6 @@ def test_a_name_is_cut_off_in_no_window() -> None:
     assert (short.text, short.anchor) == ("Quennell Underwri…", "middle")
 
 
-def test_discs_at_one_place_are_spread() -> None:
-    """Three discs of radius 10 at one point: the first stays, centres are at least 20 pixels apart, always the same."""
-    zero, radius = np.zeros(3), np.full(3, 10.0)
-    x, y = spread_discs(zero, zero, radius)
-    assert (x[0], y[0]) == (0, 0)
-    assert min(np.hypot(x[a] - x[b], y[a] - y[b]) for a, b in combinations(range(3), 2)) >= 20
-    assert np.hypot(x, y).max() <= 26
-    np.testing.assert_array_equal(spread_discs(zero, zero, radius), (x, y))
-    apart = np.array([0.0, 22.0, 44.0])
-    np.testing.assert_array_equal(spread_discs(apart, zero, radius), (apart, zero))
-
-
-@given(
-    marks=st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(9, 27)), min_size=1, max_size=20),
-    fixed=st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(3, 9)), max_size=5),
-)
-def test_spread_discs_never_overlap(
-    marks: list[tuple[float, float, float]], fixed: list[tuple[float, float, float]]
-) -> None:
-    """Whatever lies where: no moved disc reaches into another or into a mark that stays."""
-    table = np.array(marks)
-    x, y = spread_discs(table[:, 0], table[:, 1], table[:, 2], fixed=np.array(fixed).reshape(-1, 3))
-    drawn = [*zip(x, y, table[:, 2], strict=True)]
-    for a, b in combinations(drawn, 2):
-        assert np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2]
-    for a in drawn:
-        assert all(np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2] for b in fixed)
-
-
 def test_pixels_and_degrees_undo_each_other() -> None:
     """From degrees to the screen and back, also at another latitude than the camera's."""
     camera = Camera(40.7, -74.0, 13.2)
@@ -173,28 +140,33 @@ def meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
-def crowded_marks(*, show_truth: bool = True, places_km: float = 0.05) -> WalkMarks:
-    """A case of the small city with all its places on one street corner."""
-    opened = LoadedDataset.of(small_city())
+def crowded_marks(*, show_truth: bool, places_km: float = 0.05) -> tuple[Workspace, WalkMarks]:
+    """The small city with all its places on one street corner, and a case of it."""
+    opened = Workspace.of(small_city())
     spot = np.linspace(0, places_km / 111, opened.dataset.num_pois)
-    close = LoadedDataset.of(small_city())
+    close = Workspace.of(small_city())
     vars(close).update(latitude=40.7 + spot, longitude=-74.0 + spot[::-1])  # in place of its cached properties
-    model = NamedScorer.of_baseline("visit_count", opened)
-    walk, prediction = read_trajectory(opened, 3), predict_case(opened, model, 3, top=10)
+    model = opened.with_model("visit_count")
+    walk, prediction = read_trajectory(opened, 3), predict_case(model, 3, top=10)
     camera = fit_prediction(close, prediction, show_truth=show_truth)
-    return walk_marks(close, walk, prediction, camera=camera, show_truth=show_truth)
+    return close, walk_marks(close, walk, prediction, camera=camera, show_truth=show_truth)
 
 
 @pytest.mark.parametrize("show_truth", [True, False])
-def test_crowded_places_are_told_apart(show_truth: bool) -> None:
-    """Places a few metres apart: no two discs overlap, a line leads from each moved one back, names cover none."""
-    marks = crowded_marks(show_truth=show_truth)
-    discs = marks.discs[["x", "y", "r"]].to_numpy(float)
-    assert len(discs) == 10 and marks.discs["moved"].sum() >= 5
-    for a, b in combinations([*discs, *marks.source[["x", "y", "r"]].to_numpy(float)], 2):
-        assert np.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2]
-    ends = {tuple(at) for at in marks.leaders["true_at"]}
-    assert ends >= {tuple(at) for at in marks.discs.loc[marks.discs["moved"], "true_at"]}
+def test_every_place_is_drawn_where_it_is(show_truth: bool) -> None:
+    """Also on a crowded corner that is looked at from afar: a disc's middle is its place. What lies under a better disc
+    has no number of its own, the tip above names it, and names cover no disc."""
+    close, marks = crowded_marks(show_truth=show_truth)
+    poi = marks.discs[c.POI].tolist() + [int(close.case(3)[c.TARGET])] * len(marks.ring)
+    drawn = np.array([*marks.discs["at"], *marks.ring["at"]])
+    np.testing.assert_allclose(drawn, np.column_stack([close.longitude[poi], close.latitude[poi]]), atol=1e-6)
+    on_screen = pd.concat([marks.discs, marks.ring])[["x", "y"]].to_numpy().T
+    np.testing.assert_allclose(screen_offsets(marks.camera, drawn[:, 1], drawn[:, 0]), on_screen, atol=1)
+    assert len(marks.ring) == show_truth
+    assert 0 < marks.discs["covered"].sum() < len(marks.discs) == 10
+    above = [*marks.source["tip"], *marks.discs.loc[~marks.discs["covered"], "tip"]]
+    for name in marks.discs["name"]:
+        assert any(name in tip for tip in above)
     assert len(marks.names) > 0
     for name in rows(marks.names):
         box = label_box(
@@ -206,10 +178,10 @@ def test_crowded_places_are_told_apart(show_truth: bool) -> None:
 
 def test_camera_fits_what_comes_next() -> None:
     """Source, the first five and the shown truth are on screen; a hidden truth moves nothing; the walk is wider."""
-    opened = LoadedDataset.of(small_city())
-    model = NamedScorer.of_baseline("popularity", opened)
+    opened = Workspace.of(small_city())
+    model = opened.with_model("popularity")
     for number in range(0, len(opened.cases), 9):
-        walk, prediction = read_trajectory(opened, number), predict_case(opened, model, number, top=8)
+        walk, prediction = read_trajectory(opened, number), predict_case(model, number, top=8)
         poi = prediction.candidates["poi"].to_numpy()[:5]
         shown = [int(prediction.case[c.SOURCE]), *poi, int(prediction.case[c.TARGET])]
         camera = fit_prediction(opened, prediction, show_truth=True)
@@ -223,9 +195,9 @@ def test_camera_fits_what_comes_next() -> None:
 
 def test_deck_and_picture_of_a_case() -> None:
     """The deck names its layers and holds the truth only when shown; the picture is a PNG of the promised size."""
-    opened = LoadedDataset.of(small_city())
-    model = NamedScorer.of_baseline("visit_count", opened)
-    walk, prediction = read_trajectory(opened, 0), predict_case(opened, model, 0, top=5)
+    opened = Workspace.of(small_city())
+    model = opened.with_model("visit_count")
+    walk, prediction = read_trajectory(opened, 0), predict_case(model, 0, top=5)
     for shown in (True, False):
         camera = fit_prediction(opened, prediction, show_truth=shown)
         marks = walk_marks(opened, walk, prediction, camera=camera, show_truth=shown)
@@ -253,7 +225,7 @@ def colours_of(picture: bytes) -> set[object]:
 def test_picture_of_an_explanation() -> None:
     """A PNG of the promised size in both themes, with paths and both places: their colours are in it."""
     predictor = small_predictor()
-    opened = LoadedDataset.of(predictor.dataset)
+    opened = Workspace.of(predictor.dataset)
     explained = (explain_case(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
     explanation = next(e for e in explained if e.paths and e.target_rank > 1)
     for palette in (LIGHT, DARK):
@@ -264,8 +236,8 @@ def test_picture_of_an_explanation() -> None:
 
 def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
     """`recap long-tail --json` prints the numbers that the app draws; `recap cases find` those that Walk filters."""
-    opened, checkpoint = LoadedDataset.load(city_folder), Checkpoint.load(city_checkpoint)
-    records = evaluation_records(opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened))
+    opened, checkpoint = Workspace.open(city_folder), Checkpoint.load(city_checkpoint)
+    records = opened.with_model(checkpoint.folder).records_with_lists()
     said = recap_json("long-tail", city_checkpoint, "--data", city_folder, "--metric", "mrr")
     expected = accuracy_by_count(records, "transition_count", "mrr")
     assert [row["n"] for row in said["by_transition_count"]] == expected["n"].tolist()

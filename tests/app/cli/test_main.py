@@ -252,8 +252,8 @@ def test_the_library_works_without_the_app() -> None:
     assert told[0].stderr.count("\n") == 1 and "recap-mobility[app]" in told[0].stderr
 
 
-def test_own_tables_show_their_mapping_and_ask_only_on_a_terminal(tmp_path: Path) -> None:
-    """Guessed columns are in the JSON and in the text; a refusal says which option to add."""
+def test_own_tables_show_how_they_were_read(tmp_path: Path) -> None:
+    """Columns are in the JSON and in the text; a refusal says which option to add."""
     lines = [f"{user},{poi},{1_333_440_000 + int(3600 * hour)},40.7,-74.0" for user, poi, hour in ROWS]
     source = tmp_path / "own.csv"
     source.write_text("\n".join(["person,place,visited_at,lat,lng", *lines]))
@@ -266,5 +266,5 @@ def test_own_tables_show_their_mapping_and_ask_only_on_a_terminal(tmp_path: Path
     assert named.returncode == 0 and "--map user=person,poi=place,time=visited_at" in named.stdout.replace("\n", "")
     assert_refused(recap("prepare", source, "--out", out, "--map", "user=who"), "--map user=who")
     source.write_text("\n".join(["a,b,c,d,e", *lines]))
-    assert_refused(recap("prepare", source, "--out", out), "--map user=COLUMN,poi=COLUMN,time=COLUMN,lat=COLUMN")
+    assert_refused(recap("prepare", source, "--out", out), "name it with --map", "its columns: a, b, c, d, e")
     assert "--map" in recap("prepare", "--help").stdout

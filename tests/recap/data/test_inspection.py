@@ -12,7 +12,7 @@ from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import inspect_checkins, preview_rows
-from recap.data.reading import SOURCE_FORMATS, ReadOptions
+from recap.data.reading import SOURCE_FORMATS, understand
 from recap.geodesy import distance_km
 from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
@@ -114,12 +114,13 @@ def test_leaks_of_a_given_split() -> None:
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
 def test_every_format_is_inspected_without_options(tmp_path: Path, source_format: str) -> None:
-    """Where a zone is missing, UTC is taken and said; the preview agrees with what the protocol keeps."""
+    """Where a zone is missing, that of the coordinates is taken and said; the preview agrees with the protocol."""
     path, options = write_source(tmp_path, source_format)
-    found = inspect_checkins(path, "auto", ReadOptions(), DataConfig())
-    assert found.source_format == source_format
+    understood = understand(path)
+    found = inspect_checkins(understood, DataConfig())
+    assert understood.source_format == source_format
     assert found.facts["check-ins"] == found.account.rows_kept == 72
-    assert any("--timezone" in note for note in found.account.notes) == (options.timezone is not None)
+    assert ("--timezone" in str(found.account.notes) or understood.zone is not None) == (options.timezone is not None)
     assert len(found.first_rows) == 5
     assert found.preview.checkins == 72 - sum(found.preview.dropped.values())
 
@@ -129,11 +130,11 @@ def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:
     rows = [("ann", "ab"[hour % 2], float(hour)) for hour in range(18)] + [("ann", "a", 200.0), ("ann", "b", 201.0)]
     path = write_foursquare(tmp_path / "city.txt", rows)
     config = DataConfig(min_poi_checkins=1, min_user_checkins=1)
-    found = inspect_checkins(path, "auto", ReadOptions(), config)
+    found = inspect_checkins(understand(path), config)
     assert (found.preview.checkins, found.preview.history_only) == (18, 2)
     assert preview_rows(found, config) == {HISTORY_ONLY_LABEL: 2}
     only = config.model_copy(update={"history": "cases_only"})
-    found = inspect_checkins(path, "auto", ReadOptions(), only)
+    found = inspect_checkins(understand(path), only)
     assert (found.preview.checkins, found.preview.history_only) == (18, 0)
     assert preview_rows(found, only) == {"dropped: validation or test check-in in a trajectory shorter than 3": 2}
 
@@ -142,10 +143,10 @@ def test_bad_rows_become_problems(tmp_path: Path) -> None:
     """The same file that prepare refuses is inspected to its end."""
     path, _ = write_source(tmp_path, "foursquare")
     path.write_text(path.read_text(encoding="latin-1").replace("\t40.", "\t400.", 2), encoding="latin-1")
-    found = inspect_checkins(path, "auto", ReadOptions(), DataConfig())
+    found = inspect_checkins(understand(path), DataConfig())
     (problem,) = [problem for problem in found.problems if problem.kind == "latitude"]
     assert problem.count == 2 and "city.txt line 1: latitude 400." in problem.examples[0]
-    refused = inspect_checkins(path, "auto", ReadOptions(), DataConfig(min_poi_checkins=1000))
+    refused = inspect_checkins(understand(path), DataConfig(min_poi_checkins=1000))
     assert "min_poi_checkins" in refused.preview.refusal and refused.preview.checkins == 0
 
 

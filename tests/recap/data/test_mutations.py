@@ -21,7 +21,7 @@ from recap.data.reading import SOURCE_FORMATS, ReadOptions, read_checkins
 from recap.errors import DataError
 from tests.sources import write_source
 
-HEADERLESS = ("foursquare", "gowalla")
+HEADERLESS = ("foursquare", "gowalla", "json")
 Damage = Callable[[bytes, np.random.Generator], bytes]
 
 
@@ -209,7 +209,7 @@ def test_damaged_files(
     files = [source] if source.is_file() else sorted(source.iterdir())
     originals = {file: file.read_bytes() for file in files}
     zone = ["--timezone", options.timezone] if options.timezone else []
-    if source_format in ("csv", "parquet"):
+    if source_format in ("csv", "json", "parquet"):
         zone = ["--timezone", "UTC"]  # columns may go, and the offsets with them
     out = tmp_path / "out"
     effects = {"refused": 0, "prepared": 0}

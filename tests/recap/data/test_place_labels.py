@@ -1,4 +1,7 @@
-"""Labels of places: names, numbered categories, ids; one line of bounded length."""
+"""Labels of places: names, categories with codes, ids; one line of bounded length."""
+
+import hashlib
+from collections import Counter
 
 import pandas as pd
 
@@ -24,16 +27,27 @@ def test_names_come_before_categories_before_ids() -> None:
     assert labels(("Old Mill", "Café", 3), ("", "Café", 9), ("  ", "\n", 1)) == ["Old Mill", "Café", "p2"]
 
 
-def test_nameless_places_of_a_category_are_numbered_by_their_visits() -> None:
-    """The most visited first, ties in table order; a named one of the category takes no number."""
-    rows = [("", "Home", 2), ("", "Home", 7), ("Fred's", "Home", 9), ("", "Home", 2), ("", "Office", 1)]
-    assert labels(*rows) == ["Home 2", "Home 1", "Fred's", "Home 3", "Office"]
+def test_nameless_places_of_a_category_have_a_code_of_their_id() -> None:
+    """The same whatever else the data holds; a named place of the category and one alone in its own take none."""
+    code = hashlib.sha256(b"p1").hexdigest()[:4]
+    found = labels(("", "Office", 1), ("", "Home", 7), ("Fred's", "Home", 9), ("", "Home", 2))
+    assert found[1] == f"Home · {code}" and found[0] == "Office" and found[2] == "Fred's"
+    assert labels(("", "Home", 1), ("", "Home", 50))[1] == found[1]
+
+
+def test_two_codes_that_agree_are_longer() -> None:
+    """Of 2,000 places of one category some share four digits: each label is another one, and no other is longer."""
+    found = labels(*[("", "Home", 1)] * 2000)
+    assert len(set(found)) == 2000
+    whole = [hashlib.sha256(f"p{number}".encode()).hexdigest() for number in range(2000)]
+    shared = {start for start, times in Counter(code[:4] for code in whole).items() if times > 1}
+    assert shared and all((len(text) > 11) == (code[:4] in shared) for text, code in zip(found, whole, strict=True))
 
 
 def test_one_line_and_no_longer_than_it_may_be() -> None:
-    """The number stays where a category is cut, and markup is text like any other."""
+    """The code stays where a category is cut, and markup is text like any other."""
     found = labels(("", "x" * 500, 1), ("", "x" * 500, 2), ("a\nb\t c", "", 1), ("", "<b>", 1), ("y" * 81, "", 1))
-    assert found[0].endswith("… 2") and found[1].endswith("… 1")
+    assert "… · " in found[0] and found[0] != found[1]
     assert found[2:4] == ["a b c", "<b>"]
     assert all(len(label) <= LONGEST for label in found) and len(found[0]) == len(found[4]) == LONGEST
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recap.data.readers.own_table import read_parquet as read_own_table
+from recap.data.readers.own_table import read_own_table
 from recap.errors import DataError
 from recap.storage.parquet import read_validated
 from tests.cli_runner import recap_here
@@ -50,7 +50,7 @@ def test_an_own_table_is_refused_in_one_line(tmp_path: Path) -> None:
     """`recap prepare` and `recap inspect` say that the file cannot be read."""
     path = beyond_its_dictionary(tmp_path / "own.parquet")
     with pytest.raises(DataError, match=r"own\.parquet cannot be read"):
-        read_own_table(path)
+        read_own_table(path, "parquet")
     for words in (("prepare", path, "--out", tmp_path / "city"), ("inspect", path)):
         told = recap_here(*words)
         assert told.returncode == 2 and "own.parquet" in told.stderr and "Traceback" not in told.stderr

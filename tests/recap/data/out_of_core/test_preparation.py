@@ -113,7 +113,7 @@ def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
     raw_table(ROWS).assign(split="train").to_parquet(path)
     with pytest.raises(ConfigError, match="a split of its own is prepared in memory only"):
         on_disk(path, ONE)
-    with pytest.raises(ConfigError, match="--engine duckdb prepares foursquare, csv, parquet, got gowalla"):
+    with pytest.raises(ConfigError, match="--engine duckdb prepares foursquare, csv, json, parquet, got gowalla"):
         choose_engine("duckdb", path, "gowalla")
     with pytest.raises(ConfigError, match="unknown engine 'spark'; choose one of auto, memory, duckdb"):
         choose_engine("spark", path, "parquet")

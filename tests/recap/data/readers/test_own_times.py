@@ -1,4 +1,4 @@
-"""Times that no known layout reads: the message names column and the option that reads this very file."""
+"""Times and zones of one's own table: layouts, days and clocks, local clocks, zones of a type or a column."""
 
 import re
 import shlex
@@ -13,11 +13,13 @@ from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import inspect_checkins
 from recap.data.parsing.options import ReadOptions
-from recap.data.reading import read_checkins
+from recap.data.reading import read_checkins, understand
 from recap.errors import DataError
 from tests.cli_runner import recap_here
 
 MOMENTS = pd.date_range("2012-04-13 18:18:36", periods=6, freq="61min")
+
+AS_NAMED = {"lat": "lat", "lon": "lon"}
 
 
 def own(path: Path, **columns: list[str]) -> Path:
@@ -26,17 +28,9 @@ def own(path: Path, **columns: list[str]) -> Path:
     return path
 
 
-def follow(message: str) -> ReadOptions:
-    """The options that a message gives, as a shell would take them."""
-    words = shlex.split(message[message.index(" with --") + 6 :].split(" or --")[0].split(" (")[0])
-    given = dict(zip(words[::2], words[1::2], strict=True))
-    return ReadOptions.parse({"timezone": "UTC", "time_format": given["--time-format"]})
-
-
 FORMATS = [
     "%m/%d/%Y %I:%M %p",
     "%d/%m/%Y %H:%M:%S",
-    "%d/%m/%y %H:%M",
     "%d.%m.%Y %H:%M",
     "%d-%b-%Y %H:%M:%S",
     "%b %d, %Y, %I:%M:%S %p",
@@ -48,34 +42,42 @@ FORMATS = [
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_option_in_the_message_reads_the_file(form: str, tmp_path: Path) -> None:
-    """Day first and month first are told apart by a 13th; what is read with the option equals what was written."""
+def test_written_times_are_read_without_an_option(form: str, tmp_path: Path) -> None:
+    """Day first and month first are told apart by a 13th; what is read equals what was written."""
     path = own(tmp_path / "own.csv", time=[moment.strftime(form) for moment in MOMENTS])
-    expected = "column 'time' was taken for the times, but no layout is known"
-    with pytest.raises(DataError, match=expected) as refused:
-        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
-    read = read_checkins(path, "csv", follow(str(refused.value)))
+    read = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
     written = [moment.floor("min") if "%S" not in form else moment for moment in MOMENTS]
     assert read.table[c.TIME].dt.tz_localize(None).tolist() == written
-    found = inspect_checkins(path, "csv", ReadOptions(), DataConfig())
-    layout = form.replace("UTC", "%Z")
-    assert f"Times are read here with --time-format '{layout}'" in found.account.notes[0]
 
 
 def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
+    """Both readings of one value, each with its option."""
     path = own(tmp_path / "own.csv", time=["03/04/2012 18:00", "04/04/2012 19:00"])
-    with pytest.raises(DataError, match=r"--time-format '%d/%m/%Y %H:%M' or --time-format '%m/%d/%Y %H:%M'$"):
+    with pytest.raises(
+        DataError, match=r"day first, 03/04/2012 18:00 is 3 Apr 2012 18:00: .*--time-format '%d/%m/%Y"
+    ) as asked:
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
-    note = inspect_checkins(path, "csv", ReadOptions(), DataConfig()).account.notes[0]
-    assert "'%m/%d/%Y %H:%M' where the month stands first" in note
+    assert re.search(
+        r"month first, 03/04/2012 18:00 is 4 Mar 2012 18:00: .*--time-format '%m/%d/%Y %H:%M'", str(asked.value)
+    )
+    (question,) = understand(path).questions
+    read = read_checkins(path, "csv", question.choices[1].options.model_copy(update={"timezone": "UTC"}))
+    assert read.table[c.TIME].dt.month.tolist() == [3, 4]
 
 
 def test_a_clock_and_its_day_in_two_columns(tmp_path: Path) -> None:
     """The message names the option; typed days and clocks are joined as text is."""
     days, clocks = MOMENTS.strftime("%Y-%m-%d"), MOMENTS.strftime("%H:%M:%S")
     path = own(tmp_path / "own.csv", day=list(days), time=list(clocks))
-    with pytest.raises(DataError, match=r"a day in a column of its own with --map date=COLUMN"):
-        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    proposed = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    assert proposed.account.columns == {
+        "user": "user",
+        "poi": "poi",
+        "time": "time",
+        "date": "day",
+        "lat": "lat",
+        "lon": "lon",
+    }
     both = ReadOptions(timezone="UTC", columns={"date": "day", "time": "time"})
     assert read_checkins(path, "csv", both).table[c.TIME].dt.tz_localize(None).tolist() == list(MOMENTS)
     for kind in (pa.date32(), pa.timestamp("ms")):
@@ -94,8 +96,8 @@ def test_a_clock_and_its_day_in_two_columns(tmp_path: Path) -> None:
 def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
     """Not the first one, where that one could be."""
     path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
-    with pytest.raises(DataError, match="no layout is known for 'x1'"):
-        read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    with pytest.raises(DataError, match="no layout is known for the time 'x1'"):
+        read_checkins(path, "csv", ReadOptions(timezone="UTC", columns={"time": "time"}))
 
 
 def test_days_alone_are_read_as_midnights(tmp_path: Path) -> None:
@@ -113,15 +115,14 @@ def test_epochs_are_read_without_an_option(unit: int, tmp_path: Path) -> None:
 
 
 def test_the_commands_say_the_same(tmp_path: Path) -> None:
-    """The option that `inspect` notes is one line of a terminal, and `prepare` reads the file with it."""
+    """What `inspect` prints last is one line of a terminal, and `prepare` reads the file with it."""
     clock = [(MOMENTS[0] + pd.Timedelta(hours=hour)).strftime("%d/%m/%Y %I:%M %p") for hour in range(30)]
     path = own(tmp_path / "own.csv", poi=["a", "b", "c"] * 10, time=clock)
     seen = recap_here("inspect", path, "--timezone", "America/New_York")
-    (line,) = [line for line in seen.stdout.splitlines() if "Times are read here with" in line]
-    words = shlex.split(line[line.index("--") : line.index("; give")])
-    lenient = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1", "--timezone", "America/New_York"]
-    assert recap_here("prepare", path, "--out", tmp_path / "out", *lenient).returncode == 2
-    done = recap_here("prepare", path, "--out", tmp_path / "out", *lenient, *words)
+    (line,) = [line for line in seen.stdout.splitlines() if line.startswith("  recap prepare")]
+    words = shlex.split(line, comments=True)[1:]
+    words[words.index("--out") + 1] = str(tmp_path / "out")
+    done = recap_here(*words, "--set", "min_poi_checkins=1", "--set", "min_user_checkins=1")
     assert done.returncode == 0, done.stderr
 
 
@@ -185,7 +186,7 @@ def test_a_local_time_with_a_zero_offset(tmp_path: Path) -> None:
 def test_swapped_coordinates_are_named(tmp_path: Path) -> None:
     path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
     path.write_text(path.read_text().replace("40.0,-74.0", "139.7,35.6"))
-    with pytest.raises(DataError, match=r"swapped.*139\.7.*--map lat=lon,lon=lat"):
+    with pytest.raises(DataError, match=r"lat and lon look swapped.*lat=lon,lon=lat"):
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
     turned = ReadOptions(timezone="UTC", columns={"lat": "lon", "lon": "lat"})
     assert not read_checkins(path, "csv", turned).account.notes
@@ -196,7 +197,8 @@ def test_swapped_coordinates_within_both_ranges_are_seen_by_their_clock(tmp_path
     """New York's -74 is a latitude too, but its clock is four hours behind and not three ahead."""
     path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
     path.write_text(path.read_text().replace("40.0,-74.0", "-74.0,40.0"))
-    found = inspect_checkins(path, "csv", ReadOptions(timezone="America/New_York"), DataConfig())
+    options = ReadOptions(timezone="America/New_York", columns=AS_NAMED)
+    found = inspect_checkins(understand(path, "csv", options), DataConfig())
     (advice,) = [problem.advice for problem in found.problems if problem.kind == "odd_zone"]
     assert advice.startswith("Latitude and longitude look swapped")
 
@@ -219,7 +221,7 @@ def test_swapped_coordinates_within_their_ranges_are_told(
     """At `prepare` too, with the option that turns them round."""
     path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
     path.write_text(path.read_text().replace("40.0,-74.0", f"{latitude},{longitude}"))
-    notes = read_checkins(path, "csv", ReadOptions(timezone=zone)).account.notes
+    notes = read_checkins(path, "csv", ReadOptions(timezone=zone, columns=AS_NAMED)).account.notes
     assert [note for note in notes if "look swapped" in note and "--map lat=lon,lon=lat" in note] == notes[
         : int(swapped)
     ]

@@ -5,11 +5,11 @@ import re
 import numpy as np
 
 from analysis.formatting import day, user_name
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 
-def case_name(opened: LoadedDataset, number: int) -> str:
+def case_name(opened: Workspace, number: int) -> str:
     """``Case 214 · User 041 · Thu 3 Oct, 18:20``, on the clock of the place.
 
     Raises:
@@ -20,7 +20,7 @@ def case_name(opened: LoadedDataset, number: int) -> str:
     return f"Case {number:,} · {user_name(int(case[c.USER]))} · {day(time)}, {time:%H:%M}"
 
 
-def cases_of_user(opened: LoadedDataset, number: int, most: int) -> list[int]:
+def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
     """The cases of a case's user in order; of many, those around it."""
     user_N = opened.cases[c.USER].to_numpy()
     (mine,) = np.nonzero(user_N == user_N[number])
@@ -29,7 +29,7 @@ def cases_of_user(opened: LoadedDataset, number: int, most: int) -> list[int]:
     return [int(case) for case in mine[start : start + most]]
 
 
-def find_case(opened: LoadedDataset, text: str) -> int | None:
+def find_case(opened: Workspace, text: str) -> int | None:
     """The case of a number that was typed, or a user's first case (``user 41``); None where there is none."""
     user = re.search(r"user\s*0*(\d{1,9})\b", text, re.IGNORECASE)
     if user is not None:
