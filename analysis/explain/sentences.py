@@ -278,7 +278,7 @@ def part_pill(name: str) -> str:
     >>> part_pill("time of day and week"), part_pill("past visits")
     ('Time', 'Past visits')
     """
-    short = {TIME: "Time", TRANSITIONS: "Transitions", PLACES: "Popularity, distance"}
+    short: dict[str, str] = {TIME: "Time", TRANSITIONS: "Transitions", PLACES: "Popularity, distance"}
     return short.get(name) or part_label(name)
 
 

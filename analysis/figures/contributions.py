@@ -113,7 +113,7 @@ def plot_contributions(shown: CaseExplanation, palette: Palette, *, opened: str 
     rows = rows_of(shown, opened)
     ends = [0.0, *(end for row in rows for bar in row.bars for end in bar.ends)]
     low, high = min(ends), max(max(ends), min(ends) + 1e-6)
-    data = [_click_area(rows, shown)]
+    data = []
     notes = [_label(row, palette, opens=bool(terms_of(shown, row.group)), opened=opened) for row in rows]
     for at, (entry, hue) in enumerate(zip((shown.a, shown.b), hues, strict=True), start=1):
         bars = [row.bars[at - 1] for row in rows]
@@ -126,7 +126,7 @@ def plot_contributions(shown: CaseExplanation, palette: Palette, *, opened: str 
     differences = [row.difference for row in rows]
     favour = [hues[0].fill if value > 0 else hues[1].fill for value in differences]
     colours = [*(translucent(colour, 0.4) for colour in favour[:-1]), favour[-1]]
-    data.append(_bars(rows, differences, [0.0] * len(rows), colours, 3))
+    data += [_bars(rows, differences, [0.0] * len(rows), colours, 3), _click_area(rows, shown)]
     notes.append(_note(_COLUMNS[2][0], -1, "Difference", palette.quiet, "left"))
     texts = [signed_points(value) for value in differences]
     texts[-1] = f"<b>{texts[-1]}</b>"

@@ -31,11 +31,11 @@ def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
 
 def find_case(opened: Workspace, text: str) -> int | None:
     """The case of a number that was typed, or a user's first case (``user 41``); None where there is none."""
-    user = re.search(r"user\s*0*(\d{1,9})\b", text, re.IGNORECASE)
+    number = re.search(r"\d+", text.replace(",", ""))
+    user = re.match(r"\s*user\s*0*(\d{1,9})\b", text, re.IGNORECASE)
     if user is not None:
         (mine,) = np.nonzero(opened.cases[c.USER].to_numpy() == int(user[1]))
         return int(mine[0]) if len(mine) else None
-    number = re.search(r"\d+", text.replace(",", ""))
     if number is None or len(number[0]) > 12 or int(number[0]) >= len(opened.cases):
         return None
     return int(number[0])

@@ -5,10 +5,18 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from analysis.explain.curves import learned_curves
+from analysis.explain.curves import learned_curves, values_at
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.figures.case_curves import plot_case_curves
 from analysis.figures.charts import FONT
-from analysis.figures.contributions import describe_contributions, plot_contributions, waterfall
+from analysis.figures.contributions import (
+    describe_contributions,
+    plot_contributions,
+    rows_of,
+    terms_of,
+    waterfall,
+)
 from analysis.figures.curves import plot_curve, ticks
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.palette import DARK, LIGHT
@@ -44,6 +52,23 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
     assert waterfall(told.a)[-1].value == told.a.score
 
 
+@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
+def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
+    """Under a group its terms, which begin at its bar and end at its end; a click brings the group."""
+    told = explained(**changes)
+    group = next(group for group in told.groups if len(terms_of(told, group)) > 1)
+    closed, rows = rows_of(told, None), rows_of(told, group)
+    terms = [row for row in rows if row.is_term]
+    assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(told, group))
+    (head,) = (row for row in rows if row.group == group and not row.is_term)
+    for at, entry in enumerate((told.a, told.b)):
+        assert terms[0].bars[at].start == head.bars[at].start
+        assert terms[-1].bars[at].ends[1] == pytest.approx(head.bars[at].ends[1])
+        assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(told, group)]
+    figure = plot_contributions(told, LIGHT, opened=group)
+    assert group in figure.data[-1].customdata and figure.layout.height > plot_contributions(told, LIGHT).layout.height
+
+
 def test_curves_are_drawn_with_marks_seeds_and_density() -> None:
     """Every curve of a model; labels in its unit; a feature with one value is a point."""
     curves = learned_curves(small_predictor(**RECAP))
@@ -57,6 +82,20 @@ def test_curves_are_drawn_with_marks_seeds_and_density() -> None:
         wanted = ticks(curve)
         for value, text in zip(wanted.get("tickvals", ()), wanted.get("ticktext", ()), strict=True):
             assert curve.knots[0] <= value <= curve.knots[-1] and text
+
+
+def test_curves_of_a_case_carry_its_marks() -> None:
+    """The curves on which the two differ most, on one scale, with the points of both read off."""
+    predictor = small_predictor(**RECAP)
+    told, curves = explain_case(predictor, 3), learned_curves(predictor)
+    values = values_at(build_edited_case(predictor, 3), [told.target, told.runner_up])
+    figure = plot_case_curves(told, LIGHT, curves=curves, values=values)
+    go.Figure(figure.to_dict())
+    names = sorted(told.a.terms.keys() - {"core"}, key=lambda name: -abs(told.a.terms[name] - told.b.terms[name]))
+    first = next(curve for curve in curves if curve.name == names[0])
+    assert figure.data[0].y == tuple(first.points)
+    marks = {trace.y[0] for trace in figure.data[1:3] if trace.mode == "markers"}
+    assert marks <= {pytest.approx(entry.terms[first.name]) for entry in (told.a, told.b)}
 
 
 def test_plotly_accepts_every_figure() -> None:
