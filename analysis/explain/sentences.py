@@ -282,16 +282,6 @@ def part_pill(name: str) -> str:
     return short.get(name) or part_label(name)
 
 
-def term_label(name: str) -> str:
-    """A term at the head of its row.
-
-    >>> term_label("visits_within_hour")
-    'Visits within hour'
-    """
-    words = name.replace("_", " ")
-    return words[:1].upper() + words[1:]
-
-
 def describe_chart(shown: "CaseExplanation") -> str:
     """The line below the contributions."""
     told = ["The rows sum to the score. Click a row to open it."]

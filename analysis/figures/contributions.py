@@ -5,7 +5,8 @@ from typing import Any, Final, NamedTuple
 import plotly.graph_objects as go
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import part_label, term_label
+from analysis.explain.model_words import curve_label
+from analysis.explain.sentences import part_label
 from analysis.explain.types import Candidate
 from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.palette import Palette, translucent
@@ -96,7 +97,7 @@ def rows_of(shown: CaseExplanation, opened: str | None) -> list[Row]:
         for term in terms_of(shown, group) if group == opened else []:
             values = shown.a.terms[term], shown.b.terms[term]
             pair = tuple(Bar(term, level, value) for level, value in zip(levels, values, strict=True))
-            rows.append(Row(term_label(term), y - (1 - _TERM_ROW) / 2, group, True, (pair[0], pair[1])))
+            rows.append(Row(curve_label(term), y - (1 - _TERM_ROW) / 2, group, True, (pair[0], pair[1])))
             levels = [level + value for level, value in zip(levels, values, strict=True)]
             y += _TERM_ROW
     rows.append(Row("Score", y, "", False, (both[0][-1], both[1][-1])))

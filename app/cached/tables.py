@@ -15,12 +15,13 @@ from analysis.long_tail.misses import describe_misses, label_misses
 from analysis.long_tail.notable_cases import NotableCase, notable_cases
 from analysis.records.accuracy import METRIC_LABELS, is_hit, is_known
 from analysis.records.case_groups import By
-from analysis.records.causes import Carriers, ablation_worth, find_carriers
+from analysis.records.causes import Carriers, ablation_worth, deciding_part, find_carriers, worth_by_kind
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
 from app.cached.figures import PerObject
 from app.cached.workspace import (
     BY_DATASET,
     BY_MODEL,
+    folder_label,
     imported_predictions,
     kept_causes,
     model_key,
@@ -35,9 +36,11 @@ from app.cached.workspace import (
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
-from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.baselines import FEATURE_CURVES
 
 FIRST_CARDS: Final = 12
+COUNTERS: Final = ("visit_count", "markov")
+"""Recipes compare with these; cases flip against the first."""
 
 
 def metric_label(metric: str) -> str:
@@ -143,6 +146,25 @@ def worth(source: Source) -> pd.DataFrame | None:
     return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy())
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
+def _worth_by_kind(source: Source) -> pd.DataFrame:
+    """See `analysis.records.causes.worth_by_kind`; the ablations are kept."""
+    table = kept_causes(source)
+    assert table is not None
+    return worth_by_kind(table, open_workspace(source).cases[c.USER].to_numpy())
+
+
+def worth_by_kind_of(source: Source) -> pd.DataFrame | None:
+    """The same; None where no ablations are kept."""
+    return None if kept_causes(source) is None else _worth_by_kind(source)
+
+
+def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
+    """What decides between known and among new places; None where no ablations are kept."""
+    worth = worth_by_kind_of(source)
+    return None if worth is None else (deciding_part(worth, "known"), deciding_part(worth, "new"))
+
+
 def curves_finding(source: Source) -> str:
     """See `analysis.long_tail.headlines.curves_finding`; empty where the curves were not fitted."""
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
@@ -211,19 +233,19 @@ def cases_of_any_model(source: Source) -> pd.DataFrame:
 
 
 def other_models(source: Source) -> dict[str, Source | str]:
-    """Other rankers of the same dataset whose records are there: checkpoints first, then baselines, by their names."""
-    sources = find_sources(AppSettings.from_environment())
-    found: dict[str, Source | str] = {}
-    for other in sources:
-        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (
-            None,
-            source.checkpoint_hash,
-        )
+    """The models that recipes compare with, by label: two counters, and what came with the dataset.
+
+    What the user trained is not among them, so that no training changes what a recipe finds.
+    """
+    mine = model_key(source)
+    found: dict[str, Source | str] = {MODEL_LABELS[name]: name for name in COUNTERS if name != mine}
+    for other in find_sources(AppSettings.from_environment()):
+        folder = other.checkpoint_folder
+        if other.bundle is None or folder is None or folder.parent != other.bundle:
+            continue
+        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash != mine
         if is_other and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
-            found.setdefault(other.label.rpartition(" · ")[2], other)
-    kept = [name for name in BASELINES if records_key(source.dataset_hash, name).is_kept(source.bundle)]
-    order = sorted({*kept, "markov"}, key=("count_plus_markov", "markov", *BASELINES).index)
-    found |= {MODEL_LABELS[name]: name for name in order if name != model_key(source)}
+            found[folder_label(other)] = other
     return found
 
 
@@ -252,6 +274,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
         other = beside[name]
         others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
     return RecipeTables(
+        model=model_label(source),
         records=read_lists(source),
         train_checkins=open_workspace(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
         others=others,

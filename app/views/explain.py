@@ -74,7 +74,8 @@ def _explain(source: Source, case: int) -> None:
     with against_slot:
         runner_up_picker(source, before, pair)
     if half == "model":
-        show_model_page(source, case, about=pair[0], against=pair[1])
+        first = usual if hide_truth and pair[0] is None else pair[0]
+        show_model_page(source, case, about=first, against=pair[1], hide_truth=hide_truth)
         return
     shown = before
     if edits:

@@ -12,8 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.model_flow import describe_flow
+from analysis.explain.model_words import WORTH_TAB, explain_part
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
@@ -105,8 +108,6 @@ def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) 
     open_tab(app, "Map")
     assert len(app.get("deck_gl_json_chart")) == 1
     open_tab(app, "Is it stable?")
-    next(group for group in app.button_group if group.key == "half").set_value("model").run()
-    check_calm(app)
 
 
 def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +122,8 @@ def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> 
     (token,) = (entry.rank for entry in told.without if entry.name == "graph_token")
     paths = table_with(app, "Through")
     assert paths["Through"].iloc[-1] == "Graph token" and paths["Rank without it"].iloc[-1] == ordinal(token)
-    assert "Curves" not in [tab.label for tab in app.tabs] and "Graph token" in pills(app, "edit_parts").options
-    for tab in ("Past visits", "Map", "Is it stable?"):
+    assert "Graph token" in pills(app, "edit_parts").options
+    for tab in ("Past visits", "Curves", "Map", "Is it stable?"):
         open_tab(app, tab)
 
 
@@ -287,6 +288,28 @@ def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     for text in texts(app).splitlines():
         assert "](" not in text.replace("\\]\\(", "").replace(":orange[", "").replace(":blue[", "") or "\\" in text
         assert "<script" not in text.replace("\\<script", "")
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "paper"])
+def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The library's numbers in every box, the equation of the one that is open, and what parts are worth."""
+    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / name)
+    flow = describe_flow(build_edited_case(Predictor.load(BUNDLE / name, BUNDLE / "dataset"), 2417))
+    app = open_view("explain", case="2417", half="The model")
+    check_calm(app)
+    assert app.title[0].value.startswith("Habit decides between places a user knows; ")
+    shown = chart_texts(app)
+    assert {f"<b>Score {points(flow.places[0].score)}</b>", f"<b>{ordinal(flow.places[0].rank)}</b>"} <= set(shown)
+    for part in flow.parts:
+        assert f"<b>{part.title}</b>" in shown
+        if part.adds is not None:
+            assert any(all(signed_points(added) in text for added in part.adds) for text in shown)
+        app = app.selectbox(key="model-part").select(part.name).run()
+        check_calm(app)
+        assert explain_part(part.name, flow).equation in [element.value.strip("$\n") for element in app.latex]
+    app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
+    check_calm(app)
+    assert "Ranked again without each part. 3,984 test cases" in texts(app)
 
 
 def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:

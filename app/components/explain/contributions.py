@@ -4,7 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import describe_chart, part_label, term_label
+from analysis.explain.model_words import curve_label
+from analysis.explain.sentences import describe_chart, part_label
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.contributions import describe_contributions, plot_contributions
 from analysis.formatting import signed_points
@@ -39,7 +40,7 @@ def _every_feature(shown: CaseExplanation) -> pd.DataFrame:
     """The same numbers, for those who cannot click a row."""
     names = [shown.a.name, shown.b.name if shown.b.name != shown.a.name else f"{shown.b.name} (2)"]
     rows = [
-        (part_label(group), term_label(term), shown.a.terms[term], shown.b.terms[term])
+        (part_label(group), curve_label(term), shown.a.terms[term], shown.b.terms[term])
         for group, terms in shown.groups.items()
         for term in terms
         if shown.a.terms[term] or shown.b.terms[term]

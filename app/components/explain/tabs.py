@@ -13,8 +13,8 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
 from analysis.explain.sentences import describe_paths, describe_visits, part_label
 from analysis.explain.types import PathTerms, Role
-from analysis.figures.case_curves import plot_case_curves
 from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.formatting import day, days, ordinal, signed, signed_points
 from analysis.records.ablations import HOPS_ABLATIONS, slug
@@ -33,6 +33,7 @@ _NARROWEST: Final = 200
 _MAP_HEIGHT: Final = 420
 _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
+_CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
 """Told the middles of the paths that are cut, and whether all are left out."""
 _PATHS_TABLE, _PATHS_CHART, _VISITS_TABLE = "paths-table", "paths-graph", "visits-table"
@@ -51,8 +52,6 @@ def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, e
         "Map": partial(_map, source, shown),
         "Is it stable?": partial(_stability, source, shown),
     }
-    if not explanations.has_curves(source):
-        del parts["Curves"]
     for tab, draw in zip(st.tabs(list(parts), key=TAB, on_change="rerun"), parts.values(), strict=True):
         if tab.open:
             with tab:
@@ -198,18 +197,16 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
 
 
 def _curves(source: Source, shown: CaseExplanation) -> None:
+    learned = explanations.learned(source)
+    curves = [curve for curve in learned.curves if curve.name in shown.a.terms]
+    curves.sort(key=lambda curve: -abs(shown.a.terms[curve.name] - shown.b.terms[curve.name]))
+    curves = curves[:_CURVES_SHOWN]
     values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
-    st.plotly_chart(
-        drawn(plot_case_curves, shown, curves=tuple(explanations.curves(source)), values=values),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="case-curves",
-        alt="The learned curves on which the two places differ most, with the value of each",
-    )
+    figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
+    st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key="curves", alt=describe_curves(curves))
     marks = [
-        f":{colour}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
+        f":{COLOURS[role]}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
         for entry, role in zip((shown.a, shown.b), shown.roles, strict=True)
-        for colour in [COLOURS[role]]
     ]
     st.markdown(f":small[:gray[The curves on which the two places differ most, on one scale.] {'  '.join(marks)}]")
 
