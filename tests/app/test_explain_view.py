@@ -117,7 +117,7 @@ def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> 
     app = open_view("explain", case="312")
     check_calm(app)
     features = table_with(app, "Feature")
-    assert {"Count", "Recency", "Window", "Correction"} <= set(features["Feature"])
+    assert {"Visits before", "Last visit", "In the recent window", "Correction"} <= set(features["Feature"])
     assert "The gate scales the correction" in texts(app)
     (token,) = (entry.rank for entry in told.without if entry.name == "graph_token")
     paths = table_with(app, "Through")
