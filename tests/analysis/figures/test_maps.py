@@ -177,7 +177,7 @@ def test_every_place_is_drawn_where_it_is(show_truth: bool) -> None:
 
 
 def test_camera_fits_what_comes_next() -> None:
-    """Source, the shown truth and of the first five what is not far away are on screen; a hidden truth moves nothing."""
+    """Source, shown truth and those of the first five that are not far off are on screen; a hidden truth moves none."""
     opened = Workspace.of(small_city())
     model = opened.with_model("popularity")
     for number in range(0, len(opened.cases), 9):
