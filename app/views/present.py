@@ -23,7 +23,7 @@ _LONG_TITLE = 96
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
+    source = state.current_source(on_slide=True)
     if source is None:
         no_source()
         return
@@ -70,8 +70,7 @@ def _position(deck: Deck) -> int:
 
 def _go(deck: Deck, position: int) -> None:
     which, step = deck.screens[min(max(position, 0), len(deck.screens) - 1)]
-    state.write_param("at", str(which + 1))
-    state.write_param("step", step)
+    state.write_params({"at": str(which + 1), "step": step})
 
 
 def _show(source: Source, screen: Screen, places: tuple[int, ...]) -> None:
