@@ -79,9 +79,9 @@ def seeds_sentence(found: Comparison) -> str:
     """How far two seeds of one model differ; where that is not measured, why."""
     if found.seeds is None:
         if not found.unmeasured_seeds:
-            return "Neither model was trained, so there are no seeds to compare with."
+            return "Neither model was trained, so there are no seeds to compare."
         names = " and ".join(found.unmeasured_seeds)
-        return f"Only one seed of {names}: train others with `recap train --seed` to see how far seeds differ."
+        return f"Only one seed of {names} was trained, so how far seeds differ is not known."
     band = float(found.row("all")["band"])
     return f"Grey: two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
 
