@@ -115,3 +115,18 @@ def verdict_words(row: dict, found: Comparison) -> str:
     if row["n"] == 0:
         return "no case"
     return {"b": found.b, "a": found.a, "close": "tie"}[str(row["verdict"])]
+
+
+def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[str, list[tuple[str, str]], str]:
+    """How often each side finds the next place, for a room: a title, numbers with what they are of, and a note.
+
+    Args:
+        found: of a hit rate.
+        num_places: ranked for each case.
+        invented: whether the city is.
+    """
+    row, a, b = found.row("all"), label_in_sentence(found.a), found.b
+    title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."
+    numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
+    note = f"Found: among the first {found.k} of {num_places:,} places."
+    return title, numbers, f"{note} The city is invented." if invented else note
