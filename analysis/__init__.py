@@ -1,17 +1,18 @@
-"""What records and checkpoints say: long tail, exact explanations, figures. `open_checkpoint` is the way in."""
+"""What records and checkpoints say: long tail, exact explanations, figures. `Workspace.open` is the way in."""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.notebook import open_checkpoint
+    from analysis.notebook import compare, explain
+    from analysis.workspace import Workspace
 
-__all__ = ["open_checkpoint"]
+__all__ = ["Workspace", "compare", "explain"]
 
 
 def __getattr__(name: str) -> Any:
     """Only on demand: what shows counts alone should not wait for torch."""
-    if name == "open_checkpoint":
-        from analysis.notebook import open_checkpoint
+    if name in __all__:
+        from analysis import notebook
 
-        return open_checkpoint
+        return getattr(notebook, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

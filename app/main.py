@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from app import state
-from app.cached import warming
+from app import state, warming
 from app.components.text import quiet
 from app.components.theme_watch import watch_theme
 from app.door import ask_nobody_outside

@@ -5,9 +5,9 @@ Shape suffixes: B cases or variants, P POIs.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -36,22 +36,6 @@ _SCORES_PER_PASS = 1 << 25
 """Variants times places that are scored at a time: a quarter of a gigabyte, whatever the catalogue."""
 
 
-@dataclass(frozen=True, eq=False)
-class SharedTables:
-    """What a ranker would make of its dataset and checkpoint, where the process has it already: it is large.
-
-    Attributes:
-        graph, checkins: of the dataset.
-        cases: its test cases, see `describe_cases`.
-        scorer: the checkpoint's, in float64 on the CPU.
-    """
-
-    graph: TransitionGraph
-    checkins: CheckinTensors
-    cases: pd.DataFrame
-    scorer: Scorer
-
-
 def variants_per_pass(num_pois: int) -> int:
     """How many variants are scored at a time among so many places.
 
@@ -62,15 +46,27 @@ def variants_per_pass(num_pois: int) -> int:
 
 
 class CaseRanker(ABC):
-    """A checkpoint and its dataset, ready to rank any case and any edited copy of one: what is true of every model."""
+    """A checkpoint and its dataset, ready to rank any case and any edited copy of one: what is true of every model.
+
+    Args:
+        graph, checkins, cases: the dataset's own and its test cases, where the process has them already.
+    """
 
     scorer: Scorer
 
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        dataset: Dataset,
+        *,
+        graph: TransitionGraph | None = None,
+        checkins: CheckinTensors | None = None,
+        cases: pd.DataFrame | None = None,
+    ) -> None:
         self.checkpoint, self.dataset = checkpoint, dataset
-        self.graph = TransitionGraph.from_dataset(dataset) if shared is None else shared.graph
-        self.checkins = CheckinTensors.from_dataset(dataset) if shared is None else shared.checkins
-        self._cases: dict[int, pd.DataFrame] = {} if shared is None else {c.TEST: shared.cases}
+        self.graph = graph or TransitionGraph.from_dataset(dataset)
+        self.checkins = checkins or CheckinTensors.from_dataset(dataset)
+        self._cases = {} if cases is None else {c.TEST: cases}
 
     @abstractmethod
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
@@ -134,7 +130,8 @@ class Predictor(CaseRanker):
         checkpoint: verified checkpoint.
         dataset: the dataset it was trained on.
         model: other weights of the same architecture in place of the checkpoint's (shuffled, say), float64.
-        shared: what is there already; its scorer holds the checkpoint's own weights, so it goes without ``model``.
+        scorer: the checkpoint's own, where it is built already.
+        opened: what the process has of the dataset already, see `CaseRanker`.
 
     Raises:
         CheckpointError: it holds a published model.
@@ -148,16 +145,16 @@ class Predictor(CaseRanker):
         checkpoint: Checkpoint,
         dataset: Dataset,
         model: Recap | None = None,
-        shared: SharedTables | None = None,
+        *,
+        scorer: RecapScorer | None = None,
+        **opened: Any,
     ) -> None:
-        super().__init__(checkpoint, dataset, shared)
+        super().__init__(checkpoint, dataset, **opened)
         self.stage = checkpoint.stage
-        if shared is not None and isinstance(shared.scorer, RecapScorer):
-            self.scorer = shared.scorer
-            self.model = shared.scorer.model
-        else:
-            self.model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
-            self.scorer = RecapScorer(self.model, self.stage, checkpoint.manifest.model)
+        if scorer is None:
+            model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
+            scorer = RecapScorer(model, self.stage, checkpoint.manifest.model)
+        self.scorer, self.model = scorer, scorer.model
         self.model.requires_grad_(False)
 
     @classmethod
@@ -247,11 +244,11 @@ class PublishedRanker(CaseRanker):
         VocabularyError: another dataset.
     """
 
-    def __init__(self, checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> None:
-        super().__init__(checkpoint, dataset, shared)
-        self.scorer = (
-            PublishedScorer(checkpoint.build_published(dataset, self.graph)) if shared is None else shared.scorer
-        )
+    def __init__(
+        self, checkpoint: Checkpoint, dataset: Dataset, *, scorer: PublishedScorer | None = None, **opened: Any
+    ) -> None:
+        super().__init__(checkpoint, dataset, **opened)
+        self.scorer = scorer or PublishedScorer(checkpoint.build_published(dataset, self.graph))
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         totals, size = [], variants_per_pass(self.dataset.num_pois)
@@ -261,15 +258,13 @@ class PublishedRanker(CaseRanker):
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
 
-def open_ranker(checkpoint: Checkpoint, dataset: Dataset, shared: SharedTables | None = None) -> CaseRanker:
+def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:
     """Whatever the checkpoint holds, ready to rank cases.
 
     Args:
-        shared: what the process has of both already.
+        opened: what the process has of both already, see `Predictor`.
 
     Raises:
         VocabularyError: another dataset.
     """
-    if checkpoint.is_recap:
-        return Predictor(checkpoint, dataset, shared=shared)
-    return PublishedRanker(checkpoint, dataset, shared)
+    return (Predictor if checkpoint.is_recap else PublishedRanker)(checkpoint, dataset, **opened)

@@ -16,8 +16,8 @@ import torch
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.robustness import check_rows
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.places import MaskedPlaces
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.data.dataset import Dataset
@@ -208,7 +208,7 @@ class Answers:
         local = (
             table[c.TIME].astype("int64") // 10 ** (9 if table[c.TIME].dtype.name.startswith("datetime64[ns") else 0)
         ) + offset
-        told = MaskedPlaces.generalised(LoadedDataset.of(self.dataset), Generalisation(salt="any", min_users=5)).point
+        told = MaskedPlaces.generalised(Workspace.of(self.dataset), Generalisation(salt="any", min_users=5)).point
         exact = [(poi, second // 3600) for poi, second in zip(self.poi, local, strict=True)]
         coarse = [
             (told[poi], (second // 86400 + 3) % 7, second % 86400 // 14400)

@@ -5,7 +5,7 @@ from typing import Final
 
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, listed_share
 from analysis.formatting import ordinal, percent, times
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 SHOWN_OTHERS: Final = ("Markov",)
@@ -33,7 +33,7 @@ class Card:
 
 
 def describe_card(
-    opened: LoadedDataset, tables: RecipeTables, case: int, *, model: str, found: FoundCases | None = None
+    opened: Workspace, tables: RecipeTables, case: int, *, model: str, found: FoundCases | None = None
 ) -> Card:
     """The card of one case.
 
@@ -55,7 +55,7 @@ def describe_card(
     )
 
 
-def _sentence(opened: LoadedDataset, tables: RecipeTables, case: int, found: FoundCases) -> str:
+def _sentence(opened: Workspace, tables: RecipeTables, case: int, found: FoundCases) -> str:
     record = tables.records.iloc[case]
     name: RecipeName = found.recipe
     if name == "popular":

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.long_tail.misses import HIT, label_misses
 from analysis.records.causes import causes_of
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 HOUR: Final = "hour"
@@ -33,7 +33,7 @@ NO_REASON: Final = ""
 
 
 def case_table(
-    opened: LoadedDataset, records: pd.DataFrame, described: pd.DataFrame | None = None, k: int = 20
+    opened: Workspace, records: pd.DataFrame, described: pd.DataFrame | None = None, k: int = 20
 ) -> pd.DataFrame:
     """One row per test case, in records order.
 

@@ -11,7 +11,7 @@ from analysis.figures.labels import CHARACTER_PX, place_labels
 from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels, to_png
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 THUMBNAIL_PX: Final = (760, 260)
@@ -53,7 +53,7 @@ class Marks:
         return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles, *self.trail]))
 
 
-def marks_of_record(opened: LoadedDataset, record: Any, *, paths: bool) -> Marks:
+def marks_of_record(opened: Workspace, record: Any, *, paths: bool) -> Marks:
     """The marks of a thumbnail, from one row of records.
 
     Args:
@@ -73,7 +73,7 @@ def marks_of_record(opened: LoadedDataset, record: Any, *, paths: bool) -> Marks
 
 
 def draw_thumbnail(
-    opened: LoadedDataset, marks: Marks, *, palette: Palette, basemap: Mapping[str, Any] | None = None
+    opened: Workspace, marks: Marks, *, palette: Palette, basemap: Mapping[str, Any] | None = None
 ) -> bytes:
     """A small map without names: a PNG of 760 x 260 pixels."""
     camera, image, draw, top = _ground(opened, marks.places, THUMBNAIL_PX, _PADDING_PX, palette, basemap)
@@ -87,7 +87,7 @@ def blank_thumbnail(palette: Palette) -> bytes:
 
 
 def draw_for_room(
-    opened: LoadedDataset,
+    opened: Workspace,
     marks: Marks,
     *,
     shown: Sequence[int],
@@ -106,7 +106,7 @@ def draw_for_room(
 
 
 def _ground(
-    opened: LoadedDataset,
+    opened: Workspace,
     places: Sequence[int],
     size: tuple[int, int],
     padding: int,
@@ -168,7 +168,7 @@ def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
 
 
 def _draw_marks(
-    draw: ImageDraw.ImageDraw, opened: LoadedDataset, marks: Marks, camera: Camera, palette: Palette, size: float
+    draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, size: float
 ) -> None:
     """Trail, paths, predictions, truth and source, from the bottom up."""
     at = _positions(opened, marks, camera)
@@ -211,9 +211,7 @@ def _draw_truth(
         draw_disc(draw, corner, 11 * size, fill=palette.revisits.fill, outline=palette.land, width=round(3 * size))
 
 
-def _draw_names(
-    draw: ImageDraw.ImageDraw, opened: LoadedDataset, marks: Marks, camera: Camera, palette: Palette
-) -> None:
+def _draw_names(draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette) -> None:
     """Names on plates, truth, source and first place first; one that would cover a mark is left out."""
     first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
     named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}
@@ -239,7 +237,7 @@ def _draw_names(
         draw.text(where, label.text, fill=named[poi], font=font, anchor=anchor)
 
 
-def _positions(opened: LoadedDataset, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:
+def _positions(opened: Workspace, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:
     poi = np.array(marks.places, dtype=np.int64)
     return dict(zip(marks.places, pixels(camera, opened.latitude[poi], opened.longitude[poi]), strict=True))
 

@@ -20,11 +20,11 @@ from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.edits import SetEdge, parse_edits
 from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.formatting import chance, ordinal, percent
+from analysis.long_tail.notable_cases import visits_before
 from analysis.records.ablations import ABLATIONS, describe_ablations
 from analysis.records.case_filters import MISSED_ABOVE
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.notable_cases import visits_before
 from analysis.trajectories.trajectory import read_trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.device import one_thread
 from recap.evaluation.ranks import rank_of
@@ -51,7 +51,7 @@ class Story:
 
 
 @one_thread()
-def tell_case(predictor: Predictor, opened: LoadedDataset, case: int, edits: str = "") -> Story:
+def tell_case(predictor: Predictor, opened: Workspace, case: int, edits: str = "") -> Story:
     """Tell one case.
 
     Args:
@@ -89,11 +89,11 @@ def tell_case(predictor: Predictor, opened: LoadedDataset, case: int, edits: str
     return Story(case, screens, tuple(dict.fromkeys(places)))
 
 
-def _stop(opened: LoadedDataset, case: int) -> int:
+def _stop(opened: Workspace, case: int) -> int:
     return read_trajectory(opened, case).stop_of(case)
 
 
-def _findings(edited_case: EditedCase, opened: LoadedDataset) -> CaseFindings:
+def _findings(edited_case: EditedCase, opened: Workspace) -> CaseFindings:
     """All numbers that screens are made of."""
     total_P = edited_case.total_P
     source, truth, user = edited_case.source, edited_case.case.target, edited_case.case.user
@@ -131,12 +131,12 @@ def _ranks_without(edited_case: EditedCase) -> dict[str, float | None]:
     return {name: None if rank != rank else rank for name, rank in ranks.items()}
 
 
-def _visits(opened: LoadedDataset, case: int, poi: int) -> int:
+def _visits(opened: Workspace, case: int, poi: int) -> int:
     row = int(opened.case(case)[c.ROW])
     return int((opened.visits.poi_T[int(opened.visits.first_T[row]) : row] == poi).sum())
 
 
-def _where(findings: CaseFindings, opened: LoadedDataset, case: int, trail: tuple[int, ...]) -> Screen:
+def _where(findings: CaseFindings, opened: Workspace, case: int, trail: tuple[int, ...]) -> Screen:
     row = int(opened.case(case)[c.ROW])
     when = opened.dataset.local_time.iloc[row]
     title = ("A user is at ", name(findings.names[findings.source], "source"), ". Where do they go next?")

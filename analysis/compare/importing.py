@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare.prediction_file import PLACE, SECOND_LIST, read_prediction_file
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.errors import DataError
 from recap.evaluation.metrics import reciprocal_rank
@@ -76,7 +76,7 @@ class ImportReport:
 
 
 def import_predictions(
-    path: Path, opened: LoadedDataset, *, missing_as_miss: bool = False, drop_unknown: bool = False
+    path: Path, opened: Workspace, *, missing_as_miss: bool = False, drop_unknown: bool = False
 ) -> tuple[pd.DataFrame, ImportReport, str]:
     """Read and check predictions, and rank the truth of every test case in its list.
 
@@ -141,7 +141,7 @@ def _examples(values: np.ndarray) -> tuple[str, ...]:
     return tuple(one_line(str(value))[:40] for value in values[:EXAMPLES])
 
 
-def _places(place: pd.Series, opened: LoadedDataset) -> np.ndarray:
+def _places(place: pd.Series, opened: Workspace) -> np.ndarray:
     """The index of each place, -1 where the dataset does not know it; text is an outside id, a number an index."""
     if pd.api.types.is_integer_dtype(place):
         return np.where(place.between(0, opened.dataset.num_pois - 1), place, -1).astype(np.int64)
@@ -159,7 +159,7 @@ def _contradictions(rows: pd.DataFrame) -> np.ndarray:
     return np.unique(ordered[c.CASE].to_numpy()[1:][same & rises])
 
 
-def _rank(rows: pd.DataFrame, opened: LoadedDataset, listed_N: np.ndarray) -> tuple[pd.DataFrame, dict[str, Finding]]:
+def _rank(rows: pd.DataFrame, opened: Workspace, listed_N: np.ndarray) -> tuple[pd.DataFrame, dict[str, Finding]]:
     """The records of all cases, and what is only told."""
     num_cases, num_pois = len(opened.cases), opened.dataset.num_pois
     rows = rows.sort_values([c.CASE, c.SCORE], ascending=[True, False], kind="stable")

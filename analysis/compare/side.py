@@ -1,19 +1,23 @@
-"""One side of a comparison: a scorer's records of all cases, or those of several seeds of one model.
+"""One side of a comparison: a model's records of all cases, or those of several seeds of one model.
 
 Shape suffixes: S seeds, N cases.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_hit, metric_values
+from analysis.workspace import Workspace
 from recap import columns as c
-from recap.errors import RecapError
+from recap.errors import ConfigError, RecapError
 from recap.evaluation.metrics import reciprocal_rank
+
+if TYPE_CHECKING:
+    from recap.checkpoint import Checkpoint
 
 SEEDS_MARK: Final = "-seeds"
 """Ends the key of a checkpoint with its kept seed replicates."""
@@ -122,3 +126,59 @@ def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
             c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N),
         }
     )
+
+
+def side_of(model: Workspace, replicates: Sequence[Workspace] = (), *, kept_seeds: bool = False) -> Side:
+    """One side of a comparison; with replicates, the model under several seeds.
+
+    Args:
+        kept_seeds: also the seed replicates of which ranks were kept, but for those that a replicate stands for.
+
+    Raises:
+        CheckpointError, VocabularyError: a folder that is no checkpoint of the dataset.
+    """
+    several = (model, *replicates)
+    trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
+    key = ".".join(item.key for item in several)
+    side = Side(key, model.label_of_folder, tuple(item.records() for item in several), trained=bool(trained))
+    if not kept_seeds:
+        return side
+    seeds = {seed: table for seed, table in model.seeds().items() if seed not in trained}
+    return with_ranked_seeds(side, [table_of_ranks(model.cases, ranks) for ranks in seeds.values()])
+
+
+def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
+    """Whether two checkpoints differ in nothing but their seed."""
+    mine, theirs = one.manifest, other.manifest
+    seed = [f"seed={mine.train.seed}"]
+    return (
+        one.hash != other.hash
+        and mine.dataset_hash == theirs.dataset_hash
+        and theirs.train.seed != mine.train.seed
+        and theirs.train.override(seed) == mine.train
+    )
+
+
+def with_seeds(models: Sequence[Workspace], more: Sequence[Workspace], *, kept_seeds: bool = False) -> list[Side]:
+    """Sides of the models, each with those further checkpoints that differ from it in their seed only.
+
+    Args:
+        kept_seeds: see `side_of`.
+
+    Raises:
+        ConfigError: a further checkpoint is no other seed of any.
+    """
+    replicates: dict[str, list[Workspace]] = {model.key: [] for model in models}
+    for item in more:
+        owners = [
+            model.key
+            for model in models
+            if model.checkpoint is not None
+            and item.checkpoint is not None
+            and is_replicate(model.checkpoint, item.checkpoint)
+        ]
+        if not owners:
+            raise ConfigError(f"{item.label} is no further seed of A or B: it differs from both in more than its seed")
+        for key in owners:
+            replicates[key].append(item)
+    return [side_of(model, replicates[model.key], kept_seeds=kept_seeds) for model in models]

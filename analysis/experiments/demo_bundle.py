@@ -17,9 +17,8 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.causes import ablations_key
 from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import seed_key
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import SHIPPED
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
@@ -32,7 +31,6 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, MetricsByGroup
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
-from recap.predictor import Predictor
 from recap.presets import data_preset, train_preset
 from recap.storage.atomic import replace_text
 from recap.training.baselines import build_baseline
@@ -159,17 +157,15 @@ def ship_tables(bundle: Path) -> None:
     The app makes them itself where they are missing; shipped ones save the first visitor the wait.
     """
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
-    opened = LoadedDataset.load(bundle / "dataset")
-    checkpoints = [Checkpoint.load(bundle / name) for name in ("checkpoint", "paper")]
-    models = [NamedScorer.of_checkpoint(checkpoint, opened) for checkpoint in checkpoints]
-    models += [NamedScorer.of_baseline(name, opened) for name in (*COUNTING_BASELINES, FEATURE_CURVES)]
-    for model in models:
+    opened = Workspace.open(bundle / "dataset")
+    trained = [opened.with_model(bundle / name) for name in ("checkpoint", "paper")]
+    counted = [opened.with_model(name) for name in (*COUNTING_BASELINES, FEATURE_CURVES)]
+    for model in (*trained, *counted):
         key = records_key(opened.dataset.hash, model.key)
-        write_records(model.score(opened), key.shipped_in(bundle), key.metadata)
-    for checkpoint in checkpoints:
-        predictor = Predictor(checkpoint, opened.dataset)
-        key = ablations_key(opened.dataset.hash, checkpoint.hash)
-        write_records(describe_ablations(predictor, predictor.cases), key.shipped_in(bundle), key.metadata)
+        write_records(model.score(), key.shipped_in(bundle), key.metadata)
+    for model in trained:
+        key = ablations_key(opened.dataset.hash, model.key)
+        write_records(describe_ablations(model.predictor, model.cases), key.shipped_in(bundle), key.metadata)
 
 
 def _dataset(folder: Path, seed: int, log: Log) -> Dataset:

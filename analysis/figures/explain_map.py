@@ -8,14 +8,14 @@ from analysis.figures import deck_layers
 from analysis.figures.explain_marks import ExplainMarks, explain_marks
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 MAP_SIZE = (400, 330)
 NARROWEST_PX = 245
 
 
-def explain_deck(explanation: CaseExplanation, opened: LoadedDataset, *, map_style: str, palette: Palette) -> pdk.Deck:
+def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
     marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
     layers = [

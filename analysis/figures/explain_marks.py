@@ -9,7 +9,7 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.figures.labels import place_labels
 from analysis.figures.walk_marks import positions
 from analysis.geography import Camera, fit_camera, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 RADIUS = {"source": 8.0, "truth": 11.0, "model": 9.0, "other": 9.0}
@@ -36,7 +36,7 @@ class ExplainMarks:
 
 
 def explain_marks(
-    explanation: CaseExplanation, opened: LoadedDataset, *, size: tuple[int, int], narrowest: int = 10_000
+    explanation: CaseExplanation, opened: Workspace, *, size: tuple[int, int], narrowest: int = 10_000
 ) -> ExplainMarks:
     """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
     paths = explanation.paths

@@ -13,7 +13,7 @@ from analysis.figures.palette import Palette, mix
 from analysis.figures.scale_bar import scale_bar
 from analysis.figures.table_rows import rows
 from analysis.geography import Camera, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 
 SIZE: Final = (760, 540)
 SCALE: Final = 2
@@ -28,7 +28,7 @@ Pixel = tuple[float, float]
 class Ground:
     """What a flat map lies on: every place, and the city's own layers where it has some."""
 
-    opened: LoadedDataset
+    opened: Workspace
     basemap: Mapping[str, Any] | None = None
 
 

@@ -13,9 +13,9 @@ import pandas as pd
 from analysis.figures.labels import place_labels
 from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, screen_offsets
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 
 SMALLEST_DISC_PX = 9.0
@@ -81,7 +81,7 @@ class WalkMarks:
 
 
 def walk_marks(
-    opened: LoadedDataset,
+    opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
     *,
@@ -120,12 +120,12 @@ def positions(longitude: np.ndarray, latitude: np.ndarray) -> list[list[float]]:
     return [[round(float(lon), 6), round(float(lat), 6)] for lon, lat in zip(longitude, latitude, strict=True)]
 
 
-def _at(opened: LoadedDataset, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
+def _at(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
     x, y = screen_offsets(camera, opened.latitude[poi], opened.longitude[poi])
     return pd.DataFrame({"at": positions(opened.longitude[poi], opened.latitude[poi]), "x": x, "y": y})
 
 
-def _walked(opened: LoadedDataset, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
+def _walked(opened: Workspace, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
     """Every stop up to now: ``at, x, y, poi, stop, tip``."""
     table = trajectory.stops.iloc[: trajectory.stop_of(case)]
     tips = [
@@ -158,12 +158,12 @@ def _stops(
     return source.reset_index(drop=True), discs, told.iloc[sorted(kept)].reset_index(drop=True)
 
 
-def _discs(opened: LoadedDataset, prediction: CasePrediction, camera: Camera, show_truth: bool) -> pd.DataFrame:
+def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_truth: bool) -> pd.DataFrame:
     listed = prediction.candidates.head(prediction.num_best)
     return _at(opened, listed[c.POI].to_numpy(), camera).assign(**_disc_facts(listed, show_truth))
 
 
-def _ring(opened: LoadedDataset, prediction: CasePrediction, camera: Camera, discs: pd.DataFrame) -> pd.DataFrame:
+def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: pd.DataFrame) -> pd.DataFrame:
     """Around the truth's disc; where it has none, around its place."""
     target = int(prediction.case[c.TARGET])
     own = discs.loc[discs["truth"], "r"]
@@ -207,7 +207,7 @@ def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
 
 
 def _two_hops(
-    opened: LoadedDataset, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
+    opened: Workspace, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Source -> middle -> place, wider where the product of transition probabilities is larger."""
     wanted = set(prediction.candidates.head(prediction.num_best)[c.POI].head(5)) if show_paths else set()
@@ -229,7 +229,7 @@ def _two_hops(
     return lines, middles.assign(r=4.0, tip=tips).drop_duplicates(subset="tip")
 
 
-def _names(opened: LoadedDataset, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
+def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
     """Names of the source, the truth and the best places, each where it covers no disc."""
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])

@@ -18,7 +18,7 @@ from analysis.learn.lessons import (
     two_tails,
 )
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Entry:
     """A lesson of the course: its outline, and how it is made for a city and a reader."""
 
     outline: Outline
-    build: Callable[[World, Say], Lesson]
+    build: Callable[[Workspace, Say], Lesson]
 
 
 _MODULES: Final = (

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import torch
 
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.history import CheckinTensors, find_revisit_candidates
 
@@ -61,7 +61,7 @@ class Habits:
     truth_N: np.ndarray
 
     @classmethod
-    def of(cls, opened: LoadedDataset, most: int = MOST_CASES) -> "Habits":
+    def of(cls, opened: Workspace, most: int = MOST_CASES) -> "Habits":
         """The first ``most`` test cases, evenly spread, whose true place the user knows."""
         cases = opened.cases[opened.cases[c.IN_HISTORY].to_numpy(bool)]
         if len(cases) > most:

@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.share import WIDEST
 from analysis.sharing.traces import traces_of
+from analysis.workspace import Workspace
 from recap.privacy import Generalisation
 
 _SALT: Final = "lesson"
@@ -33,14 +33,14 @@ class Told:
 
 
 @lru_cache(maxsize=16)
-def crowd_at(opened: LoadedDataset, k: int) -> Crowd:
+def crowd_at(opened: Workspace, k: int) -> Crowd:
     """Everybody's points: places of fewer than k users as cells, times as weekday and part of the day."""
     rule = Generalisation(salt=_SALT, min_users=k)
     traces = traces_of(opened.dataset)
     return Crowd(traces, MaskedPlaces.generalised(opened, rule), traces.part_of_week(rule.hours))
 
 
-def trail(opened: LoadedDataset, user: int, number: int) -> list[int]:
+def trail(opened: Workspace, user: int, number: int) -> list[int]:
     """At most ``number`` distinct places of a user, evenly spread over the order of their first visits."""
     traces = traces_of(opened.dataset)
     own = traces.poi[traces.user == user]
@@ -50,7 +50,7 @@ def trail(opened: LoadedDataset, user: int, number: int) -> list[int]:
     return [int(place) for place in places[spread]]
 
 
-def fitting(opened: LoadedDataset, places: list[int]) -> int:
+def fitting(opened: Workspace, places: list[int]) -> int:
     """How many users were at all of these places, whenever."""
     exact = MaskedPlaces.exact(opened)
     traces = traces_of(opened.dataset)
@@ -58,7 +58,7 @@ def fitting(opened: LoadedDataset, places: list[int]) -> int:
 
 
 @lru_cache(maxsize=256)
-def told_for(opened: LoadedDataset, places: tuple[int, ...], k: int) -> Told:
+def told_for(opened: Workspace, places: tuple[int, ...], k: int) -> Told:
     """The finest cells, doubled in size again and again, in which at least k users were in all of them.
 
     As a shared case does (`analysis.sharing.share`); where even the widest cells do not do, it says so.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from analysis.learn.charts import Chart
+from analysis.workspace import Workspace
 from recap.errors import RecapError
 
 MOST_CHOICES: Final = 6
@@ -17,6 +18,19 @@ Audience = Literal["student", "stakeholder", "researcher"]
 
 class LessonUnavailableError(RecapError):
     """The city at hand cannot show this lesson; the message says what it lacks."""
+
+
+def require_model(city: Workspace) -> Workspace:
+    """The city as it is, where a trained RECAP is open with it.
+
+    Raises:
+        LessonUnavailableError: none is.
+    """
+    if not city.has_parts:
+        raise LessonUnavailableError(
+            "This lesson needs a trained RECAP, and none is open. Choose one in the list above."
+        )
+    return city
 
 
 @dataclass(frozen=True)

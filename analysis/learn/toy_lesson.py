@@ -11,7 +11,7 @@ from analysis.learn.lesson import Handle, Scene, Told, Training
 from analysis.learn.live_training import LiveEpoch, Part, Worth, toy_config, train_in_town, worth_of_part
 from analysis.learn.toy_town import MAX_SHARE, PLACES, ToyTown, build_toy_town, kind_of_place, map_position, place_name
 from analysis.learn.vocabulary import Say
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
@@ -26,18 +26,18 @@ def toy_town(two_hop: float, returns: float, seed: int) -> ToyTown:
 
 
 @lru_cache(maxsize=4)
-def opened_town(two_hop: float, returns: float, seed: int) -> LoadedDataset:
+def opened_town(two_hop: float, returns: float, seed: int) -> Workspace:
     """The same with its graph and cases."""
-    return LoadedDataset.of(toy_town(two_hop, returns, seed).dataset)
+    return Workspace.of(toy_town(two_hop, returns, seed).dataset)
 
 
-def poi_of(opened: LoadedDataset, place: int) -> int:
+def poi_of(opened: Workspace, place: int) -> int:
     """The dataset's number of a planted place."""
     return int(np.flatnonzero(opened.dataset.pois[c.POI_NAME].to_numpy() == place_name(place))[0])
 
 
 def town_map(
-    opened: LoadedDataset, seed: int, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int
+    opened: Workspace, seed: int, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int
 ) -> PlaceMap:
     """The town with a step's ends and a middle place that was chosen; places are the dataset's numbers.
 

@@ -1,11 +1,13 @@
 """The bundled ablation results as a table: what the model loses without one part (Fig. 6)."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from recap.errors import DataError
+from recap.storage.json_text import read_json
 
 
 def ablation_table(content: Mapping[str, Any], metric: str, group: str = "all") -> pd.DataFrame:
@@ -31,3 +33,21 @@ def ablation_table(content: Mapping[str, Any], metric: str, group: str = "all") 
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise DataError(f"ablations.json holds no results for {metric} over {group} cases ({error!r})") from error
     return pd.DataFrame(rows, columns=["name", "drop", "lower", "upper", "n"])
+
+
+def shipped_ablations(
+    bundle: Path | None, metric: str, group: str = "all", *, checkpoint_hash: str | None = None
+) -> pd.DataFrame | None:
+    """`ablation_table` of a bundle's file; None where it has none that can be read.
+
+    Args:
+        checkpoint_hash: of the model that the parts must have been taken from; None for any.
+    """
+    try:
+        content = read_json(bundle / "ablations.json") if bundle is not None else {}
+        if checkpoint_hash not in (None, content["checkpoint_hash"]):
+            return None
+        table = ablation_table(content, metric, group)
+    except (OSError, ValueError, KeyError, TypeError, DataError):
+        return None
+    return table if len(table) else None

@@ -25,18 +25,32 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
+from recap.dataset_statistics import hop_statistics
 from recap.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
 
 CONTROLS: Final = ("uniform", "own_visits", "unvisited")
+MAX_HOPS: Final = 5
 MAX_CASES: Final = 1500
 _DISTANCE_EDGES_KM: Final = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _CASES_PER_BLOCK: Final = 128
 
 
+def kept_hops(opened: Workspace) -> pd.DataFrame:
+    """What each further hop reaches, one row per number of hops; made once, see `hop_statistics`."""
+    return opened.kept(
+        "hops", lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph, MAX_HOPS)), rows=MAX_HOPS
+    )
+
+
+def kept_lift(opened: Workspace) -> pd.DataFrame:
+    """`two_hop_lift`, made once."""
+    return opened.kept("two-hop-lift", lambda: two_hop_lift(opened), rows=len(CONTROLS))
+
+
 def two_hop_lift(
-    opened: LoadedDataset, *, max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
+    opened: Workspace, *, max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
 ) -> pd.DataFrame:
     """The lift under each control; the module says what they are.
 
@@ -87,7 +101,7 @@ def two_hop_lift(
     return pd.DataFrame(result)
 
 
-def _choose_cases(opened: LoadedDataset, max_cases: int, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _choose_cases(opened: Workspace, max_cases: int, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The case numbers to look at, ascending, and which of them each control asks about: bool (N,) by control."""
     cases = opened.cases
     unseen = np.flatnonzero(cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
@@ -104,9 +118,7 @@ def _draw(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False)) if len(rows) > most else rows
 
 
-def _blocks(
-    opened: LoadedDataset, table: pd.DataFrame
-) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
+def _blocks(opened: Workspace, table: pd.DataFrame) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
     """Two-hop reach, own visits and weights of every place, a block of cases at a time: float64 arrays (B, P)."""
     popularity_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
     preference = _distance_preference(opened, popularity_P)
@@ -130,7 +142,7 @@ def _blocks(
         yield reach_BP, visits_BP, {name: _normalise(value * unseen_BP) for name, value in weights.items()}
 
 
-def _own_visits(opened: LoadedDataset, block: pd.DataFrame) -> np.ndarray:
+def _own_visits(opened: Workspace, block: pd.DataFrame) -> np.ndarray:
     """Each user's earlier visits to every place."""
     visits = np.zeros((len(block), opened.dataset.num_pois))
     for i, row in enumerate(block[c.ROW].tolist()):
@@ -139,7 +151,7 @@ def _own_visits(opened: LoadedDataset, block: pd.DataFrame) -> np.ndarray:
     return visits
 
 
-def _distance_preference(opened: LoadedDataset, popularity_P: np.ndarray) -> np.ndarray:
+def _distance_preference(opened: Workspace, popularity_P: np.ndarray) -> np.ndarray:
     """Per distance bin: training steps over what popularity alone would give; 1 where nothing is expected."""
     counts = opened.graph.counts.tocoo()
     bins = len(_DISTANCE_EDGES_KM) + 1

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.basemap.document import box_of
 from analysis.records.accuracy import is_hit
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.privacy import users_per_group
 
@@ -15,7 +15,7 @@ CELLS_ACROSS: Final = 48
 MIN_USERS: Final = 5
 
 
-def miss_cells(opened: LoadedDataset, records: pd.DataFrame, k: int, min_users: int = MIN_USERS) -> pd.DataFrame:
+def miss_cells(opened: Workspace, records: pd.DataFrame, k: int, min_users: int = MIN_USERS) -> pd.DataFrame:
     """Cells with cases of at least ``min_users`` people, the most missed cases first.
 
     Args:

@@ -8,8 +8,8 @@ import pandas as pd
 from analysis.phrases import phrase
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import found_by
-from analysis.records.loaded_dataset import LoadedDataset
 from recap import columns as c
+from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.metrics import group_masks
 from recap.graph import TAIL_MAX_COUNT
@@ -122,15 +122,15 @@ def cases_of_steps(cases: pd.DataFrame, names: list[str], *, eta: int = TAIL_MAX
     return cases[c.CASE].to_numpy(np.int64)[np.logical_and.reduce([groups[name].to_numpy(bool) for name in names])]
 
 
-def cases_at_place(opened: LoadedDataset, text: str) -> np.ndarray:
+def cases_at_place(dataset: Dataset, cases: pd.DataFrame, text: str) -> np.ndarray:
     """Numbers of the cases whose source or target has ``text`` in its name or category, whatever the capitals."""
     wanted = " ".join(text.split()).casefold()
-    category = opened.dataset.pois[c.CATEGORY].astype(str)
+    category = dataset.pois[c.CATEGORY].astype(str)
     fits = np.array(
         [
             wanted in name.casefold() or wanted in kind.casefold()
-            for name, kind in zip(opened.labels, category, strict=True)
+            for name, kind in zip(dataset.poi_labels, category, strict=True)
         ]
     )
-    mask = fits[opened.cases[c.SOURCE].to_numpy()] | fits[opened.cases[c.TARGET].to_numpy()]
-    return opened.cases[c.CASE].to_numpy(np.int64)[mask]
+    mask = fits[cases[c.SOURCE].to_numpy()] | fits[cases[c.TARGET].to_numpy()]
+    return cases[c.CASE].to_numpy(np.int64)[mask]

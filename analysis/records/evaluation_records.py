@@ -1,24 +1,29 @@
-"""A model's records over all test cases, without the model where they are kept already."""
+"""What names a model's evaluation records, and which models stand next to it."""
 
-from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import pandas as pd
-
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.table_cache import TableKey, kept_table
+from analysis.records.table_cache import TableKey
+from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
-
-if TYPE_CHECKING:
-    from analysis.records.named_scorer import NamedScorer
 
 SPLIT: Final = "test"
 PROTOCOL: Final = "every_step"
+LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
+"""Columns that hold a list for every case: three quarters of all bytes, and no figure is made of them."""
+MODEL_LABELS: Final = {
+    "recap": "RECAP",
+    "feature_curves": "Feature curves",
+    "count_plus_markov": "Count + Markov",
+    "visit_count": "Visit count",
+    "markov": "Markov",
+    "popularity": "Popularity",
+    "nearest": "Nearest",
+}
 
 
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
-    """What names the records of a model, by `NamedScorer.key`."""
+    """What names the records of a model, by a checkpoint's hash or a baseline's name."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 
@@ -36,38 +41,3 @@ def models_beside(dataset_hash: str, bundle: Path | None = None, *, may_rank: bo
 
         is_ready = is_fitted(dataset_hash)
     return [*([FEATURE_CURVES] if is_ready else []), *reversed(COUNTING_BASELINES)]
-
-
-def evaluation_records(
-    opened: LoadedDataset,
-    model_key: str,
-    build_model: "Callable[[], NamedScorer]",
-    *,
-    keep: bool = True,
-    bundle: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    without: Collection[str] = (),
-) -> pd.DataFrame:
-    """A model's records over all test cases: read from the bundle or the user's cache, or scored once and kept there.
-
-    Args:
-        model_key: `NamedScorer.key`.
-        build_model: makes the model, called only when the records are not there yet.
-        keep: whether to write new records to the cache; a cache that cannot be written is done without.
-        bundle: the dataset's bundle, which may have come with records.
-        progress: told (cases done, cases in all) while scoring.
-        without: columns that are not asked for, see `kept_table`.
-
-    Raises:
-        ScoreError: the model returned NaN.
-    """
-
-    key = records_key(opened.dataset.hash, model_key)
-    return kept_table(
-        key,
-        lambda: build_model().score(opened, progress),
-        rows=len(opened.cases),
-        keep=keep,
-        bundle=bundle,
-        without=without,
-    )

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
 from recap.baselines import BASELINES
 from recap.errors import ConfigError, RecapError

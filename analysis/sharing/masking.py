@@ -21,9 +21,9 @@ from analysis.explain.edits import (
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Piece, Sentence, part_words
 from analysis.formatting import time_of_day, user_name
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.shared_case import SharedPlace
+from analysis.workspace import Workspace
 from recap.privacy import WEEKDAYS, Generalisation
 
 _HOURS: Final = re.compile(r"(?:\d+ hours?|less than an hour) ago")
@@ -40,7 +40,7 @@ class Masking:
         hides_user: the user's own places are cells, and times have no weekday.
     """
 
-    opened: LoadedDataset | None
+    opened: Workspace | None
     places: MaskedPlaces
     rule: Generalisation | None
     hides_user: bool = False

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.cells import Cells, codes_of
 from analysis.sharing.traces import Traces, traces_of
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.printable import one_line
@@ -47,7 +47,7 @@ class MaskedPlaces:
     blurred: frozenset[int] = frozenset()
 
     @classmethod
-    def exact(cls, opened: LoadedDataset) -> "MaskedPlaces":
+    def exact(cls, opened: Workspace) -> "MaskedPlaces":
         """Every place as it is."""
         number = opened.dataset.num_pois
         return cls(
@@ -68,9 +68,7 @@ class MaskedPlaces:
         return cls(nothing, nothing, names, dict.fromkeys(names, ""), is_cell, None, np.arange(len(nothing)))
 
     @classmethod
-    def generalised(
-        cls, opened: LoadedDataset, rule: Generalisation, hide: frozenset[int] = frozenset()
-    ) -> "MaskedPlaces":
+    def generalised(cls, opened: Workspace, rule: Generalisation, hide: frozenset[int] = frozenset()) -> "MaskedPlaces":
         """Places of fewer than k people as cells.
 
         Args:
@@ -111,7 +109,7 @@ class MaskedPlaces:
             return self.cells.covers(poi)
         return np.asarray(self.point == self.point[poi])
 
-    def opened(self, opened: LoadedDataset) -> LoadedDataset:
+    def opened(self, opened: Workspace) -> Workspace:
         """The dataset for a picture: its places stand and have masked names; nothing else may be asked of it."""
         at = [self.at(poi) for poi in range(len(self.name))]
         anywhere = next((point for point in at if point is not None), (0.0, 0.0))
@@ -124,7 +122,7 @@ class MaskedPlaces:
                 c.LONGITUDE: longitude,
             }
         )
-        return LoadedDataset(replace(opened.dataset, pois=pois), opened.graph)
+        return Workspace(replace(opened.dataset, pois=pois), opened.graph)
 
 
 def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule: Generalisation) -> np.ndarray:
@@ -133,7 +131,7 @@ def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule:
     return np.asarray(celled & (people[group] >= rule.min_users))
 
 
-def masked_places(opened: LoadedDataset, rule: Generalisation) -> MaskedPlaces:
+def masked_places(opened: Workspace, rule: Generalisation) -> MaskedPlaces:
     """How a dataset's places are shown under a rule; kept, since no salt is in them."""
     key = rule.min_users, rule.cell_degrees
     kept = _TOLD.setdefault(opened.dataset, {})

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import BEST, share_case, shared_points
 from analysis.sharing.ground import Ground, Projection, draw_ground, shareable_layers
@@ -19,6 +18,7 @@ from analysis.sharing.places import MaskedPlaces, masked_places
 from analysis.sharing.reidentification import Crowd
 from analysis.sharing.shared_case import Change, Reidentification, SharedCase, SharedPage, SharedPlace
 from analysis.sharing.traces import traces_of
+from analysis.workspace import Workspace
 from recap.errors import CaseError
 from recap.privacy import EXACT_NOTE, Generalisation
 
@@ -31,7 +31,7 @@ WIDEST: Final = 6
 
 def share_cases(
     explanations: Sequence[CaseExplanation],
-    opened: LoadedDataset,
+    opened: Workspace,
     *,
     exact: bool = False,
     hide_places: bool = False,
@@ -124,7 +124,7 @@ def _ground(
 
 def _choose_masking(
     explanations: Sequence[CaseExplanation],
-    opened: LoadedDataset,
+    opened: Workspace,
     rule: Generalisation,
     *,
     exact: bool,
@@ -188,7 +188,7 @@ def _changes(
     return [Change(what=what, how=how) for what, how in lines]
 
 
-def _check(explanations: Sequence[CaseExplanation], opened: LoadedDataset, notes: Sequence[str]) -> None:
+def _check(explanations: Sequence[CaseExplanation], opened: Workspace, notes: Sequence[str]) -> None:
     if not explanations:
         raise CaseError("there is no case to share; choose at least one")
     if notes and len(notes) != len(explanations):

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.places import MaskedPlaces, masked_places
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.printable import one_line
 from recap.privacy import Generalisation
@@ -41,7 +41,7 @@ def is_personal(table: pd.DataFrame) -> bool:
 
 
 def share_table(
-    table: pd.DataFrame, opened: LoadedDataset, *, exact: bool = False, rule: Generalisation | None = None
+    table: pd.DataFrame, opened: Workspace, *, exact: bool = False, rule: Generalisation | None = None
 ) -> pd.DataFrame:
     """A copy to write into a file, with a column that says what it is; a table of counts alone comes back as it is.
 

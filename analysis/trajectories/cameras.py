@@ -3,9 +3,9 @@
 import numpy as np
 
 from analysis.geography import Camera, fit_camera
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 
 FITTED_PREDICTIONS = 5
@@ -19,14 +19,14 @@ MARGIN_PX = 46
 
 
 def fit_prediction(
-    opened: LoadedDataset, prediction: CasePrediction, *, show_truth: bool, width_px: int = NARROWEST_PX
+    opened: Workspace, prediction: CasePrediction, *, show_truth: bool, width_px: int = NARROWEST_PX
 ) -> Camera:
     """The camera on the source, the first five predictions and, only while it is shown, the truth."""
     return _fit(opened, _ahead(prediction, show_truth), width_px)
 
 
 def fit_predictions(
-    opened: LoadedDataset,
+    opened: Workspace,
     predictions: list[CasePrediction],
     *,
     show_truth: bool = True,
@@ -37,7 +37,7 @@ def fit_predictions(
 
 
 def fit_walk(
-    opened: LoadedDataset,
+    opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
     *,
@@ -55,7 +55,7 @@ def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
     return np.array([int(prediction.case[c.SOURCE]), *best, *truth], dtype=np.int64)
 
 
-def _fit(opened: LoadedDataset, poi: np.ndarray, width_px: int) -> Camera:
+def _fit(opened: Workspace, poi: np.ndarray, width_px: int) -> Camera:
     return fit_camera(
         opened.latitude[poi],
         opened.longitude[poi],

@@ -9,8 +9,7 @@ import pandas as pd
 import torch
 
 from analysis.records.ablations import contributions_by_group
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
@@ -47,10 +46,8 @@ class CasePrediction:
         return CasePrediction(known, best, math.nan, paths.reset_index(drop=True), self.num_best)
 
 
-def predict_case(
-    opened: LoadedDataset, model: NamedScorer, number: int, *, top: int = 10, paths_per_place: int = 2
-) -> CasePrediction:
-    """Score one case over the whole catalogue and list the best places.
+def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_place: int = 2) -> CasePrediction:
+    """Score one case over the whole catalogue by the opened model and list the best places.
 
     Raises:
         CaseError: no such case.
@@ -60,8 +57,8 @@ def predict_case(
     row, source, target = int(case[c.ROW]), int(case[c.SOURCE]), int(case[c.TARGET])
     batch = CaseBatch(opened.checkins, torch.tensor([row]))
     with torch.inference_mode():
-        scores = model.scorer.score(batch)
-        check_scores(scores.total, model.scorer.name)
+        scores = opened.scorer.score(batch)
+        check_scores(scores.total, opened.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
         ranks = rank_targets(scores, batch.target_B)
         rank = float(ranks.mean_B[0])
@@ -70,26 +67,26 @@ def predict_case(
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
         # Apart: the last digit depends on how many places are asked for, and must not tell where the truth is.
-        pieces = [_parts(model, opened, row, some) for some in (best_K, listed[len(best_K) :]) if some]
+        pieces = [_parts(opened, row, some) for some in (best_K, listed[len(best_K) :]) if some]
         parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
-    probability = probability_C if model.probabilistic else np.nan
+    probability = probability_C if opened.is_probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
     return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
 
 
-def _parts(model: NamedScorer, opened: LoadedDataset, row: int, pois: list[int]) -> dict[str, np.ndarray]:
+def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray]:
     """What each group of terms adds to the score of each place, by column; nothing of a published model."""
-    if not hasattr(model.scorer, "contributions"):
+    if not hasattr(opened.scorer, "contributions"):
         return {}
     batch = CaseBatch(opened.checkins, torch.tensor([row] * len(pois)))
-    found = contributions_by_group(cast(Explainable, model.scorer), batch, torch.tensor(pois))
+    found = contributions_by_group(cast(Explainable, opened.scorer), batch, torch.tensor(pois))
     return {c.part_column(name): values for name, values in found.items()}
 
 
 def recorded_prediction(
-    opened: LoadedDataset, records: pd.DataFrame, number: int, *, top: int = 10, paths_per_place: int = 0
+    opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10, paths_per_place: int = 0
 ) -> CasePrediction:
     """What records say a scorer predicted for one case: for scorers without a model too; no probabilities, no parts.
 
@@ -115,7 +112,7 @@ def recorded_prediction(
 
 
 def _candidates(
-    opened: LoadedDataset,
+    opened: Workspace,
     case: pd.Series,
     poi_C: np.ndarray,
     ranks_C: list[float],
@@ -147,7 +144,7 @@ def _candidates(
     )
 
 
-def _paths(opened: LoadedDataset, source: int, pois: list[int], limit: int) -> pd.DataFrame:
+def _paths(opened: Workspace, source: int, pois: list[int], limit: int) -> pd.DataFrame:
     columns = [c.POI, "middle", "count_in", "count_out", "product", "share"]
     found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(**{c.POI: poi}) for poi in pois]
     return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)

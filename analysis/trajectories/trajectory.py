@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 
@@ -38,7 +38,7 @@ class Trajectory:
         return Trajectory(self.user, self.number, self.stops.head(self.stop_of(case)))
 
 
-def read_trajectory(opened: LoadedDataset, case: int) -> Trajectory:
+def read_trajectory(opened: Workspace, case: int) -> Trajectory:
     """The trajectory of a case.
 
     Raises:
@@ -64,7 +64,7 @@ def read_trajectory(opened: LoadedDataset, case: int) -> Trajectory:
     return Trajectory(int(row[c.USER]), int(row[c.TRAJECTORY]), stops)
 
 
-def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.DataFrame:
+def trajectories_of(opened: Workspace, cases: np.ndarray, user: int) -> pd.DataFrame:
     """A user's trajectories with chosen cases: ``trajectory, first_case, start`` (local), ``stops, cases``.
 
     Args:
@@ -87,12 +87,12 @@ def trajectories_of(opened: LoadedDataset, cases: np.ndarray, user: int) -> pd.D
     )
 
 
-def users_of(opened: LoadedDataset, cases: np.ndarray) -> list[int]:
+def users_of(opened: Workspace, cases: np.ndarray) -> list[int]:
     """The users of chosen cases, ascending."""
     return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
 
 
-def case_of_next_user(opened: LoadedDataset, cases: np.ndarray, user: int, *, forwards: bool) -> int:
+def case_of_next_user(opened: Workspace, cases: np.ndarray, user: int, *, forwards: bool) -> int:
     """The first of chosen cases of a user; of the next user who has one (or the one before) where this one has none.
 
     Args:

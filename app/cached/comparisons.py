@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,21 @@ import streamlit as st
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ranks
-from analysis.records.evaluation_records import records_key
+from analysis.records.case_selection import CaseSelection
+from analysis.records.evaluation_records import MODEL_LABELS, records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.records.kept_seeds import seed_tables
-from analysis.records.loaded_dataset import MODEL_LABELS
-from app.cached import datasets
-from app.cached.keys import BY_DATASET, HashFuncs
-from app.cached.records import read_lists, read_records
+from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, folder_label, open_workspace, read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
+from recap.printable import markdown_text
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
 from recap.storage.json_text import read_json
 
 DEFAULT_A = "count_plus_markov"
+Selection = CaseSelection | HitSelection
+"""The cases that a link to Walk names: a bar or cell of Long tail, or a list of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def side_options(source: Source) -> dict[str, Option]:
         for other in find_sources(AppSettings.from_environment())
         if other.dataset_hash == source.dataset_hash and other.checkpoint_hash is not None
     ]
-    names = [datasets.folder_label(item) for item in mine]
+    names = [folder_label(item) for item in mine]
     options = []
     for item, name in zip(mine, names, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
@@ -82,7 +81,7 @@ def side_options(source: Source) -> dict[str, Option]:
             options.append(Option(token, label, seeds, (item,), kept_seeds=True, shown=item))
     for group in _replicates(mine):
         token = ".".join(item.token for item in group)
-        options.append(Option(token, datasets.folder_label(group[0]), len(group), tuple(group), shown=group[0]))
+        options.append(Option(token, folder_label(group[0]), len(group), tuple(group), shown=group[0]))
     options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
     options += [
         Option(item.key, item.name, imported=item, shown=source.ranked_by(item.key))
@@ -136,7 +135,7 @@ def _side(source: Source, option: Option) -> Side:
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
 def paired_cases(source: Source) -> PairedCases:
     """What every comparison on the source's dataset draws."""
-    return PairedCases(datasets.open_dataset(source).cases)
+    return PairedCases(open_workspace(source).cases)
 
 
 def compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
@@ -192,7 +191,7 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Option, Option]:
 def _tables(source: Source, option: Option) -> list[pd.DataFrame]:
     if option.baseline is not None:
         return [read_records(source.without_checkpoint, option.baseline)]
-    cases = datasets.open_dataset(source).cases
+    cases = open_workspace(source).cases
     if option.imported is not None:
         return [option.imported.read(len(cases))]
     tables = [read_records(item) for item in option.checkpoints]
@@ -201,17 +200,10 @@ def _tables(source: Source, option: Option) -> list[pd.DataFrame]:
     return tables
 
 
-@st.cache_resource(max_entries=16, ttl=120, show_spinner=False)
-def _seed_tables(dataset_hash: str, checkpoint_hash: str, rows: int, bundle: str | None) -> dict[int, pd.DataFrame]:
-    folder = None if bundle is None else Path(bundle)
-    return seed_tables(dataset_hash, checkpoint_hash, rows=rows, bundle=folder)
-
-
+@st.cache_resource(max_entries=16, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
 def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
     """Ranks of kept seed replicates; looked up again after two minutes."""
-    rows = len(datasets.open_dataset(source).cases)
-    bundle = None if source.bundle is None else str(source.bundle)
-    return _seed_tables(source.dataset_hash, str(source.checkpoint_hash), rows, bundle)
+    return open_workspace(source).seeds()
 
 
 def _replicates(sources: list[Source]) -> list[list[Source]]:
@@ -234,3 +226,33 @@ def _training(source: Source) -> dict[str, Any] | None:
         return None
     train = manifest.get("train") if isinstance(manifest, dict) else None
     return train if isinstance(train, dict) else None
+
+
+def parse_selection(source: Source, text: str) -> Selection:
+    """Read the text of a link.
+
+    Raises:
+        ConfigError: another form, or a comparison with a model that is not here.
+    """
+    if not text.startswith("hits:"):
+        return CaseSelection.parse(text)
+    selection = HitSelection.parse(text)
+    hit_label(source, selection)
+    return selection
+
+
+def selected_cases(source: Source, selection: Selection) -> np.ndarray:
+    """Which test cases belong to it."""
+    if isinstance(selection, HitSelection):
+        return hit_mask(source, selection)
+    return selection.mask(open_workspace(source).cases)
+
+
+def selection_label(source: Source, selection: Selection) -> str:
+    """What the cases have in common, in words."""
+    if isinstance(selection, HitSelection):
+        return hit_label(source, selection)
+    labels = open_workspace(source).labels
+    if selection.kind == "poi" and selection.numbers[0] < len(labels):
+        return f"From or to {markdown_text(labels[selection.numbers[0]])}"
+    return selection.label

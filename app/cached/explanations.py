@@ -1,8 +1,9 @@
-"""What the Explain view opens and asks: the predictor of a source, one explanation, labels of missed cases."""
+"""What needs an opened model: single predictions, explanations, curves and told cases, kept by content hash."""
 
 import pandas as pd
 import streamlit as st
 
+from analysis.cases.story import Story, tell_case
 from analysis.explain.curves import Curve, learned_curves, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
@@ -12,24 +13,48 @@ from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.what_if import Flip, smallest_flip
-from analysis.long_tail.misses import describe_misses, label_misses
-from analysis.records.kept_seeds import seed_tables
-from app.cached import datasets, models
-from app.cached.ablations import read_ablations
-from app.cached.keys import BY_MODEL
-from app.cached.threads import TURNS
+from analysis.trajectories.predictions import CasePrediction, predict_case, recorded_prediction
+from analysis.workspace import Workspace
+from app.cached.workspace import BY_DATASET, BY_MODEL, open_workspace, read_records
 from app.sources import Source
-from recap.predictor import CaseRanker, Predictor, SharedTables
-from recap.predictor import open_ranker as open_checkpoint_ranker
+from app.threads import TURNS
+from recap import columns as c
+from recap.evaluation.scoring import rank_cases
+from recap.predictor import CaseRanker, Predictor
+
+
+@st.cache_resource(max_entries=12, show_spinner="Opening the model", hash_funcs=BY_MODEL)
+def open_model(source: Source, model: str | None = None) -> Workspace:
+    """`open_workspace`, its model ready to score.
+
+    Raises:
+        ConfigError: imported predictions, which are lists and no model.
+    """
+    opened = open_workspace(source, model)
+    opened.scorer  # noqa: B018 # what takes a while, here under a message
+    return opened
+
+
+@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
+def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
+    """The source's model's prediction of one case."""
+    if source.imported is not None:
+        return recorded_prediction(open_workspace(source), read_records(source), case, top=top, paths_per_place=2)
+    return predict_case(open_model(source), case, top=top)
+
+
+@st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
+def markov_rank(source: Source, case: int) -> float:
+    """Where the Markov baseline ranks the truth of one case."""
+    opened = open_workspace(source, "markov")
+    ranked = rank_cases(opened.scorer, opened.cases.iloc[[case]], opened.checkins)
+    return float(ranked[c.RANK].iloc[0])
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)
 def open_ranker(source: Source) -> CaseRanker:
     """The source's checkpoint, ready for single and edited cases; it must have one."""
-    opened, model = datasets.open_dataset(source), models.open_checkpoint(source)
-    assert model.checkpoint is not None
-    shared = SharedTables(opened.graph, opened.checkins, opened.cases, model.scorer)
-    return open_checkpoint_ranker(model.checkpoint, opened.dataset, shared)
+    return open_model(source).ranker
 
 
 def get_ready(source: Source) -> None:
@@ -114,9 +139,7 @@ def _check(
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
 def _seed_tables(source: Source) -> dict[int, pd.DataFrame]:
     """Tables of seed replicates, shipped or kept; looked up again after two minutes."""
-    assert source.checkpoint_hash is not None
-    rows = len(datasets.open_dataset(source).cases)
-    return seed_tables(source.dataset_hash, source.checkpoint_hash, rows=rows, bundle=source.bundle)
+    return open_workspace(source).seeds()
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the curves", hash_funcs=BY_MODEL)
@@ -134,20 +157,7 @@ def feature_values(source: Source, case: int, edits: str, pois: tuple[int, ...])
         return values_at(build_edited_case(open_predictor(source), case, parse_edits(edits)), pois)
 
 
-def miss_labels(source: Source, k: int) -> pd.Series:
-    """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
-    described_misses(source)  # outside the cache: what takes long is told while it is made
-    return _miss_labels(source, k)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
-def _miss_labels(source: Source, k: int) -> pd.Series:
-    return label_misses(described_misses(source), k)
-
-
-@st.cache_resource(max_entries=4, show_spinner="Naming the misses, once for each model", hash_funcs=BY_MODEL)
-def described_misses(source: Source) -> pd.DataFrame:
-    """What labels for every K are made from."""
-    opened, ablations = datasets.open_dataset(source), read_ablations(source)
-    assert ablations is not None
-    return describe_misses(opened.dataset, opened.cases, ablations)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+def story(source: Source, case: int, edits: str = "") -> Story:
+    """One case told in screens, see `analysis.cases.story`; the source has a checkpoint."""
+    return tell_case(open_predictor(source), open_workspace(source), case, edits)

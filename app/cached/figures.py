@@ -4,19 +4,63 @@ Plotly takes longer to put a chart together than to send it, and pandas to turn 
 """
 
 import hashlib
+import threading
+import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
 
+from analysis.cases.case_filter import CaseFilter, hide_truth
+from analysis.cases.case_table import CAUSES, REASON
 from analysis.figures.palette import Theme, palette_of
+from analysis.formatting import user_name
+from analysis.glossary import TERMS
+from analysis.long_tail.misses import MISS_LABELS
+from analysis.records.ablations import ABLATION_LABELS
 from app import state
-from app.cached.keys import HashFuncs
-from app.cached.per_object import PerObject
+from app.cached.workspace import HashFuncs
+from recap import columns as c
+
+Thing = TypeVar("Thing")
+Made = TypeVar("Made")
+
+
+class PerObject(Generic[Thing, Made]):
+    """``make(thing)``, made once for each object; forgotten with it.
+
+    Tables and explanations are shared by all visitors and never changed. Telling two of them apart by content, or
+    bringing one into the form it is sent in, takes longer than to look up which one it is.
+    """
+
+    def __init__(self, make: Callable[[Thing], Made]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[weakref.ref[Thing], Made]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, thing: Thing) -> Made:
+        """What was made of this very object."""
+        number = id(thing)
+        known = self._made.get(number)
+        if known is not None and known[0]() is thing:
+            return known[1]
+        made = self._make(thing)
+
+        def forget(gone: "weakref.ref[Thing]") -> None:
+            with self._lock:  # unless the number has gone to another object by now
+                if number in self._made and self._made[number][0] is gone:
+                    del self._made[number]
+
+        with self._lock:
+            self._made[number] = weakref.ref(thing, forget), made
+        return made
 
 
 class DrawnFigure(go.Figure):
@@ -86,3 +130,66 @@ _as_sent: Final = PerObject(as_sent)
 def sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
     """A shared table for `st.dataframe`; it never changes once it was shown."""
     return _as_sent(table)
+
+
+_numbers = count()
+BY_OBJECT: Final[HashFuncs] = {
+    pd.DataFrame: PerObject(lambda table: next(_numbers)),
+}
+"""A table of 25,000 cases takes longer to hash than to filter, so two tables of the same content count as two."""
+
+known_before: Final = PerObject(hide_truth)
+"""See `analysis.cases.case_filter.hide_truth`."""
+
+
+@dataclass(frozen=True)
+class ListedCases:
+    """The rows that pass a filter.
+
+    Attributes:
+        cases: their cases, in the order of the rows.
+        rows: the rows in words, as they are sent.
+    """
+
+    cases: np.ndarray
+    rows: pa.Table | pd.DataFrame
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
+def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...]) -> ListedCases:
+    """Filter a table of `analysis.cases.case_table` and put it into words.
+
+    Args:
+        chosen: text of the filter; for a table of `known_before` without what it says of the truth.
+        columns: which are shown after the case, as far as they are there and hold something.
+    """
+    shown = table[CaseFilter.from_text(chosen).mask(table)]
+    return ListedCases(shown[c.CASE].to_numpy(), as_sent(_readable(shown, columns)))
+
+
+def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
+    """The table in words; words as categories, which are a tenth of the text to send."""
+    known = [name for name in dict.fromkeys([c.CASE, *columns]) if name in shown]
+    readable = shown[[name for name in known if name not in (REASON, CAUSES) or shown[name].map(bool).any()]].copy()
+    if REASON in readable:
+        readable[REASON] = shown[REASON].map({name: TERMS[name].word for name in MISS_LABELS}).fillna("")
+    if CAUSES in readable:
+        names = ABLATION_LABELS
+        readable[CAUSES] = [", ".join(names[source] for source in found) for found in shown[CAUSES]]
+    if c.USER in readable:
+        readable[c.USER] = shown[c.USER].map(user_name)
+    in_words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]
+    return readable.astype(dict.fromkeys(in_words, "category"))
+
+
+def _options(table: pd.DataFrame) -> dict[str, list[str]]:
+    reasons, causes = set(table[REASON]), {cause for found in table[CAUSES] for cause in found}
+    return {
+        "categories": sorted(set(table[c.CATEGORY])),
+        "reasons": [name for name in MISS_LABELS if name in reasons],
+        "causes": [name for name in ABLATION_LABELS if name in causes],
+    }
+
+
+options_of: Final = PerObject(_options)
+"""What a table's categories, reasons and causes can be filtered by."""

@@ -1,8 +1,13 @@
 """The maps that views show: the ground, sent to a browser once, and what lies on it, kept as it is sent."""
 
+import hashlib
 import json
+from contextlib import suppress
+from dataclasses import astuple
+from pathlib import Path
 from typing import Final
 
+import pandas as pd
 import pydeck as pdk
 import streamlit as st
 from streamlit import runtime
@@ -10,16 +15,18 @@ from streamlit import runtime
 from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap
 from analysis.basemap.stored import find_basemap, last_change
+from analysis.cases import picture
+from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import ONLINE_STYLES, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
+from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
@@ -27,15 +34,21 @@ from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction, fit_walk
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
-from app.cached import datasets
+from analysis.workspace import Workspace
 from app.cached.figures import BY_CONTENT
-from app.cached.keys import BY_DATASET, BY_MODEL, HashFuncs
+from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
 from app.fonts import picture_font
+from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
+from recap.errors import RecapError
 from recap.privacy import Generalisation
+from recap.storage.atomic import replace_bytes
+from recap.storage.user_folder import user_subfolder
 
 _GROUND_TYPE: Final = "application/json"
+_DRAWING: Final = 1
+"""Version of the thumbnails' drawing; a new one draws kept pictures again."""
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
     Trajectory: lambda trajectory: trajectory.number,
     CasePrediction: lambda prediction: (int(prediction.case[c.CASE]), len(prediction.candidates)),
@@ -100,7 +113,7 @@ def _walk_marks(
     *,
     picture: bool = False,
 ) -> WalkMarks:
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     width = PICTURE_PX if picture else NARROWEST_PX
     if whole_walk:
         camera = fit_walk(opened, trajectory, prediction, show_truth=show_truth, width_px=width)
@@ -117,13 +130,13 @@ def explain_map(source: Source, explanation: CaseExplanation, theme: Theme, *, o
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
 def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str, theme: Theme) -> DrawnDeck:
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
     """The map of an explanation as a PNG, drawn when it is asked for; generalised unless exact."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
         return draw_case_image(page, palette=palette_of(theme), font=picture_font())
@@ -145,7 +158,7 @@ def walk_image(
     if exact:
         marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk, picture=True)
         return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
-    masked = masked_places(datasets.open_dataset(source), Generalisation()).opened(datasets.open_dataset(source))
+    masked = masked_places(open_workspace(source), Generalisation()).opened(open_workspace(source))
     step, shared = share_step(trajectory, prediction)
     camera = fit_prediction(masked, shared, show_truth=show_truth, width_px=PICTURE_PX)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": True}
@@ -155,10 +168,10 @@ def walk_image(
 
 def flat_ground(source: Source) -> Ground:
     """What pictures with exact places lie on."""
-    return Ground(datasets.open_dataset(source), read_basemap(source))
+    return Ground(open_workspace(source), read_basemap(source))
 
 
-def masked_ground(source: Source, masked: LoadedDataset) -> Ground:
+def masked_ground(source: Source, masked: Workspace) -> Ground:
     """What pictures to be shared lie on: also the density is that of the places as they are shown."""
     basemap = _read_basemap(source, last_change(source.dataset_hash))
     return Ground(masked, with_density(basemap, masked.latitude, masked.longitude))
@@ -176,7 +189,7 @@ def read_basemap(source: Source) -> Basemap | None:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _read_basemap(source: Source, changed: int) -> Basemap | None:
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     return find_basemap(
         source.dataset_hash, source.bundle, opened.latitude, opened.longitude, synthetic=source.synthetic
     )
@@ -184,7 +197,7 @@ def _read_basemap(source: Source, changed: int) -> Basemap | None:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _with_density(source: Source, changed: int) -> Basemap | None:
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     return with_density(_read_basemap(source, changed), opened.latitude, opened.longitude)
 
 
@@ -211,6 +224,75 @@ def ground_address(source: Source, theme: Theme, *, online: bool) -> str:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _ground_file(source: Source, theme: Theme, changed: int) -> bytes:
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     style = basemap_style(_with_density(source, changed), opened.latitude, opened.longitude, palette_of(theme))
     return style.encode()
+
+
+def map_of_misses(source: Source, cells: pd.DataFrame, k: int, theme: Theme) -> DrawnDeck:
+    """The map of cells; at least one."""
+    ground = ground_address(source, theme, online=bool(st.session_state.get("tiles")))
+    return _draw_misses(cells, k, ground, theme)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_CONTENT)
+def _draw_misses(cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> DrawnDeck:
+    return DrawnDeck(miss_deck(cells, k=k, map_style=ground, palette=palette_of(theme)))
+
+
+def thumbnail(source: Source, case: int, theme: Theme, *, paths: bool) -> bytes:
+    """A card's map, drawn once and kept on disk by what it shows."""
+    drawn = _thumbnail(source, case, theme, paths)
+    _drawn_here().add(_thumbnail_name(source, case, theme, paths))
+    return drawn
+
+
+def is_drawn(source: Source, case: int, theme: Theme, *, paths: bool) -> bool:
+    """Whether a card's map is there already, so that nobody waits for it."""
+    name = _thumbnail_name(source, case, theme, paths)
+    if name in _drawn_here():
+        return True
+    path = _thumbnail_file(name)
+    return path is not None and path.is_file()
+
+
+@st.cache_resource(show_spinner=False)
+def _drawn_here() -> set[str]:
+    return set()
+
+
+def _thumbnail_name(source: Source, case: int, theme: Theme, paths: bool) -> str:
+    said = (source.dataset_hash, model_key(source), case, theme, paths, picture.THUMBNAIL_PX, _DRAWING)
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
+
+
+def _thumbnail_file(name: str) -> Path | None:
+    """Where a map is kept; None where nothing may be written."""
+    if AppSettings.from_environment().read_only:
+        return None
+    with suppress(OSError, RecapError):
+        return user_subfolder("cache") / "thumbnails" / f"{name}.png"
+    return None
+
+
+@st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
+def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
+    path = _thumbnail_file(_thumbnail_name(source, case, theme, paths))
+    with suppress(OSError):
+        if path is not None and path.is_file():
+            return path.read_bytes()
+    opened = open_workspace(source)
+    marks = marks_of_record(opened, read_lists(source).iloc[case], paths=paths)
+    drawn = draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=read_basemap(source))
+    if path is not None:
+        with suppress(OSError):  # a cache that cannot be written is done without
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(path, drawn, durable=False)
+    return drawn
+
+
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_MODEL | {Marks: astuple})
+def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Theme) -> bytes:
+    """A screen's picture."""
+    opened = open_workspace(source)
+    return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=read_basemap(source))

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from app.cached.keys import BY_DATASET
+from app.cached.workspace import BY_DATASET
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
 from recap.errors import RecapError

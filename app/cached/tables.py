@@ -1,35 +1,43 @@
-"""The analysis tables a view asks for, computed once for each choice and shared: nobody changes them."""
+"""The tables a view asks for, computed once for each choice and shared: nobody changes them."""
 
-from collections.abc import Callable
 from typing import Final, cast
 
 import pandas as pd
 import streamlit as st
 
+from analysis.cases.case_table import case_table
+from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
 from analysis.long_tail import accuracy_tables, headlines
-from analysis.long_tail.ablations import ablation_table
-from analysis.long_tail.lift import CONTROLS, two_hop_lift
-from analysis.records.accuracy import METRIC_LABELS, is_known
+from analysis.long_tail.ablations import shipped_ablations
+from analysis.long_tail.lift import kept_hops, kept_lift
+from analysis.long_tail.miss_map import miss_cells
+from analysis.long_tail.misses import describe_misses, label_misses
+from analysis.long_tail.notable_cases import NotableCase, notable_cases
+from analysis.records.accuracy import METRIC_LABELS, is_hit, is_known
 from analysis.records.case_groups import By
 from analysis.records.causes import Carriers, ablation_worth, find_carriers
-from analysis.records.notable_cases import NotableCase, notable_cases
-from analysis.records.table_cache import TableKey, kept_table
-from app.cached import datasets
-from app.cached.ablations import kept_causes
-from app.cached.keys import BY_DATASET, BY_MODEL
-from app.cached.per_object import PerObject
-from app.cached.records import LISTS, model_keys, read_records
+from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
+from app.cached.figures import PerObject
+from app.cached.workspace import (
+    BY_DATASET,
+    BY_MODEL,
+    imported_predictions,
+    kept_causes,
+    model_key,
+    model_keys,
+    model_label,
+    open_workspace,
+    read_ablations,
+    read_lists,
+    read_records,
+    waits_for_causes,
+)
 from app.settings import AppSettings
-from app.sources import Source
+from app.sources import Source, find_sources
 from recap import columns as c
-from recap.baselines import FEATURE_CURVES
-from recap.dataset_statistics import hop_statistics
-from recap.errors import DataError
-from recap.storage.json_text import read_json
+from recap.baselines import BASELINES, FEATURE_CURVES
 
-MAX_HOPS: Final = 5
-_FORMAT: Final = "1"
-"""Of the kept tables of hops and lifts: their columns and how they are computed."""
+FIRST_CARDS: Final = 12
 
 
 def metric_label(metric: str) -> str:
@@ -70,22 +78,22 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
 
 def known_imports(source: Source, metric: str) -> list[str]:
     """Keys of the predictions without a model whose lists are long enough for the metric."""
-    return [key for key in datasets.imported(source) if is_known(read_records(source, key), metric)]
+    return [key for key in imported_predictions(source) if is_known(read_records(source, key), metric)]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFrame:
-    models = {datasets.model_label(source): read_records(source)}
+    models = {model_label(source): read_records(source)}
     for name in more:
-        if name != datasets.model_key(source):
-            models[datasets.model_label(source, name)] = read_records(source, name)
+        if name != model_key(source):
+            models[model_label(source, name)] = read_records(source, name)
     return accuracy_tables.accuracy_by_group(models, metric)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
 def distribution(source: Source) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.transition_distribution`."""
-    return accuracy_tables.transition_distribution(datasets.open_dataset(source).cases)
+    return accuracy_tables.transition_distribution(open_workspace(source).cases)
 
 
 @st.cache_resource(
@@ -93,8 +101,7 @@ def distribution(source: Source) -> pd.DataFrame:
 )
 def hops(source: Source) -> pd.DataFrame:
     """See `recap.dataset_statistics.hop_statistics`."""
-    opened = datasets.open_dataset(source)
-    return _kept(source, "hops", MAX_HOPS, lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph, MAX_HOPS)))
+    return kept_hops(open_workspace(source))
 
 
 @st.cache_resource(
@@ -102,43 +109,20 @@ def hops(source: Source) -> pd.DataFrame:
 )
 def lift(source: Source) -> pd.DataFrame:
     """See `analysis.long_tail.lift.two_hop_lift`."""
-    return _kept(source, "two-hop-lift", len(CONTROLS), lambda: two_hop_lift(datasets.open_dataset(source)))
+    return kept_lift(open_workspace(source))
 
 
-def _kept(source: Source, kind: str, rows: int, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """A table of the dataset alone, from the user's cache where it was made before."""
-    key = TableKey(source.dataset_hash, kind, c.SPLIT_NAMES[c.TEST], kind, _FORMAT)
-    return kept_table(key, make, rows=rows, keep=not AppSettings.from_environment().read_only)
-
-
-def ablations(source: Source, metric: str, group: str = "all") -> pd.DataFrame | None:
+def ablations(source: Source, metric: str) -> pd.DataFrame | None:
     """The bundle's ablation results, or None where the source has none of its own."""
-    if source.bundle is None or source.checkpoint_hash is None:
+    if source.checkpoint_hash is None:
         return None
-    try:
-        changed = (source.bundle / "ablations.json").stat().st_mtime_ns
-    except OSError:
-        return None
-    return _ablations(source, metric, group, changed)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
-def _ablations(source: Source, metric: str, group: str, changed: int) -> pd.DataFrame | None:
-    assert source.bundle is not None
-    try:
-        content = read_json(source.bundle / "ablations.json")
-        if content["checkpoint_hash"] != source.checkpoint_hash:
-            return None
-        table = ablation_table(content, metric, group)
-    except (OSError, ValueError, KeyError, TypeError, DataError):
-        return None
-    return table if len(table) else None
+    return shipped_ablations(source.bundle, metric, checkpoint_hash=source.checkpoint_hash)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
 def notable(source: Source, *, causes: bool) -> list[NotableCase]:
-    """See `analysis.records.notable_cases`; by the kept ablations, or by what coincides."""
-    opened = datasets.open_dataset(source)
+    """See `analysis.long_tail.notable_cases`; by the kept ablations, or by what coincides."""
+    opened = open_workspace(source)
     ablations = kept_causes(source) if causes else None
     return notable_cases(opened, read_records(source), read_records(source, "markov"), ablations)
 
@@ -156,7 +140,7 @@ _carriers: Final = PerObject(find_carriers)
 def worth(source: Source) -> pd.DataFrame | None:
     """See `analysis.records.causes.ablation_worth`; None where no ablations are kept."""
     table = kept_causes(source)
-    return None if table is None else ablation_worth(table, datasets.open_dataset(source).cases[c.USER].to_numpy())
+    return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy())
 
 
 def curves_finding(source: Source) -> str:
@@ -164,9 +148,128 @@ def curves_finding(source: Source) -> str:
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
         return ""
     records = read_records(source), read_records(source, FEATURE_CURVES)
-    return headlines.curves_finding(datasets.model_label(source), *records)
+    return headlines.curves_finding(model_label(source), *records)
 
 
 def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """The evaluation records without the columns that hold lists."""
     return read_records(source, model).drop(columns=list(LISTS), errors="ignore")
+
+
+def miss_labels(source: Source, k: int) -> pd.Series:
+    """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
+    described_misses(source)  # outside the cache: what takes long is told while it is made
+    return _miss_labels(source, k)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
+def _miss_labels(source: Source, k: int) -> pd.Series:
+    return label_misses(described_misses(source), k)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Naming the misses, once for each model", hash_funcs=BY_MODEL)
+def described_misses(source: Source) -> pd.DataFrame:
+    """What labels for every K are made from."""
+    opened, ablations = open_workspace(source), read_ablations(source)
+    assert ablations is not None
+    return describe_misses(opened.dataset, opened.cases, ablations)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+def cells_of_misses(source: Source, model: str | None, k: int) -> pd.DataFrame:
+    """See `analysis.long_tail.miss_map.miss_cells`."""
+    return miss_cells(open_workspace(source), read_records(source, model), k)
+
+
+def _cell_rows(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells[["cases", "missed", "share", "users", "south", "west"]]
+
+
+rows_of_cells: Final = PerObject(_cell_rows)
+"""The numbers of the cells, as a table shows them."""
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def _table(source: Source, k: int, has_causes: bool) -> pd.DataFrame:
+    described = described_misses(source) if has_causes else None
+    return case_table(open_workspace(source), read_records(source), described, k)
+
+
+def all_cases(source: Source, k: int = 20) -> pd.DataFrame:
+    """See `analysis.cases.case_table`; shared by all visitors, so do not change it."""
+    read_records(source)  # outside the cache: what takes long is told while it is made
+    # Where the cases are many, ablations are not made while somebody waits: the table has no kinds of misses then.
+    has_causes = source.has_parts and not waits_for_causes(source)
+    return _table(source, k, has_causes)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
+def cases_of_any_model(source: Source) -> pd.DataFrame:
+    """The same without what hangs on a model: ranks are unknown, there are no reasons and causes."""
+    opened = open_workspace(source)
+    return case_table(opened, pd.DataFrame({c.RANK: [float("nan")] * len(opened.cases)}))
+
+
+def other_models(source: Source) -> dict[str, Source | str]:
+    """Other rankers of the same dataset whose records are there: checkpoints first, then baselines, by their names."""
+    sources = find_sources(AppSettings.from_environment())
+    found: dict[str, Source | str] = {}
+    for other in sources:
+        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (
+            None,
+            source.checkpoint_hash,
+        )
+        if is_other and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
+            found.setdefault(other.label.rpartition(" · ")[2], other)
+    kept = [name for name in BASELINES if records_key(source.dataset_hash, name).is_kept(source.bundle)]
+    order = sorted({*kept, "markov"}, key=("count_plus_markov", "markov", *BASELINES).index)
+    found |= {MODEL_LABELS[name]: name for name in order if name != model_key(source)}
+    return found
+
+
+def recipe_tables(source: Source) -> RecipeTables:
+    """The tables that recipes search; without ablations where none are kept, since a view does not wait for them."""
+    return _tables(source, _with_records(source), kept_causes(source) is not None)
+
+
+def _with_records(source: Source) -> tuple[str, ...]:
+    """The names of the other models, once all records are there: no cached function should wait for them."""
+    beside = other_models(source)
+    read_records(source)
+    for other in beside.values():
+        if isinstance(other, str):
+            read_records(source, other)
+        else:
+            read_records(other)
+    return tuple(beside)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeTables:
+    beside = other_models(source)
+    others = {}
+    for name in names:
+        other = beside[name]
+        others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
+    return RecipeTables(
+        records=read_lists(source),
+        train_checkins=open_workspace(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
+        others=others,
+        ablations=kept_causes(source) if has_causes else None,
+        probabilistic=source.has_parts,
+    )
+
+
+def recipes(source: Source) -> dict[RecipeName, FoundCases]:
+    """Every recipe's cases, see `analysis.cases.recipes`."""
+    return _recipes(source, _with_records(source), kept_causes(source) is not None)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Searching all cases", hash_funcs=BY_MODEL)
+def _recipes(source: Source, names: tuple[str, ...], has_causes: bool) -> dict[RecipeName, FoundCases]:
+    return find_all(_tables(source, names, has_causes), first=FIRST_CARDS)
+
+
+def share_found(source: Source, k: int) -> float:
+    """Share of test cases whose truth ranks within K, see `is_hit`."""
+    return float(is_hit(read_records(source), k).mean())

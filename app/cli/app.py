@@ -36,10 +36,10 @@ def run_app(
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
     """Open the app in a browser, on the demo city or your own data."""
-    from app.cached.background import run_beside
     from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
     from app.streamlit_options import streamlit_flags
+    from app.warming import start_warming
     from recap.errors import CheckpointError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST
     from recap.storage.installed import data_path
@@ -59,7 +59,7 @@ def run_app(
     ask_nobody_outside()
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
     bootstrap.load_config_options(streamlit_flags(**served, **(_LARGE_TEXT if large_text else {})))
-    run_beside(_warm_up, "warming")
+    start_warming()
     bootstrap.run(str(data_path("app", "main.py")), False, [], {})
 
 
@@ -75,9 +75,3 @@ def _require_free(address: str, port: int) -> None:
         raise ConfigError(
             f"cannot open the app at {address}:{port}: {reason}; choose another --port or --address"
         ) from error
-
-
-def _warm_up() -> None:
-    from app.cached.warming import warm_up
-
-    warm_up()

@@ -20,9 +20,9 @@ def basemap(
     from analysis.basemap.extracts import read_extract
     from analysis.basemap.features import draw_features
     from analysis.basemap.stored import stored_path
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
 
-    opened = LoadedDataset.load(data)
+    opened = Workspace.open(data)
     box = box_of(opened.latitude, opened.longitude)
     document = draw_features(read_extract(extract), box, attribution.strip() or OPENSTREETMAP)
     target = stored_path(opened.dataset.hash, make=True)

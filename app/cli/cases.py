@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from analysis.formatting import rank_number, times
 from app.cli.console import JsonFlag, console, print_json
-from app.cli.long_tail import ablations, open_records
+from app.cli.long_tail import open_model, run_ablations
 from app.cli.options import BaselineOption, CheckpointOption, DataOption, MaybeCheckpoint
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, write_shared
 from app.cli.sharing import share as share_page
@@ -45,13 +45,13 @@ def find(
     """List test cases by what they show, as the filters of Walk do."""
     from analysis.records.case_filters import CAUSES, filter_cases
 
-    read = open_records(data, checkpoint, baseline)
-    opened, records = read.dataset, read.records
+    opened = open_model(data, checkpoint, baseline)
+    records = opened.records()
     names = [name.strip() for name in show.split(",") if name.strip()]
     removed = None
-    if read.checkpoint is not None and set(names) & set(CAUSES):
-        removed = ablations(read.checkpoint, opened, read.bundle)
-    found = filter_cases(records, read.records_of("markov"), names, k=k, eta=1, ablations=removed)
+    if checkpoint is not None and set(names) & set(CAUSES):
+        removed = run_ablations(opened)
+    found = filter_cases(records, opened.records_of("markov"), names, k=k, eta=1, ablations=removed)
     if as_json:
         print_json({"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()})
         return
@@ -81,9 +81,9 @@ def save(
     from analysis.explain.edited_case import build_edited_case
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
-    predictor = Predictor.load(checkpoint, data)
+    predictor = Workspace.open(data, checkpoint).predictor
     edited = build_edited_case(predictor, case, parse_edits(edits))
     labels = predictor.dataset.poi_labels
     link = CaseLink.to(predictor, case, edits=edits)
@@ -162,7 +162,7 @@ def share(
     """Write saved cases or a collection as one page or a deck of PNGs, told coarsely unless --exact."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.explanation import explain_case
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
     if html is None:
         raise ConfigError("nothing to write; give --html FILE")
@@ -175,8 +175,8 @@ def share(
     stored = [shelf.cases[name] for name in names or []] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
         raise CaseError("which cases? give names of saved cases, or --collection TITLE of one that holds some")
-    predictor = Predictor.load(checkpoint, data)
-    explained = []
+    opened = Workspace.open(data, checkpoint)
+    predictor, explained = opened.predictor, []
     for kept in stored:
         link = kept.value.link
         link.check(predictor)
@@ -192,8 +192,7 @@ def share(
         )
     page = share_page(
         explained,
-        predictor,
-        data,
+        opened,
         exact=exact,
         hide_places=hide_places,
         title=chosen.value.title if chosen else "",

@@ -38,14 +38,13 @@ def compare(
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
-    from analysis.compare.scorers import open_scorer, with_seeds
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.compare.side import with_seeds
+    from analysis.workspace import Workspace
 
     with progress_console.status("Ranking every case"):
-        opened = LoadedDataset.load(data)
-        scorers = [open_scorer(text, opened, bundle=data.parent) for text in (a, b)]
-        more = [open_scorer(str(path), opened, bundle=data.parent) for path in seeds or ()]
-        side_a, side_b = with_seeds(scorers, more, kept_seeds=kept_seeds)
+        opened = Workspace.open(data)
+        models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds or ()]
+        side_a, side_b = with_seeds(models, more, kept_seeds=kept_seeds)
         found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric)
         k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))

@@ -1,6 +1,5 @@
 """`recap curves`: what a model learned, feature by feature, and what each group of features is worth."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -15,16 +14,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.explain.curves import Curve
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
 
 def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
     """Show the learned curves, and the accuracy lost without each group of features."""
     from analysis.explain.curves import learned_curves
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
-    predictor = Predictor.load(checkpoint, data)
-    found, worth = learned_curves(predictor), _worth(predictor, data.parent)
+    opened = Workspace.open(data, checkpoint)
+    found, worth = learned_curves(opened.predictor), _worth(opened)
     if as_json:
         plain = [curve.model_dump(mode="json") for curve in found]
         print_json({"curves": plain, "worth": worth.to_dict(orient="records")})
@@ -37,14 +36,13 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
     console.print(table)
 
 
-def _worth(predictor: "Predictor", bundle: Path) -> "pd.DataFrame":
-    from analysis.records.causes import ablation_worth, case_ablations
+def _worth(opened: "Workspace") -> "pd.DataFrame":
+    from analysis.records.causes import ablation_worth
     from recap import columns as c
 
-    digests = predictor.dataset.hash, predictor.checkpoint.hash
     with progress_line("Running the ablations") as report:
-        table = case_ablations(*digests, lambda: predictor, rows=len(predictor.cases), bundle=bundle, progress=report)
-    return ablation_worth(table, predictor.cases[c.USER].to_numpy())
+        table = opened.ablations(report)
+    return ablation_worth(table, opened.cases[c.USER].to_numpy())
 
 
 def _curve_table(curves: "list[Curve]") -> Table:

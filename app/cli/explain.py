@@ -76,22 +76,19 @@ def explain(
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
     from analysis.explain.explanation import explain_case
-    from analysis.records.kept_seeds import seed_tables
+    from analysis.workspace import Workspace
     from app.cli.explain_ranks import explain_by_ranks
-    from recap.checkpoint import Checkpoint
-    from recap.data.dataset import Dataset
-    from recap.predictor import Predictor, open_ranker
 
     edits = tuple(parse_edit(text) for text in edit or [])
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
-    predictor = open_ranker(Checkpoint.load(checkpoint), Dataset.load(data))
-    if not isinstance(predictor, Predictor):
+    opened = Workspace.open(data, checkpoint)
+    if not opened.has_parts:
+        ranker = opened.ranker
         if link is not None or html is not None:
-            raise ConfigError(f"{predictor.checkpoint.label} has no contributions; --case, --about and --edit work")
-        explain_by_ranks(
-            predictor, asked.named(), about=about, edits=edits, top=top, split=asked.split, as_json=as_json
-        )
+            raise ConfigError(f"{opened.label} has no contributions; --case, --about and --edit work")
+        explain_by_ranks(ranker, asked.named(), about=about, edits=edits, top=top, split=asked.split, as_json=as_json)
         return
+    predictor = opened.predictor
     if link is not None:
         asked = _follow(link, predictor, asked)
     asked.named()
@@ -100,7 +97,6 @@ def explain(
     check_manner(exact=exact, hide_places=hide_places)
     if seeds is not None:
         _train_seeds(predictor, seeds)
-    digests = predictor.dataset.hash, predictor.checkpoint.hash
     explanations = [
         explain_case(
             predictor,
@@ -112,13 +108,13 @@ def explain(
             split=asked.split,
             search=search,
             checks=checks,
-            seeds=seed_tables(*digests, rows=len(predictor.cases), bundle=data.parent) if checks else None,
+            seeds=opened.seeds() if checks else None,
         )
         for number in asked.numbers
     ]
     written = []
     if html is not None:
-        written = write_shared(share(explanations, predictor, data, exact=exact, hide_places=hide_places), html)
+        written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
     if as_json:
         plain = [explanation.model_dump(mode="json") for explanation in explanations]
         print_json(plain if len(plain) > 1 else plain[0])

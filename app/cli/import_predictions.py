@@ -24,11 +24,11 @@ def import_predictions(
     """Import ranked places from another program, to compare them with your models."""
     from analysis.compare.importing import import_predictions as check_and_rank
     from analysis.records.imported import keep_predictions, shown_name
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
 
     called = shown_name(file.stem if name is None else name)
     with progress_console.status("Checking the predictions"):
-        opened = LoadedDataset.load(data)
+        opened = Workspace.open(data)
         records, report, digest = check_and_rank(
             file, opened, missing_as_miss=missing_as_miss, drop_unknown=drop_unknown
         )

@@ -1,6 +1,5 @@
 """Commands around many cases: overview, long-tail. Their numbers are the app's, from the same functions."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -17,8 +16,7 @@ from recap.errors import ConfigError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.records.loaded_dataset import LoadedDataset
-    from recap.checkpoint import Checkpoint
+    from analysis.workspace import Workspace
 
 
 _FOUND_AT: Final = 20
@@ -36,25 +34,25 @@ def overview(
     """Compare a model with the baselines, and name three cases worth opening."""
     from analysis.long_tail.accuracy_tables import accuracy_by_group, tail_share, transition_distribution
     from analysis.long_tail.headlines import curves_finding, overview_finding
+    from analysis.long_tail.notable_cases import describe_absent, notable_cases
     from analysis.records.causes import describe_carriers, find_carriers
     from analysis.records.evaluation_records import models_beside
-    from analysis.records.notable_cases import describe_absent, notable_cases
     from recap.baselines import FEATURE_CURVES
 
-    read = open_records(data, checkpoint, baseline)
-    opened = read.dataset
-    published = [name for name in models_beside(opened.dataset.hash, read.bundle) if name != baseline]
-    models = {read.label: read.records} | {_label(name): read.records_of(name) for name in published}
-    groups = accuracy_by_group(models, metric)
+    opened = open_model(data, checkpoint, baseline)
+    label, records = opened.label, opened.records()
+    names = [name for name in models_beside(opened.dataset.hash, opened.bundle) if name != baseline]
+    baselines = [open_baseline(opened, name) for name in names]
+    groups = accuracy_by_group({model.label: model.records() for model in (opened, *baselines)}, metric)
     distribution = transition_distribution(opened.cases)
-    removed = read.kept_ablations()
-    notable = notable_cases(opened, read.records, read.records_of("markov"), removed)
+    removed = opened.kept_ablations()
+    notable = notable_cases(opened, records, opened.records_of("markov"), removed)
     over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
-    curves = read.records_of(FEATURE_CURVES) if read.has_parts and FEATURE_CURVES in published else None
+    curves = opened.records_of(FEATURE_CURVES) if opened.has_parts and FEATURE_CURVES in names else None
     payload = {
         "metric": metric,
         "finding": overview_finding(groups, metric),
-        "curves_finding": "" if curves is None else curves_finding(read.label, read.records, curves),
+        "curves_finding": "" if curves is None else curves_finding(label, records, curves),
         "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,
         "tail_share_cases": over_cases,
@@ -98,31 +96,30 @@ def long_tail(
     as_json: JsonFlag = False,
 ) -> None:
     """Show accuracy by how often a transition or a place was seen, and what each further hop adds."""
-    import pandas as pd
 
     from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, transition_distribution
-    from analysis.long_tail.lift import two_hop_lift
+    from analysis.long_tail.lift import kept_hops, kept_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
     from analysis.records.causes import ablation_worth
-    from recap.dataset_statistics import hop_statistics
 
-    read = open_records(data, checkpoint, baseline)
-    opened, label, records, beside = read.dataset, read.label, read.records, read.records_of(reference)
+    opened = open_model(data, checkpoint, baseline)
+    other = open_baseline(opened, reference)
+    label, records, beside = opened.label, opened.records(), other.records()
     tables = {
         "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, reference=beside),
         "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, reference=beside),
         "by_cohort": accuracy_by_cohort(records, metric, eta=eta, reference=beside),
         "distribution": transition_distribution(opened.cases),
-        "hops": pd.DataFrame(hop_statistics(opened.dataset, opened.graph)),
+        "hops": kept_hops(opened),
     }
     if full:
-        tables["lift"] = two_hop_lift(opened)
-    if full and read.checkpoint is not None and read.has_parts:
-        table = ablations(read.checkpoint, opened, read.bundle)
+        tables["lift"] = kept_lift(opened)
+    if full and opened.has_parts:
+        table = run_ablations(opened)
         tables["worth"] = ablation_worth(table, opened.cases[c.USER].to_numpy(), _FOUND_AT)
         tables["misses"] = count_misses(label_misses(describe_misses(opened.dataset, opened.cases, table), _FOUND_AT))
     if as_json:
-        facts = {"model": label, "reference": _label(reference), "metric": metric, "eta": eta}
+        facts = {"model": label, "reference": other.label, "metric": metric, "eta": eta}
         print_json(facts | {name: plain_rows(table) for name, table in tables.items()})
         return
     for name, table in tables.items():
@@ -130,103 +127,45 @@ def long_tail(
         console.print(frame_table(name.replace("_", " ") + over, table))
 
 
-@dataclass(frozen=True, eq=False)
-class OpenedRecords:
-    """A dataset folder with the records of one model, each read once.
-
-    Attributes:
-        dataset: the dataset.
-        bundle: the folder beside it, which may have come with records.
-        label: what people read of the model.
-        records: the model's, one row per test case.
-        checkpoint: of a trained model; None of a baseline.
-    """
-
-    dataset: "LoadedDataset"
-    bundle: Path
-    label: str
-    records: "pd.DataFrame"
-    checkpoint: "Checkpoint | None" = None
-
-    def records_of(self, baseline: str) -> "pd.DataFrame":
-        """A baseline's records by name."""
-        return _records_of(baseline, self.dataset, self.bundle)
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether the model's score has parts that ablations leave out: RECAP's alone."""
-        return self.checkpoint is not None and self.checkpoint.manifest.model == "recap"
-
-    def kept_ablations(self) -> "pd.DataFrame | None":
-        """A checkpoint's ablations where they were made or shipped, as the app shows them; None without."""
-        from analysis.records.causes import kept_ablations
-
-        if self.checkpoint is None:
-            return None
-        digests = self.dataset.dataset.hash, self.checkpoint.hash
-        return kept_ablations(*digests, rows=len(self.records), bundle=self.bundle)
-
-
-def ablations(checkpoint: "Checkpoint", opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
-    """The ablation table of a checkpoint, made with a progress line where it is not kept yet.
-
-    Args:
-        bundle: the folder next to the dataset, which may have come with it.
+def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Workspace":
+    """The dataset with the model and its records, read from the bundle or the user's cache, else ranked.
 
     Raises:
-        VocabularyError: another dataset.
-    """
-    from analysis.records.causes import case_ablations
-    from recap.predictor import Predictor
-
-    dataset = opened.dataset
-    checkpoint.check_dataset(dataset)
-    with progress_line("Running the ablations") as report:
-        return case_ablations(
-            dataset.hash,
-            checkpoint.hash,
-            lambda: Predictor(checkpoint, dataset),
-            rows=len(dataset.cases(c.TEST)),
-            bundle=bundle,
-            progress=report,
-        )
-
-
-def open_records(data: Path, checkpoint: Path | None, baseline: str | None) -> OpenedRecords:
-    """The dataset with the model's records, read from the bundle or the user's cache, else ranked.
-
-    Raises:
-        ConfigError: both a checkpoint and a baseline, or neither.
+        ConfigError: both a checkpoint and a baseline, or neither, or no such baseline.
         VocabularyError: a checkpoint of another dataset.
     """
-    from analysis.compare.scorers import of_checkpoint
-    from analysis.records.loaded_dataset import LoadedDataset
-    from recap.checkpoint import Checkpoint
+    from analysis.workspace import Workspace
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
-    opened, bundle = LoadedDataset.load(data), data.parent
+    opened = Workspace.open(data)
     if baseline is not None:
-        return OpenedRecords(opened, bundle, _label(baseline), _records_of(baseline, opened, bundle))
+        return open_baseline(opened, baseline)
     assert checkpoint is not None
-    loaded = Checkpoint.load(checkpoint)
+    model = opened.with_model(checkpoint)
+    model.checkpoint  # noqa: B018 # verified, even where its records are kept
     with progress_console.status("Ranking every case"):
-        records = of_checkpoint(loaded, opened, bundle=bundle).records()
-    return OpenedRecords(opened, bundle, loaded.label, records, loaded)
+        model.records()
+    return model
 
 
-def _records_of(baseline: str, opened: "LoadedDataset", bundle: Path) -> "pd.DataFrame":
-    from analysis.records.evaluation_records import evaluation_records
-    from analysis.records.named_scorer import NamedScorer
+def open_baseline(opened: "Workspace", name: str) -> "Workspace":
+    """A baseline on an opened dataset, with its records.
 
-    with progress_console.status(f"Ranking every case by {baseline}"):
-        return evaluation_records(opened, baseline, lambda: NamedScorer.of_baseline(baseline, opened), bundle=bundle)
-
-
-def _label(name: str) -> str:
-    from analysis.records.loaded_dataset import MODEL_LABELS
+    Raises:
+        ConfigError: no such baseline.
+    """
     from recap.baselines import BASELINES
 
-    if name not in MODEL_LABELS:
+    if name not in BASELINES:
         raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
-    return MODEL_LABELS[name]
+    model = opened.with_model(name)
+    with progress_console.status(f"Ranking every case by {name}"):
+        model.records()
+    return model
+
+
+def run_ablations(model: "Workspace") -> "pd.DataFrame":
+    """The ablation table of a checkpoint, made with a progress line where it is not kept yet."""
+    with progress_line("Running the ablations") as report:
+        return model.ablations(report)

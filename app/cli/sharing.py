@@ -11,7 +11,7 @@ from recap.errors import ConfigError
 if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
     from analysis.sharing.shared_case import SharedPage
-    from recap.predictor import Predictor
+    from analysis.workspace import Workspace
 
 HtmlOption = Annotated[
     Path | None,
@@ -35,8 +35,7 @@ def check_manner(*, exact: bool, hide_places: bool) -> None:
 
 def share(
     explanations: "Sequence[CaseExplanation]",
-    predictor: "Predictor",
-    data: Path,
+    opened: "Workspace",
     *,
     exact: bool = False,
     hide_places: bool = False,
@@ -45,12 +44,10 @@ def share(
 ) -> "SharedPage":
     """What the files will hold, see `analysis.sharing.share.share_cases`."""
     from analysis.basemap.stored import find_basemap
-    from analysis.records.loaded_dataset import LoadedDataset
     from analysis.sharing.share import share_cases
 
-    opened = LoadedDataset(predictor.dataset, predictor.graph)
     invented = opened.dataset.manifest.synthetic
-    basemap = find_basemap(opened.dataset.hash, data.parent, opened.latitude, opened.longitude, synthetic=invented)
+    basemap = find_basemap(opened.dataset.hash, opened.bundle, opened.latitude, opened.longitude, synthetic=invented)
     return share_cases(
         explanations,
         opened,

@@ -18,7 +18,7 @@ from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
 from analysis.glossary import TERMS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
-from app.cached.listed_cases import ListedCases, known_before, list_cases, options_of
+from app.cached.figures import ListedCases, known_before, list_cases, options_of
 from app.components.chart_table import ticked_row
 from app.components.text import quiet
 from recap import columns as c

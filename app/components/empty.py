@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from app import state
-from app.cached import datasets
+from app.cached.workspace import open_workspace
 from app.pages import OPEN_DATA
 from app.settings import AppSettings
 from app.sources import Source
 
 
-def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, LoadedDataset] | None:
+def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, Workspace] | None:
     """The chosen source and its dataset; None where there is none or it has no test case, which is said then.
 
     Args:
@@ -21,7 +21,7 @@ def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, L
     if source is None:
         no_source()
         return None
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     if opened.cases.empty:
         st.info(f"This dataset has no test case, {otherwise}.")
         return None

@@ -1,8 +1,7 @@
 """What is known of predictions without a model, in a sentence: the places of their lists and nothing beyond."""
 
 from analysis.records.accuracy import shortest_list
-from app.cached import datasets
-from app.cached.records import read_records
+from app.cached.workspace import imported_predictions, model_key, model_label, open_workspace, read_records
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -12,7 +11,7 @@ def imported_sentence(source: Source, case: int) -> str:
     """How long the list of a case is, and what is not known."""
     records = read_records(source)
     if c.LISTED not in records:
-        described = datasets.imported(source)[datasets.model_key(source)].described
+        described = imported_predictions(source)[model_key(source)].described
         return (
             f"{markdown_text(described)}: a published model trained on this city. It came as ranks without weights, "
             "so its scores have no parts here and its history cannot be edited."
@@ -20,7 +19,7 @@ def imported_sentence(source: Source, case: int) -> str:
     listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
     shorter = "" if listed == shortest else f"; the shortest list holds {shortest:,}"
     return (
-        f"{markdown_text(datasets.model_label(source))} is imported: a list of {listed:,} places of "
-        f"{datasets.open_dataset(source).dataset.num_pois:,}{shorter}. Not known: the ranks of other places, the parts "
+        f"{markdown_text(model_label(source))} is imported: a list of {listed:,} places of "
+        f"{open_workspace(source).dataset.num_pois:,}{shorter}. Not known: the ranks of other places, the parts "
         "of a score, and what another history would change."
     )

@@ -13,8 +13,8 @@ from analysis.glossary import TERMS, tooltip_of_order
 from analysis.long_tail.miss_map import MIN_USERS
 from analysis.long_tail.misses import MISSES, count_misses, misses_by_step
 from app import state
-from app.cached import datasets, explanations, maps, miss_maps
-from app.cached.ablations import waits_for_causes
+from app.cached import maps, tables
+from app.cached.workspace import open_workspace, waits_for_causes
 from app.components.case_table import change_filter
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section
@@ -40,8 +40,8 @@ def show_misses(source: Source) -> None:
         quiet("Not measured yet: for so many test cases, run `recap long-tail --full`.")
         return
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key=MISS_K) or 20
-    labels = explanations.miss_labels(source, k)
-    counts, by_step = count_misses(labels), misses_by_step(labels, datasets.open_dataset(source).cases)
+    labels = tables.miss_labels(source, k)
+    counts, by_step = count_misses(labels), misses_by_step(labels, open_workspace(source).cases)
     table = pd.DataFrame(
         {
             "Kind": [TERMS[label].word for label in counts["label"]],
@@ -64,12 +64,12 @@ def show_miss_map(source: Source, model: str | None) -> None:
     """Cells by the share of their cases that are missed; cells of few users are left out."""
     section("Where misses happen")
     k = st.segmented_control("Missed means a rank above", (1, 5, 10, 20), default=20, required=True, key="map_k") or 20
-    cells = miss_maps.cells_of_misses(source, model, k)
+    cells = tables.cells_of_misses(source, model, k)
     if cells.empty:
         st.info(f"No cell of the city has test cases of {MIN_USERS} users or more, so none is shown.")
         return
     st.pydeck_chart(
-        miss_maps.map_of_misses(source, cells, k, state.theme_palette().theme),
+        maps.map_of_misses(source, cells, k, state.theme_palette().theme),
         height=400,
         key="miss-map",
         alt=f"Map of {len(cells)} cells; the table holds the same numbers",
@@ -81,4 +81,4 @@ def show_miss_map(source: Source, model: str | None) -> None:
         f"missed. Over all cells shown {missed:,} of {total:,}, {percent(missed / total)}. Cells with cases of fewer "
         f"than {MIN_USERS} users are left out. {markdown_text(credit)}"
     )
-    chart_table({"Cells": miss_maps.rows_of_cells(cells)}, "miss-map")
+    chart_table({"Cells": tables.rows_of_cells(cells)}, "miss-map")

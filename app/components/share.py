@@ -10,7 +10,8 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
-from app.cached import datasets, maps
+from app.cached import maps
+from app.cached.workspace import open_workspace
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
@@ -64,7 +65,7 @@ def _share(
     with st.spinner("Counting who else was there"):
         page = share_cases(
             explained(),
-            datasets.open_dataset(source),
+            open_workspace(source),
             exact=manner == "exact",
             hide_places=manner == "hidden",
             title=title,

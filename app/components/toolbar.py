@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.sharing.tables import is_personal, share_table, to_csv
 from app import state
-from app.cached import datasets
+from app.cached.workspace import imported_predictions, open_workspace
 from app.components.text import quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -24,7 +24,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         lists: whether imported predictions of the open dataset stand among them.
     """
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
-    imported = {key: item.label for key, item in datasets.imported(source).items()} if lists else {}
+    imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}
     labels |= imported
     st.session_state["picked_source"] = source.imported or source.token
 
@@ -128,4 +128,4 @@ def downloads(
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:
-    return to_csv(share_table(table, datasets.open_dataset(source), exact=exact))
+    return to_csv(share_table(table, open_workspace(source), exact=exact))

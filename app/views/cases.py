@@ -6,7 +6,7 @@ from analysis.cases.library import Library, Shelf, Stored
 from analysis.cases.recipes import RECIPES, FoundCases, RecipeName
 from analysis.cases.saved_case import Collection
 from app import state
-from app.cached import cases as cached
+from app.cached import tables
 from app.components.cases.card_grid import PAGE, Entry, chosen_entry, show_cards
 from app.components.cases.chosen_case import show_chosen
 from app.components.cases.exchange import exchange_control
@@ -34,7 +34,7 @@ def view() -> None:
         for stored in shelf.of(source.dataset_hash, source.checkpoint_hash)
         if _is_here(stored.value.link.case, len(opened.cases))
     ]
-    found = cached.recipes(source)
+    found = tables.recipes(source)
     chosen_recipe = current_recipe(found, has_saved=bool(mine))
     collection = current_collection(shelf)
     with st.container(horizontal=True, vertical_alignment="center"):

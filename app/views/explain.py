@@ -11,8 +11,8 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Sentence
 from analysis.explain.types import PathTerms, Role, Without
 from app import state
-from app.cached import datasets, explanations, maps
-from app.cached.first_case import first_case
+from app.cached import explanations, maps
+from app.cached.workspace import first_case, open_workspace
 from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import no_source
@@ -53,7 +53,7 @@ def view() -> None:
     if not source.has_parts:
         show_ranks_only(source)
         return
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     case = state.current_case(len(opened.cases), first=partial(first_case, source))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):

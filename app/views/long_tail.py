@@ -16,11 +16,12 @@ from analysis.figures.overview import plot_ablations
 from analysis.long_tail import headlines
 from analysis.phrases import phrase
 from analysis.records.case_selection import CaseSelection
-from analysis.records.loaded_dataset import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS
 from app import state
-from app.cached import datasets, tables
-from app.cached.case_tables import all_cases
+from app.cached import tables
 from app.cached.figures import drawn
+from app.cached.tables import all_cases
+from app.cached.workspace import imported_predictions, model_key, model_label, open_workspace
 from app.components.case_table import show_case_table
 from app.components.chart_table import chart_table
 from app.components.empty import no_source
@@ -44,15 +45,15 @@ def view() -> None:
     if source is None:
         no_source()
         return
-    opened = datasets.open_dataset(source)
-    own = datasets.model_key(source)
+    opened = open_workspace(source)
+    own = model_key(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         metric = metric_control()
         chosen = st.selectbox(
             "Model",
-            [OWN, *(name for name in (*BASELINES, *datasets.imported(source)) if name != own)],
+            [OWN, *(name for name in (*BASELINES, *imported_predictions(source)) if name != own)],
             key="model",
-            format_func=lambda name: datasets.model_label(source, None if name == OWN else name),
+            format_func=lambda name: model_label(source, None if name == OWN else name),
             bind="query-params",
             label_visibility="collapsed",
             width=160,
@@ -63,7 +64,7 @@ def view() -> None:
             (*COUNTING_BASELINES, *tables.known_imports(source, metric)),
             index=COUNTING_BASELINES.index("markov"),
             key="beside",
-            format_func=lambda name: f"with {datasets.model_label(source, name)}",
+            format_func=lambda name: f"with {model_label(source, name)}",
             bind="query-params",
             label_visibility="collapsed",
             width=170,
@@ -80,7 +81,7 @@ def view() -> None:
     rises = tables.rises(source, model, metric)
     st.title(headlines.long_tail_finding(rises), anchor=False)
     eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
-    label = datasets.model_label(source, model)
+    label = model_label(source, model)
     trends = [headlines.trend_words(row) for row in rises.to_dict(orient="records")[:2]]
     top = accuracy_axis(by_step, by_place)
     halves = st.grid(2, min_column_width=NARROW)
@@ -95,7 +96,7 @@ def view() -> None:
             by=by,
             top=top,
             tail_up_to=eta if by == c.TRANSITION_COUNT else None,
-            reference=datasets.model_label(source, beside),
+            reference=model_label(source, beside),
             title=f"<b>{name}</b>: {trend}",
         )
         with halves.cell():
@@ -118,7 +119,7 @@ def view() -> None:
 
     legend(
         f":blue[■] :gray[{label}, 95 % interval over users]",
-        f"**–** :gray[{datasets.model_label(source, beside)}]",
+        f"**–** :gray[{model_label(source, beside)}]",
         ":gray[Small numbers: cases in the bin. Click a bar, or tick its row in the table, to open its cases.]",
     )
     chart_table(bins, "bars", open_bin)

@@ -8,14 +8,14 @@ from analysis.figures.overview import PANELS, plot_distribution, plot_lollipops
 from analysis.formatting import ordinal, percent
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import tail_share
+from analysis.long_tail.notable_cases import NotableCase, describe_absent
 from analysis.phrases import phrase
 from analysis.records.case_filters import filter_labels
 from analysis.records.causes import describe_carriers
-from analysis.records.notable_cases import NotableCase, describe_absent
 from app import state
-from app.cached import datasets, tables
-from app.cached.ablations import kept_causes
+from app.cached import tables
 from app.cached.figures import drawn
+from app.cached.workspace import kept_causes, model_label, open_workspace
 from app.components.card import model_card
 from app.components.cases.present_button import present_button
 from app.components.chart_table import chart_table
@@ -44,7 +44,7 @@ def view() -> None:
         metric = metric_control()
         st.space("stretch")
         facts = st.container(width="content", horizontal=True, vertical_alignment="center")
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     with facts:
         model_card(source)
         data = st.container(width="content")
@@ -143,7 +143,7 @@ def show_notable(source: Source) -> None:
 
 def show_card(source: Source, notable: NotableCase) -> None:
     """One notable case: what kind, which places, two ranks and the reason."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     case = opened.case(notable.case)
     with st.container(horizontal=True, vertical_alignment="center"):
         label = filter_labels(causes=notable.rank_without is not None) | {"missed": "Still missed"}
@@ -166,7 +166,7 @@ def show_card(source: Source, notable: NotableCase) -> None:
                 _large(notable.rank_without),
                 width="content",
             )
-        st.metric(datasets.model_label(source), _large(notable.rank), width="content")
+        st.metric(model_label(source), _large(notable.rank), width="content")
     quiet(markdown_text(notable.reason))
 
 

@@ -6,8 +6,8 @@ from analysis.cases.screen import Screen
 from analysis.cases.story import STEPS, tell_limits
 from analysis.records.case_filters import MISSED_ABOVE
 from app import state
-from app.cached import cases as cached
-from app.cached import datasets
+from app.cached import explanations, maps, tables
+from app.cached.workspace import open_workspace
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.present.deck import LIMITS, Deck, current_deck
@@ -38,21 +38,21 @@ def view() -> None:
         st.markdown("A counting baseline has nothing to take away, so there is no why. `recap train` makes a model.")
         _leave()
         return
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     try:
         deck = current_deck(source, len(opened.cases))
         position = _position(deck)
         which, step = deck.screens[position]
         told = deck.cases[which]
         with st.spinner("Ranking all places again", show_time=False):
-            story = cached.story(source, told.case, told.edits)
+            story = explanations.story(source, told.case, told.edits)
     except RecapError as error:
         st.title("Nothing to present", anchor=False)
         st.markdown(markdown_text(str(error)[:1].upper() + str(error)[1:] + "."))
         _leave()
         return
     if step == LIMITS:
-        found = cached.share_found(source, MISSED_ABOVE)
+        found = tables.share_found(source, MISSED_ABOVE)
         _show_limits(tell_limits(found, len(opened.cases), invented=source.synthetic))
     else:
         _show(source, story.screens[step], story.places)  # type: ignore[index]  # one of STEPS
@@ -80,7 +80,7 @@ def _show(source: Source, screen: Screen, places: tuple[int, ...]) -> None:
     is_long = len(screen.text) > _LONG_TITLE
     picture, numbers = st.columns([13, 7] if is_long else [16, 7], gap="medium")
     assert screen.marks is not None
-    drawn = cached.room_picture(source, screen.marks, places, state.theme_palette().theme)
+    drawn = maps.room_picture(source, screen.marks, places, state.theme_palette().theme)
     picture.image(drawn, width="stretch", alt=f"Map: {screen.text}")
     with numbers:
         _numbers(screen)

@@ -25,10 +25,9 @@ from analysis.trajectories.trajectory import (
     users_of,
 )
 from app import state
-from app.cached import datasets, selections
-from app.cached.ablations import read_ablations, waits_for_causes
-from app.cached.records import read_records
-from app.cached.selections import Selection
+from app.cached import comparisons
+from app.cached.comparisons import Selection
+from app.cached.workspace import open_workspace, read_ablations, read_records, waits_for_causes
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
@@ -82,26 +81,26 @@ def view() -> None:
 
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
     """The cases that pass the pills, the bar or cell, and the search."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     numbers = _cases_that_show(source, list(st.session_state["show"]), st.session_state["k"])
     if selection is not None:
-        numbers = np.intersect1d(numbers, np.flatnonzero(selections.mask(source, selection)))
+        numbers = np.intersect1d(numbers, np.flatnonzero(comparisons.selected_cases(source, selection)))
     search = st.session_state["find"]
-    return np.intersect1d(numbers, cases_at_place(opened, search)) if search.strip() else numbers
+    return np.intersect1d(numbers, cases_at_place(opened.dataset, opened.cases, search)) if search.strip() else numbers
 
 
 def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
     """Numbers of the cases that pass every pill."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     if not set(shown) & RANKED:  # how often a step was seen needs no model
-        return cases_of_steps(opened.cases, shown) if shown else datasets.all_cases(source)
+        return cases_of_steps(opened.cases, shown) if shown else np.arange(len(opened.cases))
     records, markov = read_records(source), read_records(source, "markov")
     if not is_known(records, f"hr{k}"):
         st.warning(
             f"Missed and found are not known within {k}: the shortest imported list holds "
             f"{shortest_list(records)} places. Choose a smaller rank in More, or no such filter."
         )
-        return datasets.all_cases(source)[:0]
+        return np.arange(len(opened.cases))[:0]
     needs_causes = set(shown) & set(CAUSES) and not waits_for_causes(source)
     return filter_cases(records, markov, shown, k=k, ablations=read_ablations(source) if needs_causes else None)
 
@@ -111,13 +110,13 @@ def current_selection(source: Source) -> Selection | None:
     asked = state.incoming("cases")
     if asked is not None:
         try:
-            st.session_state["selection"] = selections.parse(source, asked).text
+            st.session_state["selection"] = comparisons.parse_selection(source, asked).text
         except ConfigError:
             st.warning("The link's choice of cases cannot be read, so all cases are shown.")
             st.session_state["selection"] = None
     text = st.session_state.get("selection")
     state.write_param("cases", text)
-    return selections.parse(source, text) if text else None
+    return comparisons.parse_selection(source, text) if text else None
 
 
 def filters_changed() -> None:
@@ -133,7 +132,7 @@ def clear_selection() -> None:
 
 def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray) -> None:
     """Choose a user and one of their trajectories among those that pass the filters."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
 
     def to_user() -> None:
         user = st.session_state["user"]
@@ -142,7 +141,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
     def to_next_user() -> None:
         asked = int(st.session_state["user"])
-        offered = numbers if len(numbers) else datasets.all_cases(source)
+        offered = numbers if len(numbers) else np.arange(len(opened.cases))
         state.set_case(case_of_next_user(opened, offered, asked, forwards=asked >= trajectory.user))
 
     def to_trajectory() -> None:
@@ -225,7 +224,7 @@ def filter_controls(source: Source) -> None:
             bind="query-params",
         )
         st.selectbox("Places listed", (5, 10, 20), index=1, key="top", bind="query-params")
-        opened = datasets.open_dataset(source)
+        opened = open_workspace(source)
         st.session_state["typed_case"] = st.session_state["case"]
         st.number_input(
             "Case",
@@ -246,7 +245,7 @@ def chosen_selection(source: Source, selection: Selection | None) -> None:
     """A button for the bar or cell that no pill shows; it takes the choice away."""
     if selection is not None:
         st.button(
-            selections.label(source, selection),
+            comparisons.selection_label(source, selection),
             icon=":material/close:",
             icon_position="right",
             on_click=clear_selection,

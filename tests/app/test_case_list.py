@@ -7,17 +7,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.case_table import COLUMNS, KNOWN_BEFORE, case_table
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.worlds import small_city
 
 
 @pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> LoadedDataset:
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Workspace:
     point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    return LoadedDataset.of(small_city())
+    return Workspace.of(small_city())
 
 
 def listed(app: AppTest) -> pd.DataFrame:
@@ -26,7 +26,7 @@ def listed(app: AppTest) -> pd.DataFrame:
     return next(table.value for table in app.dataframe if "destination_count" in table.value and "hour" in table.value)
 
 
-def test_the_table_is_the_cases(city: LoadedDataset) -> None:
+def test_the_table_is_the_cases(city: Workspace) -> None:
     """Each case once, with its counts, places and the local hour of the check-in before."""
     ranks = pd.DataFrame({c.RANK: [float(1 + case % 30) for case in range(len(city.cases))]})
     table = case_table(city, ranks)
@@ -41,7 +41,7 @@ def test_the_table_is_the_cases(city: LoadedDataset) -> None:
     assert set(table["reason"]) == {""} and set(table["causes"]) == {()}
 
 
-def test_a_link_filters_and_a_ticked_row_opens_its_case(city: LoadedDataset) -> None:
+def test_a_link_filters_and_a_ticked_row_opens_its_case(city: Workspace) -> None:
     """The link's bounds hold for every row listed; the third row's case opens in Walk."""
     app = open_view("long_tail", filter="steps=0-1&hours=8-20")
     table = listed(app)
@@ -56,14 +56,14 @@ def test_a_link_filters_and_a_ticked_row_opens_its_case(city: LoadedDataset) -> 
     assert app.query_params["case"] == str(table["case"].iloc[2])
 
 
-def test_a_link_that_cannot_be_read_lists_all(city: LoadedDataset) -> None:
+def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
     """With one sentence."""
     app = open_view("long_tail", filter="rank=9-3")
     assert len(listed(app)) == len(city.cases)
     assert [box.value for box in app.warning] == ["The link's filter of cases cannot be read, so all cases are listed."]
 
 
-def test_a_link_that_hides_the_truth(city: LoadedDataset) -> None:
+def test_a_link_that_hides_the_truth(city: Workspace) -> None:
     """No rank, count, target, category, reason or cause is listed, and a filter by them lets every case pass."""
     app = open_view("long_tail", truth="false", filter="rank=21-")
     check_calm(app)
@@ -93,7 +93,7 @@ def _hidden(rank: float, to: str) -> None:
     show_case_table(table, key="cases", open_case=lambda case: None, show_truth=False)
 
 
-def test_hidden_truth_paints_the_same_page(city: LoadedDataset) -> None:
+def test_hidden_truth_paints_the_same_page(city: Workspace) -> None:
     """Two tables that differ only in the truth; the filter of the session, by rank, would have told them apart."""
     pages = []
     for rank, to in ((1.0, "Zoo"), (400.0, "Bar")):

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.recipes import LABELS
-from app.cached import cases as cached
+from app.cached import maps, tables
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -45,7 +45,7 @@ def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
     """A pill for each with the library's count; a recipe without a case says so."""
     app = open_view("cases")
     check_calm(app)
-    recipes = cached.recipes(source)
+    recipes = tables.recipes(source)
     assert [option.content for option in _pills(app).proto.options] == [
         f"{found.label} {found.count:,}" for found in recipes.values()
     ]
@@ -65,11 +65,11 @@ def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> Non
     st.cache_data.clear()  # what another test has drawn is not drawn again
     st.cache_resource.clear()
     check_calm(open_view("cases", recipe="own_visits"))
-    shown = cached.recipes(source)["own_visits"].cases[:6]
+    shown = tables.recipes(source)["own_visits"].cases[:6]
     drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
     assert len(drawn) == len(shown)
-    assert all(cached.is_drawn(source, int(case), "light", paths=False) for case in shown)
-    assert not cached.is_drawn(source, int(shown[0]), "dark", paths=False)
+    assert all(maps.is_drawn(source, int(case), "light", paths=False) for case in shown)
+    assert not maps.is_drawn(source, int(shown[0]), "dark", paths=False)
     st.cache_data.clear()
     st.cache_resource.clear()
     check_calm(open_view("cases", recipe="own_visits"))
@@ -80,7 +80,7 @@ def test_a_case_is_saved_found_and_changed(source: Source) -> None:
     """Note and tags go to disk, the search finds them, and a change writes over the version that was read."""
     app = save(open_view("cases", recipe="own_visits"), "Ask the *room*", "start here, two hops")
     (stored,) = Library.of_user().read().cases.values()
-    assert stored.value.link.case == int(cached.recipes(source)["own_visits"].cases[0])
+    assert stored.value.link.case == int(tables.recipes(source)["own_visits"].cases[0])
     assert (stored.value.note, stored.value.tags) == ("Ask the *room*", ("start here", "two hops"))
     assert (stored.value.link.dataset, stored.value.link.checkpoint) == (source.dataset_hash, source.checkpoint_hash)
     app = save(app, "Better", "start here")
@@ -107,7 +107,7 @@ def test_a_second_window_is_told(source: Source) -> None:
 
 def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     """Cases go into a new collection, move, leave; the collection goes and the cases stay."""
-    recipe, most = max(cached.recipes(source).items(), key=lambda entry: entry[1].count)
+    recipe, most = max(tables.recipes(source).items(), key=lambda entry: entry[1].count)
     found = most.cases
     app = save(open_view("cases", recipe=recipe))
     field(app, "text_input", "new_collection-").set_value("Tuesday").run()  # type: ignore[attr-defined]

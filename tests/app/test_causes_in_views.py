@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import ablations_key, case_ablations, describe_carriers, find_carriers, found_by
-from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
+from analysis.workspace import Workspace
 from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
 from recap.model.variant import variant_name
@@ -22,6 +21,7 @@ from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path) -> Predictor:
     """The app pointed at the small city and its checkpoint, with a cache of its own."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    st.cache_resource.clear()  # ablations that another test has made are not known here
     point_app_at(monkeypatch, city_folder, city_checkpoint)
     return Predictor.load(city_checkpoint, city_folder)
 
@@ -55,10 +55,10 @@ def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old
 def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     """A counting baseline has no ablations: the filter is called by what it is, and counts that."""
     point_app_at(monkeypatch, city_folder, None)
-    opened = LoadedDataset.load(city_folder)
+    opened = Workspace.open(city_folder)
 
     def records(name: str) -> pd.DataFrame:
-        return evaluation_records(opened, name, lambda: NamedScorer.of_baseline(name, opened), keep=False)
+        return opened.with_model(name).records_with_lists()
 
     found = filter_cases(records("count_plus_markov"), records("markov"), ["history"], k=5)
     app = open_view("walk", show="Found, visited before", k="5")
@@ -76,7 +76,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("an ablation was made")
 
-    monkeypatch.setattr("app.cached.ablations.case_ablations", refuse)
+    monkeypatch.setattr("analysis.workspace.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
     check_calm(open_view("walk", show="Unseen"))
 
@@ -137,6 +137,6 @@ def test_overview_compares_with_feature_curves_where_they_were_measured(predicto
         return next(table.value for table in app.dataframe if "lead_lower" in table.value)["model"].unique().tolist()
 
     assert "Feature curves" not in models()
-    opened = LoadedDataset.of(predictor.dataset)
-    evaluation_records(opened, FEATURE_CURVES, lambda: NamedScorer.of_baseline(FEATURE_CURVES, opened))
+    opened = Workspace.of(predictor.dataset)
+    opened.with_model(FEATURE_CURVES).records_with_lists()
     assert models()[:2] == ["RECAP", "Feature curves"]

@@ -10,8 +10,7 @@ import pytest
 from analysis.compare.importing import import_predictions
 from analysis.formatting import ordinal
 from analysis.records.imported import find_predictions, keep_predictions
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -20,10 +19,10 @@ from tests.shell import assert_refused
 
 
 @pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> LoadedDataset:
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Workspace:
     """The app pointed at the small city and its checkpoint."""
     point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return LoadedDataset.load(city_folder)
+    return Workspace.open(city_folder)
 
 
 def table_of(app: Any, column: str) -> pd.DataFrame:
@@ -49,7 +48,7 @@ def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_
 
 @pytest.mark.parametrize("metric", ["hr1", "mrr"])
 def test_the_view_shows_the_commands_numbers(
-    city: LoadedDataset, city_folder: Path, city_checkpoint: Path, metric: str
+    city: Workspace, city_folder: Path, city_checkpoint: Path, metric: str
 ) -> None:
     """Every number of groups, bins and cohorts, the sentences, and the cases of a cell."""
     label = {"hr1": "HR@1", "mrr": "MRR"}[metric]
@@ -71,7 +70,7 @@ def test_the_view_shows_the_commands_numbers(
     assert len(listed) == len(told["cell"]["cases"]) == next(r["both"] for r in told["groups"] if r["group"] == "all")
 
 
-def test_links_reproduce_the_choice(city: LoadedDataset) -> None:
+def test_links_reproduce_the_choice(city: Workspace) -> None:
     """A, B, metric, cell and the opened case; what is not here gets a sentence and the default."""
     params = {"a": "popularity", "b": "feature_curves", "compared_metric": "MRR", "open": "3"}
     app = open_view("compare", cell="both", **params)
@@ -83,12 +82,12 @@ def test_links_reproduce_the_choice(city: LoadedDataset) -> None:
     assert [warning.value[:21] for warning in strange.warning] == ["The link's side A is ", "The link's case is no"]
 
 
-def test_exchange_and_a_case_side_by_side(city: LoadedDataset, city_checkpoint: Path) -> None:
+def test_exchange_and_a_case_side_by_side(city: Workspace, city_checkpoint: Path) -> None:
     """The button exchanges the sides; a case shows both lists with the ranks of the records."""
     token = Checkpoint.load(city_checkpoint).hash[:12]
     app = open_view("compare", a="markov", b=token, open="2")
     check_calm(app)
-    model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city).score(city)
+    model = city.with_model(city_checkpoint).score()
     lists = [item.value for item in app.dataframe if list(item.value.columns) == ["Rank", "Place", "Reach"]]
     assert len(lists) == 2
     best = [city.labels[poi] for poi in model[c.TOP_POIS].iloc[2][:3]]
@@ -100,7 +99,7 @@ def test_exchange_and_a_case_side_by_side(city: LoadedDataset, city_checkpoint: 
     assert "open" not in app.query_params
 
 
-def test_a_cell_opens_in_walk(city: LoadedDataset, city_checkpoint: Path, city_folder: Path) -> None:
+def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folder: Path) -> None:
     """Walk holds exactly the cell's cases, and says which; a comparison that is not here is said so."""
     token = Checkpoint.load(city_checkpoint).hash[:12]
     told = recap_json_here(
@@ -116,11 +115,11 @@ def test_a_cell_opens_in_walk(city: LoadedDataset, city_checkpoint: Path, city_f
 
 
 def test_imported_predictions_stand_on_a_side(
-    city: LoadedDataset, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    city: Workspace, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are offered by name; a metric beyond their lists is refused in one line, a smaller K works."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
-    scored = NamedScorer.of_baseline("markov", city).score(city)
+    scored = city.with_model("markov").score()
     ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()
     rows = [
         (case, ids[poi], score)
@@ -155,7 +154,7 @@ def test_imported_predictions_stand_on_a_side(
     assert keep_predictions(again[0], city.dataset.hash, "theirs", again[2]).key == told["key"]
 
 
-def imported_predictions_open_in_walk_and_explain(city: LoadedDataset, key: str) -> None:
+def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> None:
     """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is told."""
     beside = open_view("compare", a=key, b="visit_count", compared_metric="HR@5", open="2")
     check_calm(beside)

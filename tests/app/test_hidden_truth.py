@@ -10,9 +10,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe as ElementDataframe
 
 from analysis.explain.explanation import explain_case
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import CasePrediction, predict_case
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -50,8 +49,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Path]]:
     usual = world()
     checkpoint = Checkpoint.load(write_untrained_checkpoint(usual, folder / "usual"))
     usual.save(folder / "data")
-    opened = LoadedDataset.load(folder / "data")
-    best = predict_case(opened, NamedScorer.of_checkpoint(checkpoint, opened), CASE, top=usual.num_pois)
+    opened = Workspace.open(folder / "data")
+    best = predict_case(opened.with_model(checkpoint.folder), CASE, top=usual.num_pois)
     places = usual.pois[c.POI_ID].astype(str).to_numpy()[best.candidates[c.POI].to_numpy()]
     for at in (0, 9, -1):
         dataset = world(str(places[at]))
@@ -140,11 +139,11 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
     """What Walk and Explain write while the truth is hidden is the same in every world, but for the hashes."""
     written = []
     for data, checkpoint in worlds:
-        opened = LoadedDataset.load(data)
+        opened = Workspace.open(data)
         predictor = Predictor.load(checkpoint, data)
         case = CASE
-        model = NamedScorer.of_checkpoint(Checkpoint.load(checkpoint), opened)
-        hidden: CasePrediction = predict_case(opened, model, case).without_truth()
+        model = opened.with_model(checkpoint)
+        hidden: CasePrediction = predict_case(model, case).without_truth()
         told = explain_case(predictor, case, hide_truth=True, search=True, checks=True)
         assert told.truth is None and told.roles == ("model", "other")
         values = told.model_dump(exclude={"dataset_hash", "checkpoint_hash"})

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from analysis.link_hashes import compare_hashes, link_hashes
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from app import state
 from app.settings import BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
@@ -106,7 +106,7 @@ def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
     plain = open_view("walk", case="3", **address(source))
     listed = [str(name).removeprefix("◎ ") for name in plain.dataframe[0].value["name"]]
-    opened = LoadedDataset.load(source.dataset_folder)
+    opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
     app = open_view("walk", case="3", place=str(place), **address(source))
     check_calm(app)
@@ -120,7 +120,7 @@ def test_the_chosen_place_is_in_the_link(source: Source) -> None:
 
 def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two steps in a row, the second sent with the first one's old address, are two steps; who goes back is back."""
-    opened = LoadedDataset.load(source.dataset_folder)
+    opened = Workspace.open(source.dataset_folder)
     runs = opened.cases.groupby("trajectory")["case"].apply(list)
     first, second, third = next(cases for cases in runs if len(cases) >= 3)[:3]
     app = open_view("walk", case=str(first))

@@ -8,7 +8,7 @@ import pytest
 from analysis.cases.library import Library
 from analysis.cases.saved_case import Collection, SavedCase
 from analysis.explain.links import CaseLink
-from app.cached import cases as cached
+from app.cached import explanations
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -28,7 +28,7 @@ def plain(text: str) -> str:
 
 def test_screens_follow_the_keys(source: Source) -> None:
     """Next walks through the four screens and the limits, Back returns; each says what the library tells."""
-    story = cached.story(source, 3)
+    story = explanations.story(source, 3)
     app = open_view("present", case="3")
     shown = [*story.screens.values()]
     for at, screen in enumerate(shown):
@@ -51,10 +51,10 @@ def test_two_quick_presses_are_two_screens(source: Source) -> None:
     app.button_group(key="present_step").set_value("where")
     app = app.button(key="present_next").click().run()
     check_calm(app)
-    assert app.query_params["step"] == list(cached.story(source, 3).screens)[2]
+    assert app.query_params["step"] == list(explanations.story(source, 3).screens)[2]
     app.query_params["at"], app.query_params["step"] = "1", "where"
     app = app.run()
-    assert app.query_params["step"] == list(cached.story(source, 3).screens)[2]
+    assert app.query_params["step"] == list(explanations.story(source, 3).screens)[2]
     again = open_view("present", case="3")
     assert again.query_params["step"] == "where"
 
@@ -80,7 +80,7 @@ def test_a_step_is_chosen_by_name(source: Source) -> None:
     """The address follows, so that a screen can be linked."""
     app = open_view("present", case="3", step="why")
     assert app.query_params["step"] == "why"
-    titles = [plain(piece.text) for piece in cached.story(source, 3).screens["why"].title]
+    titles = [plain(piece.text) for piece in explanations.story(source, 3).screens["why"].title]
     assert all(title.strip() in plain(app.title[0].value) for title in titles)
 
 

@@ -14,7 +14,6 @@ IN_A_THREAD = f"{ASK}; t.start(); t.join(); print(*got)"
 @pytest.mark.parametrize(
     ("modules", "threads"),
     [
-        ("app.cached.models", 1),
         ("app.cached.explanations", 1),
         ("recap.predictor, recap.evaluation.scoring, analysis.explain.explanation, app.cli.evaluate", 2),
     ],

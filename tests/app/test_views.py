@@ -8,10 +8,8 @@ import pytest
 from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import accuracy_by_count
 from analysis.records.case_selection import CaseSelection
-from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.predictions import predict_case
+from analysis.workspace import Workspace
 from recap.checkpoint import Checkpoint
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -19,10 +17,10 @@ VIEWS = ("overview", "walk", "long_tail")
 
 
 @pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> LoadedDataset:
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Workspace:
     """The app pointed at the small city and its checkpoint."""
     point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return LoadedDataset.load(city_folder)
+    return Workspace.open(city_folder)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -42,8 +40,8 @@ def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Pat
     app = open_view(view, case="3")
     check_calm(app)
     if view == "walk":
-        opened = LoadedDataset.load(city_folder)
-        counted = predict_case(opened, NamedScorer.of_baseline("count_plus_markov", opened), 3).candidates
+        opened = Workspace.open(city_folder)
+        counted = predict_case(opened.with_model("count_plus_markov"), 3).candidates
         table = app.dataframe[0]
         assert table.value["value"].tolist() == pytest.approx(counted["score"].tolist(), abs=1e-12)
         assert json.loads(table.proto.columns)["value"]["label"] == "Score"
@@ -51,7 +49,7 @@ def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Pat
         assert "recap train" in texts(app)
 
 
-def test_overview_shows_the_finding_and_its_numbers(city: LoadedDataset) -> None:
+def test_overview_shows_the_finding_and_its_numbers(city: Workspace) -> None:
     """The heading is the finding; every case is counted; cards lead to cases."""
     app = open_view("overview")
     check_calm(app)
@@ -69,25 +67,25 @@ def test_overview_shows_the_finding_and_its_numbers(city: LoadedDataset) -> None
         assert label.endswith(f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]")
 
 
-def test_overview_metric_in_the_link(city: LoadedDataset) -> None:
+def test_overview_metric_in_the_link(city: Workspace) -> None:
     """?metric=MRR opens the view in MRR; a bad value falls back."""
     assert "MRR" in open_view("overview", metric="MRR").title[0].value
     assert "20 guesses" in open_view("overview", metric="bliss").title[0].value
 
 
-def test_walk_shows_what_the_library_predicts(city: LoadedDataset, city_checkpoint: Path) -> None:
+def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: Path) -> None:
     """Ranks and probabilities in the list are the library's, to the last digit."""
     app = open_view("walk", case="3")
     check_calm(app)
-    model = NamedScorer.of_checkpoint(Checkpoint.load(city_checkpoint), city)
-    expected = predict_case(city, model, 3)
+    model = city.with_model(city_checkpoint)
+    expected = predict_case(model, 3)
     shown = app.dataframe[0].value
     assert shown["value"].tolist() == pytest.approx((100 * expected.candidates["probability"]).tolist(), abs=1e-9)
     assert shown["name"].str.contains("◎").sum() == 1
     assert len(app.get("deck_gl_json_chart")) == 1
 
 
-def test_walk_map_needs_no_network(city: LoadedDataset) -> None:
+def test_walk_map_needs_no_network(city: Workspace) -> None:
     """The ground is the app's own file; a step sends its address alone; no other address unless asked for tiles."""
     app = open_view("walk", case="0")
     deck = app.get("deck_gl_json_chart")[0].proto.json
@@ -103,7 +101,7 @@ def test_walk_map_needs_no_network(city: LoadedDataset) -> None:
     assert "basemaps.cartocdn.com" in app.get("deck_gl_json_chart")[0].proto.json
 
 
-def test_walk_steps_along_the_trajectory(city: LoadedDataset) -> None:
+def test_walk_steps_along_the_trajectory(city: Workspace) -> None:
     """Next and Back move one case within the trajectory and the camera stays where it is."""
     trajectory = city.cases["trajectory"]
     first = int(city.cases["case"][trajectory == trajectory.value_counts().index[0]].iloc[0])
@@ -118,7 +116,7 @@ def test_walk_steps_along_the_trajectory(city: LoadedDataset) -> None:
     assert app.button(key="back").disabled
 
 
-def test_walk_filters(city: LoadedDataset) -> None:
+def test_walk_filters(city: Workspace) -> None:
     """A filter shows how many cases pass and moves to one of them; filters that fit none say so."""
     app = open_view("walk", case="0")
     app.pills(key="show").set_value(["unseen"]).run()
@@ -131,7 +129,7 @@ def test_walk_filters(city: LoadedDataset) -> None:
     assert "No case passes" in texts(app)
 
 
-def test_walk_filter_in_the_link(city: LoadedDataset) -> None:
+def test_walk_filter_in_the_link(city: Workspace) -> None:
     """A link carries the filters and the case, and shows both; without a case it opens the first that passes."""
     unseen = city.cases["case"][city.cases["transition_count"] == 0]
     for params, case in (({"case": str(unseen.iloc[-1])}, unseen.iloc[-1]), ({}, unseen.iloc[0])):
@@ -142,7 +140,7 @@ def test_walk_filter_in_the_link(city: LoadedDataset) -> None:
         assert "does not pass" not in texts(app)
 
 
-def test_walk_from_a_bar(city: LoadedDataset) -> None:
+def test_walk_from_a_bar(city: Workspace) -> None:
     """A link with a bar's cases shows them, names them, and lets them go."""
     inside = city.cases["case"][city.cases["transition_count"] == 0]
     app = open_view("walk", cases="step:0:0", case=str(inside.iloc[0]))
@@ -154,7 +152,7 @@ def test_walk_from_a_bar(city: LoadedDataset) -> None:
 
 
 @pytest.mark.parametrize("case", ["99999999", "<script>", "²"])
-def test_walk_bad_case(city: LoadedDataset, case: str) -> None:
+def test_walk_bad_case(city: Workspace, case: str) -> None:
     """A link to a case that is not there gets a sentence and the first case."""
     app = open_view("walk", case=case)
     check_calm(app)
@@ -163,7 +161,7 @@ def test_walk_bad_case(city: LoadedDataset, case: str) -> None:
     assert app.session_state["case"] == 0
 
 
-def test_bad_selection_and_foreign_source(city: LoadedDataset) -> None:
+def test_bad_selection_and_foreign_source(city: Workspace) -> None:
     """An unreadable choice of cases, and a link from another checkpoint: a banner each, never a wrong picture."""
     assert "cannot be read" in open_view("walk", cases="step:x:y").warning[0].value
     app = open_view("overview", source="0123456789ab")
@@ -171,7 +169,7 @@ def test_bad_selection_and_foreign_source(city: LoadedDataset) -> None:
     assert "another model or dataset" in app.warning[0].value
 
 
-def test_truth_can_be_hidden(city: LoadedDataset) -> None:
+def test_truth_can_be_hidden(city: Workspace) -> None:
     """With the truth hidden neither heading, nor list, nor map gives it away."""
     app = open_view("walk", case="0")
     app.toggle(key="truth").set_value(False).run()
@@ -182,12 +180,12 @@ def test_truth_can_be_hidden(city: LoadedDataset) -> None:
     assert "truth" not in layers and "candidates" in layers
 
 
-def test_long_tail_bars_are_the_tables(city: LoadedDataset, city_checkpoint: Path) -> None:
+def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -> None:
     """Bar heights and n are those of the command-line twin's function."""
     app = open_view("long_tail")
     check_calm(app)
     checkpoint = Checkpoint.load(city_checkpoint)
-    records = evaluation_records(city, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, city), keep=False)
+    records = city.with_model(checkpoint.folder).records_with_lists()
     expected = accuracy_by_count(records, "transition_count", "hr20")
     bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
     assert [entry[0] for entry in bars["customdata"]] == ["transition_count"] * 11
@@ -200,13 +198,13 @@ def test_long_tail_bars_are_the_tables(city: LoadedDataset, city_checkpoint: Pat
     "params",
     [{"metric": "MRR", "eta": "0", "model": "Markov"}, {"eta": "99"}],
 )
-def test_long_tail_links(city: LoadedDataset, params: dict[str, str]) -> None:
+def test_long_tail_links(city: Workspace, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""
     check_calm(open_view("long_tail", **params))
 
 
 @pytest.mark.parametrize(("key", "row", "link"), [("bars-By step", 0, "step:0:0"), ("bars-By place", 1, "place:10:19")])
-def test_a_row_of_the_table_leads_where_its_bar_does(city: LoadedDataset, key: str, row: int, link: str) -> None:
+def test_a_row_of_the_table_leads_where_its_bar_does(city: Workspace, key: str, row: int, link: str) -> None:
     """The table behind the bars, for the keyboard: a ticked row opens Walk with the cases of its bin."""
     app = open_view("long_tail")
     app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
@@ -217,7 +215,7 @@ def test_a_row_of_the_table_leads_where_its_bar_does(city: LoadedDataset, key: s
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> None:
+def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: Workspace) -> None:
     """The same for the cohorts."""
     app = open_view("long_tail")
     cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
@@ -230,7 +228,7 @@ def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: LoadedDataset) -> 
     assert f"{cohorts['n'].iloc[row]:,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_bar_leads_to_its_cases(city: LoadedDataset) -> None:
+def test_bar_leads_to_its_cases(city: Workspace) -> None:
     """A clicked bar opens Walk with the bin's cases."""
     app = open_view("long_tail")
     app.session_state["bars-transition_count"] = {
@@ -248,14 +246,13 @@ def test_bar_leads_to_its_cases(city: LoadedDataset) -> None:
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
 
 
-def test_walk_is_there_before_all_cases_are_ranked(city: LoadedDataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walk_is_there_before_all_cases_are_ranked(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without filters no other case is scored: title, map and list of one trajectory need no records."""
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("all test cases were asked for")
 
-    for name in ("evaluation_records", "read_records"):
-        monkeypatch.setattr(f"app.cached.records.{name}", refuse)
+    monkeypatch.setattr(Workspace, "records", refuse)
     app = open_view("walk", case="2")
     check_calm(app)
     assert "→" in app.title[0].value and len(app.dataframe) >= 1

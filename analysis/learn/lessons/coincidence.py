@@ -6,11 +6,20 @@ import numpy as np
 
 from analysis.formatting import percent, rank_number
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import choose, share_question
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
-from analysis.long_tail.lift import CONTROLS
+from analysis.long_tail.lift import CONTROLS, kept_lift
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -37,21 +46,21 @@ _LABELS: Final = ("Fewer than 1 in 20", "1 in 20 up to 1 in 4", "1 in 4 up to 3 
 _EDGES: Final = (0.05, 0.25, 0.75)
 
 
-def found_with_path(world: World) -> np.ndarray:
+def found_with_path(world: Workspace) -> np.ndarray:
     """Test cases of the tail that are found and to whose place a two-hop path leads."""
-    cases, ablations = world.opened.cases, world.case_ablations
+    cases, ablations = world.cases, require_model(world).ablations()
     tail = cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
     found = ablations[c.RANK].to_numpy() <= K
     return np.flatnonzero(tail & found & cases[c.TWO_STEP_WALK].to_numpy(bool))
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: no model, none that knows two hops, or no found rare step with a path.
     """
-    ablations = world.case_ablations
+    ablations = require_model(world).ablations()
     if ablations["without_two_hops"].isna().all():
         raise LessonUnavailableError("The open model does not use two-step paths; choose another one.")
     rows = found_with_path(world)
@@ -99,8 +108,8 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def _scene(world: World, say: Say, control: str) -> Scene:
-    table = world.lift()
+def _scene(world: Workspace, say: Say, control: str) -> Scene:
+    table = kept_lift(world)
     row = table[table["control"] == control].iloc[0]
     observed, expected, lift = float(row["observed"]), float(row["chance"]), float(row["lift"])
     known = lift == lift
@@ -126,20 +135,20 @@ def _scene(world: World, say: Say, control: str) -> Scene:
     return Scene(finding, (Bars(says, say("Within {two_steps}"), bars, 1.0),), note)
 
 
-def _choose_case(world: World, rows: np.ndarray) -> int:
+def _choose_case(world: Workspace, rows: np.ndarray) -> int:
     """The found case whose place has the likeliest path."""
-    cases = world.opened.cases.iloc[rows]
-    chance = world.opened.graph.two_step_probability(cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
+    cases = world.cases.iloc[rows]
+    chance = world.graph.two_step_probability(cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
     return int(rows[chance.argmax()])
 
 
-def _check(world: World, say: Say, case: int) -> Question:
+def _check(world: Workspace, say: Say, case: int) -> Question:
     """What happens to one case, the one with the strongest path, when all paths are taken away."""
-    table, known = world.case_ablations.iloc[case], world.opened.case(case)
+    table, known = require_model(world).ablations().iloc[case], world.case(case)
     rank, without = float(table[c.RANK]), float(table["without_two_hops"])
     right = 3 if without > K else 2 if without > rank else 0 if without < rank else 1
     fact = f"With the paths it ranks {rank_number(rank)}, without them {rank_number(without)}."
-    labels = world.opened.labels
+    labels = world.labels
     answers = ("It ranks better", "Its rank stays", "It ranks worse, but is found", "It is lost")
     return choose(
         say(

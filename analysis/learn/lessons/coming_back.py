@@ -9,10 +9,19 @@ import numpy as np
 from analysis.formatting import points, times
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.habit import Habits, HabitWeights
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import Share, choose, share_of
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.workspace import Workspace
 
 if TYPE_CHECKING:
     from recap.predictor import Predictor
@@ -51,14 +60,14 @@ def trained_weights(predictor: "Predictor") -> HabitWeights:
     return HabitWeights(count, recency, window, math.exp(float(prior.log_recency_steps)), config.recent_window)
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: no model, no prior in it, or nobody comes back in the test weeks.
     """
-    trained = trained_weights(world.predictor)
-    habits = Habits.of(world.opened)
+    trained = trained_weights(require_model(world).predictor)
+    habits = Habits.of(world)
     if not len(habits.case_N):
         raise LessonUnavailableError("In the test weeks of this city nobody comes back to a place.")
 

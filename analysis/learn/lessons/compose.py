@@ -11,8 +11,8 @@ from analysis.learn.measure import choose, share_question
 from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
 from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.long_tail.ablations import shipped_ablations
+from analysis.workspace import Workspace
 from recap import columns as c
 
 OUTLINE: Final = Outline(
@@ -35,7 +35,7 @@ _TOWN: Final = (0.5, 0.0, 0)
 _ABLATIONS: Final = {"w/o Graph": "Without {graph}", "w/o History": "Without {habit}"}
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
@@ -65,13 +65,13 @@ def build(world: World, say: Say) -> Lesson:
         ),
         1 if rank == 1 else 0,
     )
-    cases = world.opened.cases
+    cases = world.cases
     unseen = cases[cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
         raise LessonUnavailableError("This city has no test step that was never seen before.")
     linked = int(unseen[c.TWO_STEP_WALK].sum())
     check = share_question(
-        say("Now {city}. How many of its new test {steps} have a middle {place} that links them?", city=world.city),
+        say("Now {city}. How many of its new test {steps} have a middle {place} that links them?", city=world.name),
         linked / len(unseen),
         fact=f"{linked:,} of {len(unseen):,} do.",
         too_low="Many places lie close together in the graph. But a path alone is no proof (lesson 8).",
@@ -119,7 +119,7 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def _scene(say: Say, town: LoadedDataset, source: int, target: int, middle: int) -> Scene:
+def _scene(say: Say, town: Workspace, source: int, target: int, middle: int) -> Scene:
     labels = town.labels
     ends = (np.array([source, middle]), np.array([middle, target]))
     first, second = town.graph.probability(*ends).tolist()
@@ -149,9 +149,9 @@ def _scene(say: Say, town: LoadedDataset, source: int, target: int, middle: int)
     return Scene(finding, (town_map(town, _TOWN[2], says, ways, source, target, middle),), note)
 
 
-def _contrast(world: World, say: Say) -> Scene | None:
+def _contrast(world: Workspace, say: Say) -> Scene | None:
     """What the same ablations cost the city's own model, trained again without the part."""
-    table = world.ablations("hr1", "all")
+    table = shipped_ablations(world.bundle, "hr1", "all")
     if table is None:
         return None
     known = {str(row["name"]): row for row in table.to_dict(orient="records")}
@@ -172,7 +172,7 @@ def _contrast(world: World, say: Say) -> Scene | None:
         if graph["drop"] > 0
         else "the model is better without {graph}"
     )
-    finding = say(f"Now the real thing. In {{city}}, {verdict}.", city=world.city)
+    finding = say(f"Now the real thing. In {{city}}, {verdict}.", city=world.name)
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     over = f"95 % interval over users, n = {int(graph['n']):,} cases"
     note = f"Share of cases put first, lost when trained again without the part; {over}."

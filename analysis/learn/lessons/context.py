@@ -11,10 +11,19 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.formatting import ordinal, points, signed_points
 from analysis.learn.charts import Lines, Series
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import rank_of
 from recap.printable import markdown_text
@@ -49,19 +58,19 @@ class Hour:
     rank: float
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: no model, or none whose correction acts.
     """
-    predictor = world.predictor
+    predictor = require_model(world).predictor
     if "correction" in predictor.checkpoint.inactive_parts:
         raise LessonUnavailableError(NO_CLOCK)
     case = choose_case(world)
     target = int(predictor.case(case)[c.TARGET])
     hours = read_hours(predictor, case, range(24))
-    name = markdown_text(world.opened.labels[target])
+    name = markdown_text(world.labels[target])
     morning = hours[MORNING]
     sums = [hour.habit + hour.correction for hour in hours]
     gap = sums[MORNING] - sums[EVENING]
@@ -134,14 +143,14 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def choose_case(world: World) -> int:
+def choose_case(world: Workspace) -> int:
     """A found case of a known place: the one that stands to lose most without the correction; the first of equals.
 
     Raises:
         LessonUnavailableError: nobody comes back.
     """
-    ablations = world.case_ablations
-    back = world.opened.cases[c.IN_HISTORY].to_numpy(bool)
+    ablations = require_model(world).ablations()
+    back = world.cases[c.IN_HISTORY].to_numpy(bool)
     rank = ablations[c.RANK].to_numpy(np.float64)
     lost = np.nan_to_num(ablations["without_correction"].to_numpy(np.float64) - rank)
     rows = np.flatnonzero(back & (rank <= 20) if (back & (rank <= 20)).any() else back)

@@ -23,7 +23,8 @@ from analysis.learn.live_training import HOLDOUT_WEIGHT, LiveEpoch, toy_config, 
 from analysis.learn.measure import choose, share_question
 from analysis.learn.toy_lesson import TOWNS, toy_town
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.long_tail.ablations import shipped_ablations
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 
@@ -74,13 +75,13 @@ def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
     return len(chosen), int((left.two_step_probability(source[chosen], target[chosen]) > 0).sum())
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: training saw no step twice.
     """
-    graph = world.opened.graph
+    graph = world.graph
     if not len(frequent_edges(graph)[0]):
         raise LessonUnavailableError("In this city no step was seen twice in training.")
     shares = [hide(graph, share) for share in HIDDEN]
@@ -89,7 +90,7 @@ def build(world: World, say: Say) -> Lesson:
         say(
             "We hide half of the frequent {steps} of {city}. Of these, how many can still be reached over a {place} "
             "in the middle?",
-            city=world.city,
+            city=world.name,
         ),
         linked / hidden if hidden else 0.0,
         fact=f"{linked:,} of {hidden:,} can.",
@@ -202,12 +203,12 @@ def _moved(row: dict) -> str:
     return "are found less often" if row["high"] < 0 else "show no clear change"
 
 
-def _check(world: World, say: Say) -> Question:
+def _check(world: Workspace, say: Say) -> Question:
     """What the holdout is worth in the city's own model, or what it practises on where nothing was trained again."""
-    table = world.ablations("hr1", "tail")
+    table = shipped_ablations(world.bundle, "hr1", "tail")
     row = None if table is None else next((r for r in table.to_dict("records") if r["name"] == _VARIANT), None)
     if row is None:
-        counts = world.opened.graph.counts.tocoo().data
+        counts = world.graph.counts.tocoo().data
         share = float(counts[counts > TAIL_MAX_COUNT].sum() / counts.sum())
         return share_question(
             say("How many of all training trips take a {step} seen more than once, which the holdout may hide?"),
@@ -224,7 +225,7 @@ def _check(world: World, say: Say) -> Question:
     return choose(
         say(
             "The model of {city} was trained again without the holdout. What did it do for rare {steps}?",
-            city=world.city,
+            city=world.name,
         ),
         (
             ("It helps: more are first with it", f"{'Right' if right == 0 else 'No'}. {fact}"),

@@ -10,7 +10,8 @@ from analysis.learn.charts import Dots, Panels, PlaceMap, Row
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.long_tail.lift import kept_hops
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.geodesy import distance_km
 
@@ -31,17 +32,17 @@ _ALIKE: Final = 0.1
 """Growths closer than this, relatively, count as alike."""
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: the city has no unseen test step, or none within reach.
     """
-    cases = world.opened.cases
+    cases = world.cases
     unseen = cases[cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
         raise LessonUnavailableError("This city has no test step that was never seen before.")
-    table = world.hops()
+    table = kept_hops(world)
     coverage, places = table["coverage"].to_numpy(), table["avg_candidates"].to_numpy()
     signal = table["snr_x1000"].to_numpy()
     if not (signal > 0).any():
@@ -68,23 +69,23 @@ def build(world: World, say: Say) -> Lesson:
     near = unseen[unseen[c.TWO_STEP_WALK]]
     case = _farthest(world, near if len(near) else unseen)
     source, target = int(case[c.SOURCE]), int(case[c.TARGET])
-    _, reach = next(iter(world.opened.graph.reach_blocks(np.array([source]), len(table))))
+    _, reach = next(iter(world.graph.reach_blocks(np.array([source]), len(table))))
     within = [np.flatnonzero(np.asarray(reached)[0]) for reached in reach]
 
     def scene(at: tuple[int, ...]) -> Scene:
         hops = at[0]
         inside = [int(poi) for poi in within[hops] if poi not in (source, target)]
         found = target in within[hops]
-        labels = world.opened.labels
+        labels = world.labels
         finding = say(
             "{n} {unit} ahead: {inside} of {all} {places}, the true one {among}.",
             n=names[hops],
             unit=say("{hop}") if hops == 0 else say("{hops}"),
             inside=f"{len(within[hops]):,}",
-            all=f"{world.opened.dataset.num_pois:,}",
+            all=f"{world.dataset.num_pois:,}",
             among="among them" if found else "not among them",
         )
-        outside = np.setdiff1d(np.arange(world.opened.dataset.num_pois), [*inside, source, target])
+        outside = np.setdiff1d(np.arange(world.dataset.num_pois), [*inside, source, target])
         dots = (
             Dots("Out of reach", tuple(map(int, outside)), "faint", 4),
             Dots("Within reach", tuple(inside), "paths", 6),
@@ -92,9 +93,9 @@ def build(world: World, say: Say) -> Lesson:
             Dots("True next place", (target,), "truth", 18, ring=True),
         )
         where = PlaceMap(
-            f"Map of {world.city}. {finding}",
-            world.opened.latitude,
-            world.opened.longitude,
+            f"Map of {world.name}. {finding}",
+            world.latitude,
+            world.longitude,
             dots,
             names={source: labels[source], target: labels[target]},
         )
@@ -139,10 +140,10 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def _farthest(world: World, cases: pd.DataFrame) -> pd.Series:
+def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
     """The case whose ends lie farthest apart, so that both are seen on a map."""
     ends = (cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
-    opened = world.opened
+    opened = world
     distance = distance_km(*(values[at] for at in ends for values in (opened.latitude, opened.longitude)))
     return cases.iloc[int(np.nanargmax(distance))]
 

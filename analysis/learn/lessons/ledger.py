@@ -10,10 +10,19 @@ from analysis.explain.robustness import check_rows
 from analysis.explain.sentences import part_label
 from analysis.formatting import points, signed_points
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
 from analysis.learn.measure import choose
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -35,13 +44,13 @@ _ASKED: Final = 4
 _LEVEL: Final = 0.005
 
 
-def choose_case(world: World) -> int:
+def choose_case(world: Workspace) -> int:
     """A rare step that the model puts first: the first one whose rank its own visits improve; else the first found.
 
     Raises:
         LessonUnavailableError: the model puts no rare step first.
     """
-    ablations, cases = world.case_ablations, world.opened.cases
+    ablations, cases = require_model(world).ablations(), world.cases
     first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
     if not first.any():
         raise LessonUnavailableError("In this city the model puts no rare step first.")
@@ -49,14 +58,14 @@ def choose_case(world: World) -> int:
     return int(np.flatnonzero(kept if kept.any() else first)[0])
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: no model, or none that puts a rare step first.
     """
     case = choose_case(world)
-    edited = build_edited_case(world.predictor, case)
+    edited = build_edited_case(require_model(world).predictor, case)
     runner_up = choose_runner_up(edited)
     truth, other = (
         {name: float(point_T[rows].sum()) for name, rows in edited.groups.items()}
@@ -67,7 +76,7 @@ def build(world: World, say: Say) -> Lesson:
     if len(order) < 2:
         raise LessonUnavailableError("In this case a single row makes the whole score; choose another model.")
     labels = {row: _LABELS.get(row, part_label(row)) for row in order}
-    names = [markdown_text(world.opened.labels[poi]) for poi in (edited.target, runner_up)]
+    names = [markdown_text(world.labels[poi]) for poi in (edited.target, runner_up)]
     asked = order[:_ASKED]
     best = max(asked, key=lambda row: gaps[row])
     shown = sorted(asked, key=list(truth).index)
@@ -132,10 +141,9 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def _check(world: World, say: Say, edited: EditedCase, labels: dict[str, str]) -> Question:
+def _check(world: Workspace, say: Say, edited: EditedCase, labels: dict[str, str]) -> Question:
     """How many rows pass the robustness checks."""
-    assert world.find_seeds is not None
-    checks = [check for check in check_rows(edited, world.find_seeds()) if check.row in labels]
+    checks = [check for check in check_rows(edited, world.seeds()) if check.row in labels]
     if not checks:
         raise LessonUnavailableError("No row of this case could be checked; choose another model.")
     stable = [labels[check.row].lower() for check in checks if not check.problems]

@@ -10,8 +10,8 @@ from analysis.learn.charts import Bar, Bars
 from analysis.learn.lesson import Card, Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
 from analysis.learn.measure import choose, share_of, share_question, verdicts
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
 from analysis.records.popular_places import popular_bar
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -36,25 +36,25 @@ START: Final = 2
 _CLOSE: Final = 0.05
 
 
-def is_popular(world: World, top: float) -> np.ndarray:
+def is_popular(world: Workspace, top: float) -> np.ndarray:
     """Which places are popular: at least as many training visits as the last of the top share has; (places,)."""
-    visits = world.opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     return np.asarray(visits >= popular_bar(visits, top))
 
 
-def places_named(world: World) -> int:
+def places_named(world: Workspace) -> int:
     """How many places the counting model may name."""
-    return min(K, max(1, world.opened.dataset.num_pois // 10))
+    return min(K, max(1, world.dataset.num_pois // 10))
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: no popular place is reached by a new step, no other one by a known step, or none is
             missed.
     """
-    records = world.records("markov")
+    records = world.records_of("markov")
     known = records[c.TRANSITION_COUNT].to_numpy() > TAIL_MAX_COUNT
     new = records[c.TRANSITION_COUNT].to_numpy() == 0
     k = places_named(world)
@@ -96,7 +96,7 @@ def build(world: World, say: Say) -> Lesson:
     def scene(at: tuple[int, ...]) -> Scene:
         return _scene(world, say, records, TOPS[at[0]])
 
-    visits = np.sort(world.opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy())[::-1]
+    visits = np.sort(world.dataset.pois[c.TRAIN_CHECKINS].to_numpy())[::-1]
     positions = tuple(
         f"top {percent(top)}: {int(max(1, visits[max(1, round(top * len(visits))) - 1]))} visits or more"
         for top in TOPS
@@ -108,7 +108,7 @@ def build(world: World, say: Say) -> Lesson:
             "It may name {k} {places}, and fills up with the most visited ones. "
             "If the true one is not among them, the visit is missed. "
             "Look at two visits from the test weeks.",
-            city=markdown_text(world.city),
+            city=markdown_text(world.name),
             k=k,
         ),
         prediction=guess,
@@ -140,8 +140,8 @@ def _most(records: pd.DataFrame, mask: np.ndarray, *, fewest: bool) -> int:
     return int(rows[visits.argmin() if fewest else visits.argmax()])
 
 
-def _told(world: World, say: Say, case: pd.Series) -> str:
-    labels = world.opened.labels
+def _told(world: Workspace, say: Say, case: pd.Series) -> str:
+    labels = world.labels
     source, target = (markdown_text(labels[int(case[name])]) for name in (c.SOURCE, c.TARGET))
     count = int(case[c.TRANSITION_COUNT])
     return say(
@@ -153,7 +153,7 @@ def _told(world: World, say: Say, case: pd.Series) -> str:
     )
 
 
-def _scene(world: World, say: Say, records: pd.DataFrame, top: float) -> Scene:
+def _scene(world: Workspace, say: Say, records: pd.DataFrame, top: float) -> Scene:
     popular = is_popular(world, top)[records[c.TARGET]]
     count, users = records[c.TRANSITION_COUNT].to_numpy(), records[c.USER].to_numpy()
     k = places_named(world)

@@ -8,8 +8,7 @@ from analysis.learn.hiding import crowd_at, fitting, told_for, trail
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
 from analysis.learn.measure import share_question
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 OUTLINE: Final = Outline(
@@ -30,13 +29,13 @@ KS: Final = (2, 5, 10, 20, 50)
 START_K: Final = 1
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: nobody has four points.
     """
-    opened = world.opened
+    opened = world
     recorded, drawn = crowd_at(opened, 1).unicity(POINTS, as_recorded=True)
     told, _ = crowd_at(opened, KS[START_K]).unicity(POINTS)
     if recorded is None or told is None:
@@ -74,7 +73,7 @@ def build(world: World, say: Say) -> Lesson:
             "All lessons used traces of people. In {city} {whose}. A trace has no name on it. "
             "But who knows a few points of it may know whose it is. "
             "Take {user_name_of}: we tell you where they were, one {place} after the other.",
-            city=world.city,
+            city=world.name,
             whose="they are invented" if opened.dataset.manifest.synthetic else "they are real",
             user_name_of=user_name(user),
         ),
@@ -100,12 +99,12 @@ def build(world: World, say: Say) -> Lesson:
     )
 
 
-def choose_user(opened: LoadedDataset) -> int:
+def choose_user(opened: Workspace) -> int:
     """The user of the first test case, else the first one."""
     return int(opened.cases[c.USER].iloc[0]) if len(opened.cases) else 0
 
 
-def _scene(opened: LoadedDataset, say: Say, user: int, number: int, k: int) -> Scene:
+def _scene(opened: Workspace, say: Say, user: int, number: int, k: int) -> Scene:
     places = trail(opened, user, MOST_POINTS)[:number]
     fits = [fitting(opened, places[: at + 1]) for at in range(len(places))]
     told = told_for(opened, tuple(places), k)

@@ -10,7 +10,7 @@ from analysis.learn.charts import Lines, Series
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
 from analysis.learn.measure import choose, verdicts
 from analysis.learn.vocabulary import Say
-from analysis.learn.world import World
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
@@ -38,13 +38,13 @@ def rare_shares(cases: pd.DataFrame, eta: int) -> tuple[float, float]:
     return float((places <= eta).mean()), float((steps <= eta).mean())
 
 
-def build(world: World, say: Say) -> Lesson:
+def build(world: Workspace, say: Say) -> Lesson:
     """Make the lesson.
 
     Raises:
         LessonUnavailableError: no test case, or none for one of the answers of the check.
     """
-    cases = world.opened.cases
+    cases = world.cases
     if cases.empty:
         raise LessonUnavailableError("This city has no test case.")
     places, steps = rare_shares(cases, TAIL_MAX_COUNT)
@@ -66,7 +66,7 @@ def build(world: World, say: Say) -> Lesson:
     )
     shares = [rare_shares(cases, eta) for eta in range(MOST_ETA + 1)]
 
-    least = world.opened.dataset.manifest.config.min_poi_checkins
+    least = world.dataset.manifest.config.min_poi_checkins
     kept = say(
         "When the city was prepared, {places} with fewer than {least} check-ins in all were left out, so few are rare.",
         least=least,
@@ -126,7 +126,7 @@ def _scene(say: Say, shares: list[tuple[float, float]], eta: int, kept: str) -> 
     )
 
 
-def _check(world: World, say: Say, cases: pd.DataFrame) -> Question:
+def _check(world: Workspace, say: Say, cases: pd.DataFrame) -> Question:
     """Which of three steps is in the tail of steps, though its place is not rare."""
     count, visits = cases[c.TRANSITION_COUNT].to_numpy(), cases[c.DESTINATION_COUNT].to_numpy()
     middle = float(np.median(visits))
@@ -147,7 +147,7 @@ def _check(world: World, say: Say, cases: pd.DataFrame) -> Question:
         "common": "This {step} was seen {seen}, which is more than eta. So it is in the head.",
         "small": "The {place} is small, but this {step} was seen {seen}. That is more than eta.",
     }
-    labels = world.opened.labels
+    labels = world.labels
     answers = []
     for name in ("common", "tail", "small"):
         case = cases.iloc[chosen[name]]

@@ -12,8 +12,8 @@ from analysis.cases.picture import blank_thumbnail
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables
 from analysis.cases.saved_case import SavedCase
 from app import state
-from app.cached import cases as cached
-from app.cached import datasets
+from app.cached import maps, tables
+from app.cached.workspace import model_label, open_workspace
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text, shortened
@@ -76,14 +76,14 @@ def show_cards(source: Source, found: Recipes, entries: Sequence[Entry], chosen:
     Args:
         found: every recipe's cases.
     """
-    tables = cached.recipe_tables(source)
+    searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
     pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
             kinds = kinds_of(entry.case, found.values(), entry.found)
-            pictures.append(_card(source, tables, entry, kinds, f"{at + 1} of {len(entries):,}", entry == chosen))
+            pictures.append(_card(source, searched, entry, kinds, f"{at + 1} of {len(entries):,}", entry == chosen))
     if len(entries) > number:
         st.button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -99,12 +99,12 @@ def _card(
     source: Source, tables: RecipeTables, entry: Entry, kinds: Sequence[FoundCases], place: str, is_chosen: bool
 ) -> Callable[[], None]:
     """The words of a card; returns what draws its picture above them, whose place is kept."""
-    opened = datasets.open_dataset(source)
-    card = describe_card(opened, tables, entry.case, model=datasets.model_label(source), found=entry.found)
+    opened = open_workspace(source)
+    card = describe_card(opened, tables, entry.case, model=model_label(source), found=entry.found)
     recipe = None if entry.found is None else entry.found.recipe
     paths = recipe in ("two_hops", "both")
     slot, palette = st.empty(), state.theme_palette()
-    if not cached.is_drawn(source, entry.case, palette.theme, paths=paths):
+    if not maps.is_drawn(source, entry.case, palette.theme, paths=paths):
         slot.image(blank_thumbnail(palette), width="stretch")
     with st.container(horizontal=True, vertical_alignment="center"):
         for found in _fitting(kinds):
@@ -133,7 +133,7 @@ def _card(
         quiet(card.seen)
 
     def draw() -> None:
-        picture = cached.thumbnail(source, entry.case, palette.theme, paths=paths)
+        picture = maps.thumbnail(source, entry.case, palette.theme, paths=paths)
         slot.image(picture, width="stretch", alt=f"Map: from {card.source} to {card.target}")
 
     return draw

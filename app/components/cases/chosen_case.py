@@ -10,9 +10,9 @@ from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Collection, SavedCase
 from analysis.explain.links import CaseLink
 from analysis.formatting import day, user_name
 from app import state
-from app.cached import datasets
-from app.cached.library import open_library
+from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
+from app.components.cases.library import open_library
 from app.components.text import quiet, section
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
@@ -26,7 +26,7 @@ _SAID = "cases_said"
 
 def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[Collection] | None) -> None:
     """One bordered box for what can be operated."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     case = opened.case(entry.case)
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     section(f"{places[0]} → {places[1]}")
@@ -110,7 +110,7 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
             base = saved.value
             _do(lambda: open_library().change(saved, SavedCase.parse(base.model_dump() | changed)))
             return
-        opened = datasets.open_dataset(source)
+        opened = open_workspace(source)
         case = opened.case(entry.case)
         title = f"{opened.labels[int(case[c.SOURCE])]} → {opened.labels[int(case[c.TARGET])]}"
         new = _new_case(source, entry.case, title)

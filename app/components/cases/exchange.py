@@ -5,7 +5,7 @@ import streamlit as st
 from analysis.cases.exchange import export_text, import_text
 from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import Collection
-from app.cached.library import open_library
+from app.components.cases.library import open_library
 from app.components.text import quiet
 from app.settings import AppSettings
 from recap.errors import RecapError

@@ -12,8 +12,8 @@ from analysis.glossary import tooltip
 from analysis.phrases import phrase
 from app import state
 from app.cached import comparisons
-from app.cached.case_tables import cases_of_any_model
 from app.cached.comparisons import Option
+from app.cached.tables import cases_of_any_model
 from app.components.case_table import show_case_table
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK

@@ -15,8 +15,9 @@ from analysis.trajectories.cameras import fit_predictions
 from analysis.trajectories.predictions import CasePrediction, recorded_prediction
 from analysis.trajectories.trajectory import Trajectory, read_trajectory
 from app import state
-from app.cached import comparisons, datasets, maps
+from app.cached import comparisons, maps
 from app.cached.comparisons import BY_OPTION, Option
+from app.cached.workspace import open_workspace
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -42,7 +43,7 @@ def current_open(num_cases: int) -> int | None:
 
 def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
     """Both sides' map and best places, with the ways to Walk and Explain."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     row = opened.case(case)
     names = [markdown_text(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET)]
     section(f"{names[0]} → :orange[{names[1]}]")
@@ -114,7 +115,7 @@ def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case:
 )
 def _pictures(source: Source, a: Option, b: Option, case: int, theme: Theme) -> dict[str, tuple[bytes, CasePrediction]]:
     """Both sides' maps and predictions, by the side's token, on one stretch that holds the best of both."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     predictions = {
         side.token: recorded_prediction(opened, comparisons.listed_records(source, side), case) for side in (a, b)
     }

@@ -8,8 +8,8 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import ordinal
 from app import state
-from app.cached import datasets
 from app.cached.explanations import open_ranker
+from app.cached.workspace import open_workspace
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -76,7 +76,7 @@ def _named(names: dict[int, str], lead: str, poi: int) -> str:
 def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
     """The best-ranked place whose name is, or else holds, what was typed; None where there is none."""
     wanted = " ".join(text.casefold().split())
-    labels = [label.casefold() for label in datasets.open_dataset(source).labels]
+    labels = [label.casefold() for label in open_workspace(source).labels]
     exact = [poi for poi, label in enumerate(labels) if label == wanted and poi != taken]
     found = exact or [poi for poi, label in enumerate(labels) if wanted in label and poi != taken]
     if not wanted or not found:

@@ -10,8 +10,8 @@ from analysis.formatting import ordinal, points
 from analysis.glossary import tooltip
 from analysis.phrases import phrase
 from app import state
-from app.cached import datasets
-from app.cached.models import predict
+from app.cached.explanations import predict
+from app.cached.workspace import model_label, open_workspace
 from app.components.explain.case_input import case_input
 from app.components.imported import imported_sentence
 from app.components.text import quiet, section
@@ -25,7 +25,7 @@ _LISTED = 20
 
 def show_listed_ranks(source: Source) -> None:
     """The whole page."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     case = state.current_case(len(opened.cases))
     with st.container(horizontal=True, vertical_alignment="center"):
         case_input(len(opened.cases))
@@ -40,7 +40,7 @@ def show_listed_ranks(source: Source) -> None:
     best = prediction.candidates.head(prediction.num_best)
     with exports:
         downloads({"Best places": best}, source=source, key="explain")
-    name = markdown_text(datasets.model_label(source))
+    name = markdown_text(model_label(source))
     here = markdown_text(opened.labels[int(prediction.case[c.SOURCE])])
     first = "" if best.empty else f" First is {markdown_text(str(best['name'].iloc[0]))}."
     if show_truth:

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.explain.edits import AddVisit, Edit, MoveVisit, SetEdge, SetHour, SetSource
 from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import day
-from app.cached import datasets
+from app.cached.workspace import open_workspace
 from app.components.explain.candidate_pair import find_place
 from app.components.text import quiet
 from app.sources import Source
@@ -103,7 +103,7 @@ def _moment(today: date, here: time) -> datetime:
 
 def _place(source: Source, shown: CaseExplanation, label: str, key: str, usual: int) -> int | None:
     """A place by name: the ones this page speaks of are listed, any other is typed."""
-    labels = datasets.open_dataset(source).labels
+    labels = open_workspace(source).labels
     spoken_of = [shown.target, shown.runner_up, shown.source]
     spoken_of += [entry.poi for entry in shown.candidates] + [path.middle for path in shown.paths]
     options = list(dict.fromkeys([usual, *spoken_of]))

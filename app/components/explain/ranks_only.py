@@ -11,7 +11,8 @@ from analysis.explain.edits import Edit, EditSequence, RemoveVisit, SetHour, Set
 from analysis.explain.ranks_only import RanksOnly
 from analysis.formatting import ordinal
 from app import state
-from app.cached import datasets, explanations
+from app.cached import explanations
+from app.cached.workspace import open_workspace
 from app.components.explain.candidate_pair import find_place
 from app.components.explain.case_input import case_input
 from app.components.explain.what_if import EDITED, WEEKDAY_NAMES, add_edit, current_edits, show_refused, way_back
@@ -26,7 +27,7 @@ _SIDE: Final = 330
 
 def show_ranks_only(source: Source) -> None:
     """The whole page."""
-    opened = datasets.open_dataset(source)
+    opened = open_workspace(source)
     case = state.current_case(len(opened.cases))
     sequence = current_edits(source, case)
     with st.container(horizontal=True, vertical_alignment="center"):

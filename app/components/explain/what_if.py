@@ -23,8 +23,9 @@ from analysis.explain.sentences import part_label
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import slug
 from app import state
-from app.cached import datasets, explanations
+from app.cached import explanations
 from app.cached.explanations import open_ranker
+from app.cached.workspace import open_workspace
 from app.components.explain.edit_words import describe_edit
 from app.components.explain.more_edits import more_edits
 from app.components.text import quiet, section
@@ -192,7 +193,7 @@ def _smallest_edit(source: Source, shown: CaseExplanation, add: Callable[[Edit],
     if flip is None:
         quiet(f"None of {tried} single edits does.")
         return
-    told = describe_edit(flip.edit, datasets.open_dataset(source).labels, shown)
+    told = describe_edit(flip.edit, open_workspace(source).labels, shown)
     quiet(f"Smallest of {tried} edits: {markdown_text(told)}. Then the lead is {signed_points(flip.lead)}.")
     st.button("Apply it", key="apply_smallest", on_click=add, args=(flip.edit,))
 
@@ -209,7 +210,7 @@ def _result(source: Source, case: int, before: CaseExplanation, shown: CaseExpla
         number = f"{len(sequence.done)} change" + ("" if len(sequence.done) == 1 else "s")
         quiet(f"{number} · all {shown.num_places:,} places re-ranked", width="content")
     if sequence.done:
-        labels = datasets.open_dataset(source).labels
+        labels = open_workspace(source).labels
         quiet(markdown_text("; ".join(describe_edit(edit, labels, before) for edit in sequence.done)).capitalize())
     show_refused()
 

@@ -10,9 +10,11 @@ from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Audience, Lesson, LessonUnavailableError, Question, Scene, Training
 from analysis.learn.progress import Progress
-from app import state
+from app import (
+    state,
+    threads,  # noqa: F401 # one thread
+)
 from app.cached import learn as cached
-from app.cached import threads  # noqa: F401 # one thread
 from app.components.learn import place
 from app.components.learn.scenes import move_handles, one_handle, show_scene
 from app.components.text import quiet

@@ -9,8 +9,8 @@ from analysis.learn.course import COURSE, MINUTES
 from analysis.learn.handout import handout_html
 from analysis.learn.lesson import Lesson, LessonUnavailableError
 from app import state
-from app.cached import datasets
 from app.cached import learn as cached
+from app.cached.workspace import open_workspace
 from app.components.text import quiet, section
 from app.pages import PRESENT
 from app.sources import Source
@@ -76,7 +76,7 @@ def _plan() -> pd.DataFrame:
 
 def _handout(source: Source) -> bytes:
     """Made when asked for. Questions of a real city name places of single people, so they stay out of its handout."""
-    dataset = datasets.open_dataset(source).dataset
+    dataset = open_workspace(source).dataset
     lessons: list[Lesson | None] = []
     for number in range(len(COURSE)):
         try:

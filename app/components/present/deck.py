@@ -10,7 +10,7 @@ from analysis.cases.recipes import RECIPES
 from analysis.cases.saved_case import SavedCase
 from analysis.cases.story import STEPS
 from app import state
-from app.cached import cases as cached
+from app.cached import tables
 from app.sources import Source
 from recap.errors import CaseError
 
@@ -73,7 +73,7 @@ def _cases(source: Source, which: dict[str, str], num_cases: int) -> list[Told]:
     if "recipe" in which:
         if which["recipe"] not in RECIPES:
             raise CaseError("the link names no recipe of this app")
-        found = cached.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
+        found = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
         return [Told(int(case)) for case in found.cases[:_RECIPE_CASES]]
     return [Told(state.current_case(num_cases), str(st.query_params.get("edits") or ""))]
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.records.case_selection import CaseSelection
 from app import state
-from app.cached import datasets
+from app.cached.workspace import open_workspace
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -16,7 +16,7 @@ def open_cases(source: Source, chosen: CaseSelection, *, none: str = "There is n
     Args:
         none: what is said where the selection has no case.
     """
-    cases = datasets.open_dataset(source).cases
+    cases = open_workspace(source).cases
     numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
     if len(numbers):
         st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))

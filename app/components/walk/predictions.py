@@ -12,7 +12,7 @@ from analysis.phrases import phrase
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
-from app.cached import models
+from app.cached import explanations
 from app.components.imported import imported_sentence
 from app.components.text import quiet
 from app.sources import Source
@@ -33,7 +33,7 @@ def show_predictions(
     quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
     told = "?", "?", "?"
     if show_truth:
-        markov = models.markov_rank(source, int(case[c.CASE]))
+        markov = explanations.markov_rank(source, int(case[c.CASE]))
         rank = "not listed" if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
         told = rank, ordinal(markov), times(int(case[c.TRANSITION_COUNT]))
     with st.container(horizontal=True, gap="medium"):

@@ -11,7 +11,8 @@ from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
-from app.cached import datasets, maps, models
+from app.cached import explanations, maps
+from app.cached.workspace import open_workspace
 from app.components.cases.present_button import present_button
 from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend, truth_toggle
@@ -44,8 +45,8 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
     if case not in trajectory.cases:  # a jump to another trajectory: the selectors above must follow
         st.rerun()
     state.set_case(case)
-    opened = datasets.open_dataset(source)
-    prediction = models.predict(source, case, st.session_state.get("top") or 10)
+    opened = open_workspace(source)
+    prediction = explanations.predict(source, case, st.session_state.get("top") or 10)
     title = st.container()
     grid = st.grid(2, min_column_width=HALF_PX)
     with grid.cell():

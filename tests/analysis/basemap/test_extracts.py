@@ -140,9 +140,9 @@ def test_command(tmp_path: Path, city_folder: Path) -> None:
     """`recap basemap` writes where the app looks, or where it is told; another city's file is refused."""
     from analysis.basemap.document import box_of, read_basemap
     from analysis.basemap.stored import find_basemap
-    from analysis.records.loaded_dataset import LoadedDataset
+    from analysis.workspace import Workspace
 
-    opened = LoadedDataset.load(city_folder)
+    opened = Workspace.open(city_folder)
     west, south, east, north = box_of(opened.latitude, opened.longitude)
     road = {"type": "LineString", "coordinates": [[west, south], [east, north]]}
     extract = tmp_path / "own.geojson"

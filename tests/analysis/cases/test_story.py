@@ -14,7 +14,7 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.formatting import ordinal
 from analysis.records.ablations import describe_ablations
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
@@ -36,12 +36,12 @@ def predictor(city_folder: Path, city_checkpoint: Path) -> Predictor:
 
 
 @pytest.fixture(scope="module")
-def opened(city_folder: Path) -> LoadedDataset:
-    return LoadedDataset.load(city_folder)
+def opened(city_folder: Path) -> Workspace:
+    return Workspace.open(city_folder)
 
 
 @pytest.fixture(scope="module")
-def stories(predictor: Predictor, opened: LoadedDataset) -> list[Story]:
+def stories(predictor: Predictor, opened: Workspace) -> list[Story]:
     return [tell_case(predictor, opened, case) for case in range(CASES)]
 
 
@@ -53,7 +53,7 @@ def words(screen: Screen, labels: list[str]) -> str:
     return text
 
 
-def test_at_most_three_numbers_and_no_jargon(stories: list[Story], opened: LoadedDataset) -> None:
+def test_at_most_three_numbers_and_no_jargon(stories: list[Story], opened: Workspace) -> None:
     """Counted over all screens, number words included; also on the last screen."""
     screens = [screen for story in stories for screen in story.screens.values()]
     for screen in [*screens, tell_limits(0.5, 4000, invented=True), tell_limits(0.5, 4000, invented=False)]:
@@ -106,7 +106,7 @@ def test_where_nothing_small_changes_it_the_screen_says_so(stories: list[Story],
             assert screen.numbers[0].value == f"{tried.tried:,}"
 
 
-def test_edits_of_a_saved_view_are_what_is_changed(predictor: Predictor, opened: LoadedDataset) -> None:
+def test_edits_of_a_saved_view_are_what_is_changed(predictor: Predictor, opened: Workspace) -> None:
     """The first three screens show the case as it was."""
     plain, edited = tell_case(predictor, opened, 3), tell_case(predictor, opened, 3, "weekday:sun")
     assert edited.screens["why"] == plain.screens["why"]

@@ -7,25 +7,23 @@ import pandas as pd
 import pytest
 
 from analysis.compare.importing import import_predictions
-from analysis.compare.scorers import open_scorer
 from analysis.records.accuracy import metric_values
 from analysis.records.imported import find_predictions, keep_predictions, shown_name
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.errors import ConfigError, DataError
 from tests.worlds import small_city
 
 
 @pytest.fixture(scope="module")
-def city() -> LoadedDataset:
+def city() -> Workspace:
     """The small city."""
-    return LoadedDataset.of(small_city())
+    return Workspace.of(small_city())
 
 
-def whole_lists(city: LoadedDataset) -> pd.DataFrame:
+def whole_lists(city: Workspace) -> pd.DataFrame:
     """Every place of every case, best first, by the visit counter."""
-    scored = NamedScorer.of_baseline("visit_count", city).score(city)
+    scored = city.with_model("visit_count").score()
     ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()
     rows = [
         (case, ids[poi], -float(at))
@@ -42,7 +40,7 @@ def written(rows: pd.DataFrame, tmp_path: Path) -> Path:
     return path
 
 
-def test_ranks_are_those_of_the_lists(city: LoadedDataset, tmp_path: Path) -> None:
+def test_ranks_are_those_of_the_lists(city: Workspace, tmp_path: Path) -> None:
     """Lists of the ten best: hits at 1, 5 and 10 are the counter's own wherever it has no ties at the truth."""
     rows = whole_lists(city)
     short = rows.groupby(c.CASE).head(10)
@@ -63,7 +61,7 @@ def test_ranks_are_those_of_the_lists(city: LoadedDataset, tmp_path: Path) -> No
     assert import_predictions(written(shuffled, tmp_path), city)[2] == digest
 
 
-def test_ties_are_exact(city: LoadedDataset, tmp_path: Path) -> None:
+def test_ties_are_exact(city: Workspace, tmp_path: Path) -> None:
     """Three equal scores with the truth among them: better 0, tied 3, mean rank 2, and the report counts the case."""
     rows = whole_lists(city)
     ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()
@@ -77,7 +75,7 @@ def test_ties_are_exact(city: LoadedDataset, tmp_path: Path) -> None:
     assert report.findings["ties_at_the_end"].count == 0
 
 
-def test_every_fault_is_counted_with_examples(city: LoadedDataset, tmp_path: Path) -> None:
+def test_every_fault_is_counted_with_examples(city: Workspace, tmp_path: Path) -> None:
     """One line with all of them, and nothing imported."""
     rows = whole_lists(city)
     bad = pd.DataFrame(
@@ -102,7 +100,7 @@ def test_every_fault_is_counted_with_examples(city: LoadedDataset, tmp_path: Pat
     assert "\n" not in line
 
 
-def test_options_say_what_to_do(city: LoadedDataset, tmp_path: Path) -> None:
+def test_options_say_what_to_do(city: Workspace, tmp_path: Path) -> None:
     """A missing case counts as not found, an unknown place is left out, only where an option says so."""
     rows = whole_lists(city)
     extra = pd.DataFrame({c.CASE: [1], c.POI_ID: ["nowhere"], c.SCORE: [9.0]})
@@ -114,7 +112,7 @@ def test_options_say_what_to_do(city: LoadedDataset, tmp_path: Path) -> None:
     assert records[c.RANK].tolist() == clean[c.RANK].tolist()
 
 
-def test_wide_parquet_and_indices(city: LoadedDataset, tmp_path: Path) -> None:
+def test_wide_parquet_and_indices(city: Workspace, tmp_path: Path) -> None:
     """Lists in one row a case, with our indices: the same records as the long file."""
     rows = whole_lists(city)
     index = {place: at for at, place in enumerate(city.dataset.pois[c.POI_ID].astype(str))}
@@ -133,7 +131,7 @@ def test_wide_parquet_and_indices(city: LoadedDataset, tmp_path: Path) -> None:
         import_predictions(path, city)
 
 
-def test_a_rank_against_the_scores_is_refused(city: LoadedDataset, tmp_path: Path) -> None:
+def test_a_rank_against_the_scores_is_refused(city: Workspace, tmp_path: Path) -> None:
     """A second place with a higher score than the first is a contradiction, not a choice of ours."""
     rows = whole_lists(city)
     rows[c.RANK] = rows.groupby(c.CASE).cumcount() + 1
@@ -144,7 +142,7 @@ def test_a_rank_against_the_scores_is_refused(city: LoadedDataset, tmp_path: Pat
 
 
 @pytest.mark.parametrize("content", ["", "a,b\n1,2\n", "case,score\n0,1\n", "\0\1\2"])
-def test_other_files_are_refused(city: LoadedDataset, tmp_path: Path, content: str) -> None:
+def test_other_files_are_refused(city: Workspace, tmp_path: Path, content: str) -> None:
     """The line names the columns that there should be."""
     path = tmp_path / "predictions.csv"
     path.write_text(content)
@@ -152,9 +150,7 @@ def test_other_files_are_refused(city: LoadedDataset, tmp_path: Path, content: s
         import_predictions(path, city)
 
 
-def test_kept_by_dataset_and_found_by_name(
-    city: LoadedDataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_by_dataset_and_found_by_name(city: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kept records come back; the same content is kept once; a damaged file is left out; names are refused or found."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     records, _, digest = import_predictions(written(whole_lists(city), tmp_path), city)
@@ -165,10 +161,10 @@ def test_kept_by_dataset_and_found_by_name(
     read = found.read(len(city.cases))
     assert read[c.RANK].tolist() == records[c.RANK].tolist()
     assert np.array_equal(read[c.TOP_POIS].iloc[0], records[c.TOP_POIS].iloc[0])
-    assert open_scorer("renamed", city).key == open_scorer(kept.key, city).key == kept.key
+    assert city.with_model("renamed").key == city.with_model(kept.key).key == kept.key
     assert find_predictions("0" * 64) == []
     with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of"):
-        open_scorer("theirs", city)
+        city.with_model("theirs")
     for name in ("markov", "Markov", " \n "):
         with pytest.raises(ConfigError, match="a name of its own"):
             shown_name(name)

@@ -15,9 +15,8 @@ from analysis.records.causes import case_ablations, kept_ablations
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import SHIPPED, find_predictions
 from analysis.records.kept_seeds import seed_tables
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
 from analysis.records.table_cache import kept_table
+from analysis.workspace import Workspace
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -30,17 +29,14 @@ BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 @pytest.mark.parametrize("name", ["recap", *COUNTING_BASELINES])
 def test_shipped_records_are_fresh(name: str) -> None:
     """Ranks, parts and best places equal a new evaluation of the shipped checkpoint, up to rounding."""
-    opened = LoadedDataset.load(BUNDLE / "dataset")
-    if name == "recap":
-        model = NamedScorer.of_checkpoint(Checkpoint.load(BUNDLE / "checkpoint"), opened)
-    else:
-        model = NamedScorer.of_baseline(name, opened)
+    opened = Workspace.open(BUNDLE / "dataset")
+    model = opened.with_model(BUNDLE / "checkpoint" if name == "recap" else name)
 
     def missing() -> NoReturn:
         raise AssertionError("the bundle ships no records of it")
 
     shipped = kept_table(records_key(opened.dataset.hash, model.key), missing, rows=len(opened.cases), bundle=BUNDLE)
-    fresh = model.score(opened)
+    fresh = model.score()
     assert list(shipped) == list(fresh)
     # Another processor may round scores otherwise and swap neighbours: never more than a few.
     assert (shipped["rank"] == fresh["rank"]).mean() > 0.995
@@ -50,7 +46,7 @@ def test_shipped_records_are_fresh(name: str) -> None:
 
 def test_shipped_labels_account_for_every_miss() -> None:
     """One label for every missed case of the shipped records; the ablations' ranks are theirs."""
-    opened = LoadedDataset.load(BUNDLE / "dataset")
+    opened = Workspace.open(BUNDLE / "dataset")
     checkpoint = Checkpoint.load(BUNDLE / "checkpoint").hash
     rows = len(opened.cases)
 
@@ -74,7 +70,7 @@ def test_the_bundles_are_small() -> None:
 
 def test_published_models_are_shipped_as_records() -> None:
     """LoTNext and the strongest by validation of the card's others: sealed, every place ranked, as the card says."""
-    opened = LoadedDataset.load(BUNDLE / "dataset")
+    opened = Workspace.open(BUNDLE / "dataset")
     shipped = [item for item in find_predictions(opened.dataset.hash) if item.shipped]
     verify_sums(BUNDLE / SHIPPED, [item.path.name for item in shipped])
     assert {path.name for path in (BUNDLE / SHIPPED).iterdir()} == {"SHA256SUMS", *(item.path.name for item in shipped)}
@@ -106,7 +102,7 @@ def test_shipped_card_is_what_the_template_says() -> None:
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_seed_replicates_are_shipped_as_tables(name: str) -> None:
     """Four further seeds of both models, of the same cases and of this format."""
-    opened = LoadedDataset.load(BUNDLE / "dataset")
+    opened = Workspace.open(BUNDLE / "dataset")
     checkpoint = Checkpoint.load(BUNDLE / name)
     digests, rows = (opened.dataset.hash, checkpoint.hash), len(opened.cases)
     own, seeds = kept_ablations(*digests, rows=rows, bundle=BUNDLE), seed_tables(*digests, rows=rows, bundle=BUNDLE)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from analysis.explain.explanation import CaseExplanation, explain_case
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
@@ -90,7 +90,7 @@ def test_all_renderings_hold_the_same_numbers() -> None:
     """JSON reads back; the page shows ranks and counts, escapes names, and asks for nothing outside."""
     predictor, explanation = case()
     assert CaseExplanation.parse(json.loads(explanation.model_dump_json())) == explanation
-    opened = LoadedDataset(predictor.dataset, predictor.graph)
+    opened = Workspace(predictor.dataset, predictor.graph)
     page = render_html(share_cases([explanation], opened, exact=True))
     notebook = str(explanation._repr_html_())
     for told in ("Train Station", explanation.local_time):

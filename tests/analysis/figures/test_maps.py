@@ -24,12 +24,10 @@ from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.geography import Camera, aggregate_points, fit_camera, from_screen, screen_offsets, unwrap_longitudes
 from analysis.long_tail.accuracy_tables import accuracy_by_count
-from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
 from analysis.trajectories.cameras import fit_prediction, fit_walk
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
@@ -142,14 +140,14 @@ def meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
-def crowded_marks(*, show_truth: bool, places_km: float = 0.05) -> tuple[LoadedDataset, WalkMarks]:
+def crowded_marks(*, show_truth: bool, places_km: float = 0.05) -> tuple[Workspace, WalkMarks]:
     """The small city with all its places on one street corner, and a case of it."""
-    opened = LoadedDataset.of(small_city())
+    opened = Workspace.of(small_city())
     spot = np.linspace(0, places_km / 111, opened.dataset.num_pois)
-    close = LoadedDataset.of(small_city())
+    close = Workspace.of(small_city())
     vars(close).update(latitude=40.7 + spot, longitude=-74.0 + spot[::-1])  # in place of its cached properties
-    model = NamedScorer.of_baseline("visit_count", opened)
-    walk, prediction = read_trajectory(opened, 3), predict_case(opened, model, 3, top=10)
+    model = opened.with_model("visit_count")
+    walk, prediction = read_trajectory(opened, 3), predict_case(model, 3, top=10)
     camera = fit_prediction(close, prediction, show_truth=show_truth)
     return close, walk_marks(close, walk, prediction, camera=camera, show_truth=show_truth)
 
@@ -180,10 +178,10 @@ def test_every_place_is_drawn_where_it_is(show_truth: bool) -> None:
 
 def test_camera_fits_what_comes_next() -> None:
     """Source, the first five and the shown truth are on screen; a hidden truth moves nothing; the walk is wider."""
-    opened = LoadedDataset.of(small_city())
-    model = NamedScorer.of_baseline("popularity", opened)
+    opened = Workspace.of(small_city())
+    model = opened.with_model("popularity")
     for number in range(0, len(opened.cases), 9):
-        walk, prediction = read_trajectory(opened, number), predict_case(opened, model, number, top=8)
+        walk, prediction = read_trajectory(opened, number), predict_case(model, number, top=8)
         poi = prediction.candidates["poi"].to_numpy()[:5]
         shown = [int(prediction.case[c.SOURCE]), *poi, int(prediction.case[c.TARGET])]
         camera = fit_prediction(opened, prediction, show_truth=True)
@@ -197,9 +195,9 @@ def test_camera_fits_what_comes_next() -> None:
 
 def test_deck_and_picture_of_a_case() -> None:
     """The deck names its layers and holds the truth only when shown; the picture is a PNG of the promised size."""
-    opened = LoadedDataset.of(small_city())
-    model = NamedScorer.of_baseline("visit_count", opened)
-    walk, prediction = read_trajectory(opened, 0), predict_case(opened, model, 0, top=5)
+    opened = Workspace.of(small_city())
+    model = opened.with_model("visit_count")
+    walk, prediction = read_trajectory(opened, 0), predict_case(model, 0, top=5)
     for shown in (True, False):
         camera = fit_prediction(opened, prediction, show_truth=shown)
         marks = walk_marks(opened, walk, prediction, camera=camera, show_truth=shown)
@@ -227,7 +225,7 @@ def colours_of(picture: bytes) -> set[object]:
 def test_picture_of_an_explanation() -> None:
     """A PNG of the promised size in both themes, with paths and both places: their colours are in it."""
     predictor = small_predictor()
-    opened = LoadedDataset.of(predictor.dataset)
+    opened = Workspace.of(predictor.dataset)
     explained = (explain_case(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
     explanation = next(e for e in explained if e.paths and e.target_rank > 1)
     for palette in (LIGHT, DARK):
@@ -238,8 +236,8 @@ def test_picture_of_an_explanation() -> None:
 
 def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
     """`recap long-tail --json` prints the numbers that the app draws; `recap cases find` those that Walk filters."""
-    opened, checkpoint = LoadedDataset.load(city_folder), Checkpoint.load(city_checkpoint)
-    records = evaluation_records(opened, checkpoint.hash, lambda: NamedScorer.of_checkpoint(checkpoint, opened))
+    opened, checkpoint = Workspace.open(city_folder), Checkpoint.load(city_checkpoint)
+    records = opened.with_model(checkpoint.folder).records_with_lists()
     said = recap_json("long-tail", city_checkpoint, "--data", city_folder, "--metric", "mrr")
     expected = accuracy_by_count(records, "transition_count", "mrr")
     assert [row["n"] for row in said["by_transition_count"]] == expected["n"].tolist()

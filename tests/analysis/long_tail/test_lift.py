@@ -6,12 +6,10 @@ import pytest
 
 from analysis.long_tail.headlines import lift_finding
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
+from analysis.long_tail.notable_cases import describe_absent, notable_cases
 from analysis.records.ablations import ABLATIONS
 from analysis.records.case_filters import filter_cases, filter_masks
-from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
-from analysis.records.notable_cases import describe_absent, notable_cases
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
@@ -35,7 +33,7 @@ HABIT: Walks = [
 
 def lift_of(dataset: Dataset) -> pd.DataFrame:
     """The table by control, with few bootstrap samples."""
-    return two_hop_lift(LoadedDataset.of(dataset), samples=20).set_index("control")
+    return two_hop_lift(Workspace.of(dataset), samples=20).set_index("control")
 
 
 def with_popularity(dataset: Dataset, checkins: list[int]) -> Dataset:
@@ -79,7 +77,7 @@ def test_among_places_new_to_the_user() -> None:
 
 def test_chance_is_the_mean_over_places_one_by_one() -> None:
     """Every case, place and control of a small city, counted in plain loops."""
-    opened = LoadedDataset.of(small_city())
+    opened = Workspace.of(small_city())
     counts = opened.graph.counts.toarray()
     two_hops = (counts > 0) | ((counts > 0).astype(int) @ (counts > 0).astype(int) > 0)
     poi, user = (opened.dataset.checkins[name].tolist() for name in (c.POI, c.USER))
@@ -103,7 +101,7 @@ def test_chance_is_the_mean_over_places_one_by_one() -> None:
 
 def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
     """At most so many cases to a question, the same for the same seed."""
-    opened = LoadedDataset.of(small_city())
+    opened = Workspace.of(small_city())
     first, again = (two_hop_lift(opened, max_cases=2, samples=20, seed=1) for _ in range(2))
     pd.testing.assert_frame_equal(first, again)
     assert list(first["control"]) == list(CONTROLS) and (first["n"] <= 2).all()
@@ -134,9 +132,9 @@ def test_filters_partition_recoveries() -> None:
     assert masks["history"].tolist() == [True, False, False]
     assert masks["hops"].tolist() == [False, True, False]
     assert masks["missed"].tolist() == [False, False, True]
-    opened = LoadedDataset.of(small_city())
-    records = evaluation_records(opened, "visit_count", lambda: NamedScorer.of_baseline("visit_count", opened))
-    markov = evaluation_records(opened, "markov", lambda: NamedScorer.of_baseline("markov", opened))
+    opened = Workspace.of(small_city())
+    records = opened.with_model("visit_count").records_with_lists()
+    markov = opened.with_model("markov").records_with_lists()
     masks = filter_masks(records, markov, k=2)
     assert masks["history"].any()
     assert masks["missed"].any()
@@ -162,13 +160,13 @@ RESCUES: Walks = [
 
 def ranked(walks: Walks, ranks: list[int], markov: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Records of the model and of Markov with given ranks of the truths."""
-    cases = LoadedDataset.of(split_dataset(walks, 5)).cases
+    cases = Workspace.of(split_dataset(walks, 5)).cases
     return cases.assign(rank=np.array(ranks, float)), cases.assign(rank=np.array(markov, float))
 
 
 def test_cards_name_one_case_of_each_kind() -> None:
     """User 0 is recovered by history, user 1 by two hops, user 2 is missed out of reach."""
-    opened = LoadedDataset.of(split_dataset(RESCUES, 5))
+    opened = Workspace.of(split_dataset(RESCUES, 5))
     found = notable_cases(opened, *ranked(RESCUES, [1, 2, 30], [25, 30, 40]))
     assert [(card.kind, card.case, card.markov_rank, card.rank) for card in found] == [
         ("history", 0, 25.0, 1.0),
@@ -189,7 +187,7 @@ def ablations_of(records: pd.DataFrame, **without: list[float]) -> pd.DataFrame:
 
 def test_cards_with_ablations_are_causes() -> None:
     """Case 1 (2nd) falls to 41st without two hops; case 0 lies where history reaches but needs none of it."""
-    opened = LoadedDataset.of(split_dataset(RESCUES, 5))
+    opened = Workspace.of(split_dataset(RESCUES, 5))
     records, markov = ranked(RESCUES, [1, 2, 30], [25, 30, 40])
     ablations = ablations_of(records, two_hops=[1, 41, 30], history=[20, 2, 30])
     found = notable_cases(opened, records, markov, ablations)

@@ -3,19 +3,15 @@
 from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import LIGHT
 from analysis.long_tail.miss_map import miss_cells
-from analysis.records.evaluation_records import evaluation_records
-from analysis.records.loaded_dataset import LoadedDataset
-from analysis.records.named_scorer import NamedScorer
+from analysis.workspace import Workspace
 from recap import columns as c
 from tests.worlds import small_city
 
 
 def test_cells_of_few_people_are_not_shown() -> None:
     """Every shown cell has cases of at least the asked number of people, and counts add up."""
-    opened = LoadedDataset.of(small_city())
-    records = evaluation_records(
-        opened, "visit_count", lambda: NamedScorer.of_baseline("visit_count", opened), keep=False
-    )
+    opened = Workspace.of(small_city())
+    records = opened.with_model("visit_count").records_with_lists()
     everything = miss_cells(opened, records, 1, min_users=1)
     assert everything["cases"].sum() == len(records)
     assert everything["missed"].sum() == (records[c.RANK] > 1).sum()

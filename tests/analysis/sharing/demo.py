@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.explain.explanation import CaseExplanation, explain_case
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap.predictor import Predictor
 from tests.analysis.sharing.scanner import Secrets
 
@@ -19,8 +19,8 @@ def predictor() -> Predictor:
 
 
 @cache
-def opened() -> LoadedDataset:
-    return LoadedDataset(predictor().dataset, predictor().graph)
+def opened() -> Workspace:
+    return Workspace(predictor().dataset, predictor().graph)
 
 
 @cache

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.ground import shareable_layers
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
+from analysis.workspace import Workspace
 from recap.privacy import Generalisation
 from tests.analysis.sharing.demo import basemap, explained, opened, secrets
 from tests.analysis.sharing.scanner import scan
@@ -47,7 +47,7 @@ def test_nothing_where_only_cells_are_told() -> None:
 def test_a_page_of_a_real_city_shows_its_water_and_leaks_nothing() -> None:
     """The bundled city, taken for a real one: water and whose data it is, no street, and the scanner finds nothing."""
     manifest = opened().dataset.manifest.model_copy(update={"synthetic": False})
-    real = LoadedDataset(replace(opened().dataset, manifest=manifest), opened().graph)
+    real = Workspace(replace(opened().dataset, manifest=manifest), opened().graph)
     ground = basemap() | {"attribution": "© Somebody"}
     text = render_html(share_cases([explained(700)], real, basemap=ground))
     assert 'class="fill water"' in text and 'class="line street"' not in text and "Maps: © Somebody." in text

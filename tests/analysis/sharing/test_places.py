@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.sharing.cells import NEAR_KM, Cells
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.traces import Traces, traces_of
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.privacy import KM_PER_DEGREE, Generalisation
@@ -35,7 +35,7 @@ def village() -> Dataset:
 
 
 def masked(k: int = 2, hide: frozenset[int] = frozenset()) -> MaskedPlaces:
-    return MaskedPlaces.generalised(LoadedDataset.of(village()), RULE.model_copy(update={"min_users": k}), hide)
+    return MaskedPlaces.generalised(Workspace.of(village()), RULE.model_copy(update={"min_users": k}), hide)
 
 
 def test_places_of_fewer_than_k_people_are_cells() -> None:
@@ -83,7 +83,7 @@ def test_a_cells_point_is_none_of_its_places(at: list[tuple[float, float]]) -> N
 def test_who_fits_what_is_shown() -> None:
     """All three were at the station, two also at the bakery; one was there at that hour exactly."""
     dataset = village()
-    traces, exact = traces_of(dataset), MaskedPlaces.exact(LoadedDataset.of(dataset))
+    traces, exact = traces_of(dataset), MaskedPlaces.exact(Workspace.of(dataset))
     crowd = Crowd(traces, exact, traces.part_of_week(4))
     assert crowd.fitting([SharedPoint(STATION)]) == 3
     assert crowd.fitting([SharedPoint(STATION), SharedPoint(BAKERY)]) == 2

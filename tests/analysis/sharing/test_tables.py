@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from analysis.long_tail.misses import describe_misses
-from analysis.records.named_scorer import NamedScorer
 from analysis.sharing.places import masked_places
 from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to_csv
 from analysis.sharing.walks import share_step
@@ -39,7 +38,7 @@ def table(name: str) -> pd.DataFrame:
         return pd.DataFrame([entry.model_dump() for entry in explained(7, full=True).visits[0].visits])
     if name == "Candidates":
         return pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates])
-    prediction = predict_case(opened(), NamedScorer.of_baseline("markov", opened()), CASE)
+    prediction = predict_case(opened().with_model("markov"), CASE)
     return prediction.candidates if name == "Predictions" else prediction.paths
 
 
@@ -80,7 +79,7 @@ def test_numbers_of_the_model_stay() -> None:
 
 def test_a_picture_of_a_step_shows_neither_the_way_nor_the_haunts() -> None:
     """One stop is left, no disc is marked as visited before, and rare places stand and have masked names."""
-    prediction = predict_case(opened(), NamedScorer.of_baseline("visit_count", opened()), CASE)
+    prediction = predict_case(opened().with_model("visit_count"), CASE)
     trajectory = read_trajectory(opened(), CASE)
     alone, masked = share_step(trajectory, prediction)
     assert len(alone.stops) == 1 and alone.stops[c.CASE].tolist() == [CASE]

@@ -5,17 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.records.loaded_dataset import LoadedDataset
 from analysis.trajectories.trajectory import case_of_next_user
+from analysis.workspace import Workspace
 from recap import columns as c
 
 
 @pytest.fixture(scope="module")
-def city(city_folder: Path) -> LoadedDataset:
-    return LoadedDataset.load(city_folder)
+def city(city_folder: Path) -> Workspace:
+    return Workspace.open(city_folder)
 
 
-def test_the_next_walker_with_a_case(city: LoadedDataset) -> None:
+def test_the_next_walker_with_a_case(city: Workspace) -> None:
     """Only the third and the sixth user are chosen: the number between leads on to the one or back to the other."""
     users = city.cases[c.USER].to_numpy()
     third, sixth = np.unique(users)[[2, 5]]

@@ -1,14 +1,13 @@
 """`recap compare` as a shell sees it: kept seeds stand beside a checkpoint, counted once."""
 
-from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from analysis.compare.scorers import of_checkpoint
-from analysis.records.loaded_dataset import LoadedDataset
-from recap.checkpoint import Checkpoint
+from analysis.compare.side import side_of
+from analysis.records.kept_seeds import seed_key
+from analysis.workspace import Workspace
+from recap.evaluation.records import write_records
 from tests.cli_runner import recap_json_here
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
@@ -28,12 +27,12 @@ def test_kept_seeds_of_the_bundled_city(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_checkpoint: Path) -> None:
     """Ranks kept of the checkpoint's own seed add nothing, those of another one table."""
-    opened = LoadedDataset.load(city_folder)
-    checkpoint = Checkpoint.load(city_checkpoint)
-    seed = checkpoint.manifest.train.seed
-    model = of_checkpoint(checkpoint, opened)
-    ranks: pd.DataFrame = model.records()
-    kept = replace(model, ranked_seeds=lambda: {seed: ranks, seed + 1: ranks})
-    assert len(kept.side(kept_seeds=True).tables) == 2
-    assert len(replace(model, ranked_seeds=lambda: {seed: ranks}).side(kept_seeds=True).tables) == 1
-    assert kept.side([replace(model, key="other")], kept_seeds=True).label.endswith(" (3 seeds)")
+    model = Workspace.open(city_folder, city_checkpoint)
+    assert model.checkpoint is not None
+    own = model.checkpoint.manifest.train.seed
+    for seeds, tables in (([own], 1), ([own, own + 1], 2)):
+        for seed in seeds:
+            key = seed_key(model.dataset.hash, model.key, seed)
+            write_records(model.records(), key.cached(), key.metadata)
+        assert len(side_of(model, kept_seeds=True).tables) == tables
+    assert side_of(model, [model], kept_seeds=True).label.endswith(" (3 seeds)")

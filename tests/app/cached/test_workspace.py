@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cached import datasets, models
-from app.cached.keys import content_of, dataset_of
+from app.cached.workspace import content_of, dataset_of, open_workspace
 from app.sources import Source, dataset_source
 from recap.errors import RecapError
 
@@ -31,15 +30,15 @@ def test_one_dataset_in_two_folders_is_opened_once(city_folder: Path, tmp_path: 
     shutil.copytree(city_folder, tmp_path / "copy")
     here, there = dataset_source(city_folder), dataset_source(tmp_path / "copy")
     assert here is not None and there is not None and here != there
-    assert datasets.open_dataset(here) is datasets.open_dataset(there)
-    assert models.open_baseline(here, "markov") is models.open_baseline(there, "markov")
-    assert models.open_baseline(here, "markov") is not models.open_baseline(there, "popularity")
+    assert open_workspace(here) is open_workspace(there)
+    assert open_workspace(here, "markov") is open_workspace(there, "markov")
+    assert open_workspace(here, "markov") is not open_workspace(there, "popularity")
 
 
 def test_another_hash_is_another_entry(city_folder: Path) -> None:
     """A source that promises other content is not served the kept one: it is read, and refused."""
     here = dataset_source(city_folder)
     assert here is not None
-    datasets.open_dataset(here)
+    open_workspace(here)
     with pytest.raises(RecapError, match="changed while the app was running"):
-        datasets.open_dataset(replace(here, dataset_hash="0" * 64))
+        open_workspace(replace(here, dataset_hash="0" * 64))

@@ -1,4 +1,4 @@
-"""How the server's threads share the cores; imported by every module of `app.cached` that loads torch."""
+"""How the server's threads share the cores; imported by whatever in `app` loads torch."""
 
 import sys
 import threading

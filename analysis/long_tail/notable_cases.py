@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.formatting import ordinal, times
 from analysis.records.case_filters import CAUSES, MISSED_ABOVE, filter_masks
-from analysis.records.loaded_dataset import LoadedDataset
+from analysis.workspace import Workspace
 from recap import columns as c
 
 KINDS: Final = ("history", "hops", "missed")
@@ -34,7 +34,7 @@ class NotableCase(NamedTuple):
 
 
 def notable_cases(
-    opened: LoadedDataset, records: pd.DataFrame, markov: pd.DataFrame, ablations: pd.DataFrame | None = None
+    opened: Workspace, records: pd.DataFrame, markov: pd.DataFrame, ablations: pd.DataFrame | None = None
 ) -> list[NotableCase]:
     """Up to three cases: found by revisits, by two hops, and one out of reach of both; of different users if possible.
 
@@ -96,7 +96,7 @@ def describe_absent(cases: list[NotableCase], *, causes: bool) -> str:
     return f"No test case is found at {MISSED_ABOVE} with {' or with '.join(missing)} and lost without."
 
 
-def visits_before(opened: LoadedDataset, case: int) -> int:
+def visits_before(opened: Workspace, case: int) -> int:
     """How often the user had visited the case's target before its source."""
     chosen = opened.case(case)
     row, target = int(chosen[c.ROW]), int(chosen[c.TARGET])
@@ -104,7 +104,7 @@ def visits_before(opened: LoadedDataset, case: int) -> int:
     return int((opened.visits.poi_T[first:row] == target).sum())
 
 
-def _reason(opened: LoadedDataset, kind: str, case: int, rank_without: float | None) -> str:
+def _reason(opened: Workspace, kind: str, case: int, rank_without: float | None) -> str:
     chosen = opened.case(case)
     seen = int(chosen[c.TRANSITION_COUNT])
     step = "A new step" if seen == 0 else f"A step seen {times(seen)}"

@@ -1,5 +1,6 @@
 """Getting ready while the browser is still opening: the first source and its records, then what later views need."""
 
+import logging
 import threading
 import time
 from typing import Final
@@ -12,17 +13,23 @@ _PAINTING_S: Final = 2.0
 """What a browser takes to draw the first view; until then the processor is its own."""
 
 
+def start_warming() -> None:
+    """Warm up in a thread that ends with the server.
+
+    Streamlit warns about every call of its functions outside a visitor's script; that is what this is.
+    """
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+    threading.Thread(target=_warm_up, name="warming", daemon=True).start()
+
+
 def first_view_is_there() -> None:
     """A visitor has been sent a view: what later views need may be made now."""
     _first_view.set()
 
 
-def warm_up() -> None:
+def _warm_up() -> None:
     """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
-
-    from app.cached import datasets, tables
-    from app.cached.ablations import waits_for_causes
-    from app.cached.records import model_keys, read_records
+    from app.cached import tables, workspace
     from app.settings import AppSettings
     from app.sources import find_sources
 
@@ -30,24 +37,20 @@ def warm_up() -> None:
     if not sources:
         return
     try:
-        datasets.open_dataset(sources[0])
-        _, *beside = model_keys(sources[0])
+        _, *beside = workspace.model_keys(sources[0])
         for baseline in (None, *beside):
-            read_records(sources[0], baseline)
+            workspace.read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)
-        from app.cached import (
-            explanations,
-            models,  # not before: loading torch takes longer than all of the above
-        )
+        from app.cached import explanations  # not before: loading torch takes longer than all of the above
 
-        models.open_model(sources[0])
+        explanations.open_model(sources[0])
         if sources[0].has_parts:
             explanations.get_ready(sources[0])
         tables.hops(sources[0])
         tables.lift(sources[0])
-        if sources[0].has_parts and not waits_for_causes(sources[0]):
-            explanations.miss_labels(sources[0], 20)
+        if sources[0].has_parts and not workspace.waits_for_causes(sources[0]):
+            tables.miss_labels(sources[0], 20)
     except RecapError:
         return
-    datasets.freeze()
+    workspace.freeze()

@@ -6,8 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from app.cached.figures import BY_CONTENT, sent
-from app.cached.per_object import PerObject
+from app.cached.figures import BY_CONTENT, PerObject, sent
 
 
 def test_made_once_for_an_object_and_forgotten_with_it() -> None:

@@ -1,0 +1,419 @@
+"""An opened dataset with a model of it: each part is read or computed when it is first asked for.
+
+Nothing here loads torch before a part needs it: what shows counts or kept records alone is there a second earlier.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.geography import unwrap_longitudes
+from analysis.records.causes import ablations_key, case_ablations, kept_ablations
+from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
+from analysis.records.imported import ImportedPredictions, find_predictions
+from analysis.records.kept_seeds import seed_tables
+from analysis.records.table_cache import TableKey, kept_table
+from recap import columns as c
+from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.data.dataset import Dataset
+from recap.errors import CaseError, CheckpointError, ConfigError
+from recap.evaluation.cases import describe_cases
+from recap.graph import TransitionGraph
+from recap.published.configs import RECAP, published_label
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
+from recap.storage.json_text import read_json
+from recap.visits import Visits
+
+if TYPE_CHECKING:
+    from recap.checkpoint import Checkpoint
+    from recap.history import CheckinTensors
+    from recap.predictor import CaseRanker, Predictor
+    from recap.scores import Scorer
+
+Progress = Callable[[int, int], None]
+"""Told (cases done, cases in all) while something is made."""
+_CASES_PER_REPORT: Final = 1024
+_TABLES_FORMAT: Final = "1"
+"""Of the kept tables of a dataset alone: their columns and how they are computed."""
+_NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or imported predictions"
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """A dataset and, where one was named, a model: a checkpoint, a baseline or imported predictions.
+
+    Attributes:
+        dataset: verified.
+        graph: its training transitions.
+        model: a checkpoint's folder, a baseline's name, imported predictions, or None.
+        bundle: the folder around the dataset, which may have come with records and other results.
+        keep: whether what takes long to make is written to the user's cache.
+    """
+
+    dataset: Dataset
+    graph: TransitionGraph
+    model: Path | str | ImportedPredictions | None = None
+    bundle: Path | None = None
+    keep: bool = True
+    _without_model: "Workspace | None" = None
+    _made: dict[str, pd.DataFrame] = field(default_factory=dict)
+    _baselines: "dict[str, Workspace]" = field(default_factory=dict)
+    _making: threading.RLock = field(default_factory=threading.RLock)
+
+    @classmethod
+    def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
+        """Read and verify a dataset folder, with a model where one is named, see `with_model`.
+
+        Raises:
+            DatasetError, ChecksumError: the folder is not what it should be.
+        """
+        opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep)
+        return opened if model is None else opened.with_model(model)
+
+    @classmethod
+    def of(cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True) -> "Workspace":
+        """The same for a dataset in memory."""
+        return cls(dataset, TransitionGraph.from_dataset(dataset), bundle=bundle, keep=keep)
+
+    def with_model(self, model: Path | str) -> "Workspace":
+        """The same dataset with another model; what was computed of the dataset is shared.
+
+        Args:
+            model: a checkpoint's folder, a baseline's name, or the name or key of imported predictions.
+
+        Raises:
+            ConfigError: nothing of that name; the line says what there is.
+        """
+        if isinstance(model, Path):
+            return self._with(model)
+        if model in BASELINES:
+            alone = self.without_model
+            return alone._baselines.setdefault(model, self._with(model))
+        imported = find_predictions(self.dataset.hash)
+        named = [item for item in imported if model in (item.name, item.key)]
+        if len(named) > 1:
+            keys = ", ".join(item.key for item in named)
+            raise ConfigError(f"several imported predictions are called {model!r}; name one by its key: {keys}")
+        if named:
+            return self._with(named[0])
+        if not Path(model).is_dir():
+            there = ", ".join([*BASELINES, *(item.name for item in imported)])
+            raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
+        return self._with(Path(model))
+
+    @property
+    def without_model(self) -> "Workspace":
+        """The dataset alone."""
+        return self._without_model or self
+
+    def _with(self, model: Path | str | ImportedPredictions) -> "Workspace":
+        return replace(
+            self, model=model, _without_model=self.without_model, _made={}, _baselines={}, _making=threading.RLock()
+        )
+
+    # The dataset
+
+    @property
+    def name(self) -> str:
+        """What the dataset is called."""
+        return self.dataset.manifest.name
+
+    @property
+    def visits(self) -> Visits:
+        """Every user's visits in order."""
+        return Visits.of(self.dataset)
+
+    @cached_property
+    def checkins(self) -> "CheckinTensors":
+        """The check-ins as scorers read them."""
+        if self._without_model is not None:
+            return self._without_model.checkins
+        from recap.history import CheckinTensors
+
+        return CheckinTensors.from_dataset(self.dataset)
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """The test cases in records order, see `describe_cases`."""
+        if self._without_model is not None:
+            return self._without_model.cases
+        return describe_cases(self.dataset, self.graph, c.TEST)
+
+    @property
+    def labels(self) -> list[str]:
+        """What to call every POI, see `label_places`."""
+        return self.dataset.poi_labels
+
+    @cached_property
+    def latitude(self) -> np.ndarray:
+        """Degrees, one per POI."""
+        return self.dataset.pois[c.LATITUDE].to_numpy(np.float64)
+
+    @cached_property
+    def longitude(self) -> np.ndarray:
+        """Degrees, one per POI, without a jump at the date line."""
+        return unwrap_longitudes(self.dataset.pois[c.LONGITUDE].to_numpy(np.float64))
+
+    def case(self, number: int) -> pd.Series:
+        """One test case.
+
+        Raises:
+            CaseError: there is no such number.
+        """
+        if not 0 <= number < len(self.cases):
+            raise CaseError(f"there is no test case {number}; {self.name} has {len(self.cases):,} cases, from 0")
+        return self.cases.iloc[number]
+
+    def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
+        """A table of the dataset alone, from the user's cache where it was made before.
+
+        Args:
+            kind: its name.
+            make: called only when the table is not there yet.
+            rows: rows it must have.
+        """
+        made = self.without_model._made
+        if kind not in made:
+            key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
+            made[kind] = kept_table(key, make, rows=rows, keep=self.keep)
+        return made[kind]
+
+    # The model
+
+    @cached_property
+    def key(self) -> str:
+        """What names the model's records: a checkpoint's hash, a baseline's name or the key of imported predictions.
+
+        Raises:
+            ConfigError: no model is open.
+        """
+        if isinstance(self.model, Path):
+            try:
+                return hashlib.sha256((self.model / SUMS).read_bytes()).hexdigest()
+            except OSError:
+                return self._load_checkpoint(self.model).hash  # refuses in its own words
+        if self.model is None:
+            raise ConfigError(_NO_MODEL)
+        return self.model if isinstance(self.model, str) else self.model.key
+
+    @cached_property
+    def label(self) -> str:
+        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones.
+
+        Raises:
+            ConfigError: no model is open.
+        """
+        if isinstance(self.model, Path):
+            return MODEL_LABELS[RECAP] if self.has_parts else published_label(self._manifest.get("train"))
+        if self.model is None:
+            raise ConfigError(_NO_MODEL)
+        return MODEL_LABELS[self.model] if isinstance(self.model, str) else self.model.name
+
+    @property
+    def label_of_folder(self) -> str:
+        """The same with the checkpoint's folder, where that has a name of its own: for several models side by side."""
+        if isinstance(self.model, Path) and self.model.name != "checkpoint":
+            return f"{self.label} {self.model.name}"
+        return self.label
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its scores are sums of parts that can be left out: those of a trained RECAP alone."""
+        return isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
+
+    @cached_property
+    def _manifest(self) -> Mapping[str, Any]:
+        assert isinstance(self.model, Path)
+        try:
+            values = read_json(self.model / CHECKPOINT_MANIFEST)
+        except (OSError, ValueError):
+            return {}
+        return values if isinstance(values, dict) else {}
+
+    @cached_property
+    def checkpoint(self) -> "Checkpoint | None":
+        """The verified checkpoint; None of another model.
+
+        Raises:
+            CheckpointError: the folder holds none, or was changed since it was opened.
+            VocabularyError: it was trained on another dataset.
+        """
+        if not isinstance(self.model, Path):
+            return None
+        checkpoint = self._load_checkpoint(self.model)
+        if checkpoint.hash != self.key:
+            raise CheckpointError(f"{self.model} changed while it was open; open it again")
+        checkpoint.check_dataset(self.dataset)
+        return checkpoint
+
+    def _load_checkpoint(self, folder: Path) -> "Checkpoint":
+        from recap.checkpoint import Checkpoint
+
+        return Checkpoint.load(folder)
+
+    @cached_property
+    def scorer(self) -> "Scorer":
+        """The model as something that scores cases; a checkpoint's in float64.
+
+        Raises:
+            ConfigError: no model is open, or imported predictions, which are lists and no model.
+        """
+        if self.checkpoint is not None:
+            return self.checkpoint.scorer(self.dataset, self.graph)
+        if isinstance(self.model, str):
+            from recap.training.baselines import build_baseline
+
+            return build_baseline(self.model, self.dataset, self.graph, keep=self.keep)
+        raise ConfigError(
+            _NO_MODEL if self.model is None else "imported predictions are lists of places; no model can be asked again"
+        )
+
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether a softmax of the model's scores means a probability."""
+        return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
+
+    @cached_property
+    def ranker(self) -> "CaseRanker":
+        """The checkpoint, ready for single and edited cases.
+
+        Raises:
+            ConfigError: no checkpoint is open.
+        """
+        from recap.predictor import open_ranker
+
+        if self.checkpoint is None:
+            raise ConfigError("no trained model is open: name a checkpoint folder")
+        return open_ranker(
+            self.checkpoint,
+            self.dataset,
+            graph=self.graph,
+            checkins=self.checkins,
+            cases=self.cases,
+            scorer=self.scorer,
+        )
+
+    @property
+    def predictor(self) -> "Predictor":
+        """The same for RECAP, whose scores can be taken apart.
+
+        Raises:
+            ConfigError: no checkpoint is open.
+            CheckpointError: it holds a published model.
+        """
+        from recap.predictor import Predictor
+
+        ranker = self.ranker
+        if not isinstance(ranker, Predictor):
+            ranker.checkpoint.recap_training  # noqa: B018 # refuses in its own words
+        assert isinstance(ranker, Predictor)
+        return ranker
+
+    # What the model makes of the test cases
+
+    def score(self, progress: Progress | None = None) -> pd.DataFrame:
+        """The records of all test cases, computed now.
+
+        Raises:
+            ScoreError: the model returned NaN.
+        """
+        from recap.evaluation.scoring import score_cases
+
+        pieces = []
+        for start in range(0, max(len(self.cases), 1), _CASES_PER_REPORT):
+            chunk = self.cases.iloc[start : start + _CASES_PER_REPORT]
+            pieces.append(score_cases(self.scorer, chunk, self.checkins))
+            if progress is not None:
+                progress(min(start + _CASES_PER_REPORT, len(self.cases)), len(self.cases))
+        return pd.concat(pieces, ignore_index=True)
+
+    @property
+    def has_records(self) -> bool:
+        """Whether `records` only reads."""
+        if "records" in self._made or isinstance(self.model, ImportedPredictions):
+            return True
+        return records_key(self.dataset.hash, self.key).is_kept(self.bundle)
+
+    def records(self, progress: Progress | None = None) -> pd.DataFrame:
+        """The evaluation records of all test cases: read from the bundle or the user's cache, or scored once and kept.
+
+        The lists of the best places are not among the columns, where a file holds them (`records_with_lists`).
+
+        Raises:
+            ScoreError: the model returned NaN.
+        """
+        with self._making:
+            if "records" not in self._made:
+                # What no file will hold must not be ranked a second time for its lists.
+                has_file = self.keep or records_key(self.dataset.hash, self.key).is_kept(self.bundle)
+                self._made["records"] = self._read_records(LISTS if has_file else (), progress)
+            return self._made["records"]
+
+    def records_with_lists(self) -> pd.DataFrame:
+        """The same with the best places and their scores of every case; read again at every call where it is a file."""
+        records = self.records()
+        return records if set(LISTS) <= set(records) else self._read_records(())
+
+    def _read_records(self, without: tuple[str, ...], progress: Progress | None = None) -> pd.DataFrame:
+        if isinstance(self.model, ImportedPredictions):
+            return self.model.read(len(self.cases))
+        return kept_table(
+            records_key(self.dataset.hash, self.key),
+            lambda: self.score(progress),
+            rows=len(self.cases),
+            keep=self.keep,
+            bundle=self.bundle,
+            without=without,
+        )
+
+    def records_of(self, model: Path | str) -> pd.DataFrame:
+        """The records of another model on the same cases, see `with_model`."""
+        return self.with_model(model).records()
+
+    @property
+    def has_ablations(self) -> bool:
+        """Whether `ablations` only reads."""
+        return "ablations" in self._made or ablations_key(self.dataset.hash, self.key).is_kept(self.bundle)
+
+    def ablations(self, progress: Progress | None = None) -> pd.DataFrame:
+        """Ranks of every test case without each group of terms, see `case_ablations`; made once and kept.
+
+        Raises:
+            ConfigError, CheckpointError: the model is not a trained RECAP.
+        """
+        with self._making:
+            if "ablations" not in self._made:
+                self._made["ablations"] = case_ablations(
+                    self.dataset.hash,
+                    self.key,
+                    lambda: self.predictor,
+                    rows=len(self.cases),
+                    keep=self.keep,
+                    bundle=self.bundle,
+                    progress=progress,
+                )
+            return self._made["ablations"]
+
+    def kept_ablations(self) -> pd.DataFrame | None:
+        """The same where the table was shipped or kept before; None where it would have to be made."""
+        if not self.has_parts or not ablations_key(self.dataset.hash, self.key).is_kept(self.bundle):
+            return None
+        if "ablations" not in self._made:
+            table = kept_ablations(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)
+            if table is None:
+                return None
+            self._made["ablations"] = table
+        return self._made["ablations"]
+
+    def seeds(self) -> dict[int, pd.DataFrame]:
+        """Ablations of the checkpoint's seed replicates, by seed: those shipped or kept by now."""
+        if not self.has_parts:
+            return {}
+        return seed_tables(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)

@@ -1,0 +1,212 @@
+"""Opened workspaces, shared by all visitors and kept by content hash: two sources of the same content share one.
+
+Torch is loaded where records or ablations are missing, not to read them: a view of kept ones is there earlier.
+"""
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from analysis.records.evaluation_records import MODEL_LABELS, models_beside
+from analysis.records.first_case import first_case as best_first_case
+from analysis.records.imported import ImportedPredictions, find_predictions
+from analysis.workspace import Progress, Workspace
+from app.settings import AppSettings
+from app.sources import Source
+from recap.errors import RecapError
+from recap.published.configs import RECAP
+
+HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
+DEFAULT_BASELINE: Final = "count_plus_markov"
+MOST_SCORES: Final = 200_000_000
+"""Test cases times places up to which ablations are run while a page waits; New York has 35 million."""
+_frozen = threading.Event()
+_evaluating = threading.Lock()
+"""One evaluation at a time: two would only take turns on the same cores."""
+
+
+def dataset_of(source: Source) -> str:
+    """The key of what depends on the dataset alone, whatever model was trained on it."""
+    return source.dataset_hash
+
+
+def content_of(source: Source) -> tuple[str, str | None]:
+    """The key of what depends on the model too: by content, not by label, folder or link."""
+    return source.dataset_hash, source.checkpoint_hash or source.imported
+
+
+BY_DATASET: Final[HashFuncs] = {Source: dataset_of}
+BY_MODEL: Final[HashFuncs] = {Source: content_of}
+
+
+def open_workspace(source: Source, model: str | None = None) -> Workspace:
+    """The source's dataset with its model, else with another one.
+
+    Args:
+        model: a baseline's name or the key of imported predictions; None for the source's own, which without a
+            checkpoint is `DEFAULT_BASELINE`.
+
+    Raises:
+        RecapError: the files changed since the source was found, or imported predictions are gone.
+    """
+    read_only = AppSettings.from_environment().read_only
+    named = model or source.imported or (DEFAULT_BASELINE if source.checkpoint_folder is None else None)
+    return _workspace(source if named is None else source.without_checkpoint, named, keep=not read_only)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
+def _dataset(source: Source, *, keep: bool) -> Workspace:
+    opened = Workspace.open(source.dataset_folder, keep=keep)
+    if opened.dataset.hash != source.dataset_hash:
+        raise RecapError(f"{source.dataset_folder} changed while the app was running; reload the page")
+    return opened
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_MODEL)
+def _workspace(source: Source, named: str | None, *, keep: bool) -> Workspace:
+    alone = _dataset(source, keep=keep)
+    if named is not None:
+        return alone.with_model(named)
+    assert source.checkpoint_folder is not None
+    opened = alone.with_model(source.checkpoint_folder)
+    if opened.key != source.checkpoint_hash:
+        raise RecapError(f"{source.checkpoint_folder} changed while the app was running; reload the page")
+    return opened
+
+
+def model_key(source: Source, model: str | None = None) -> str:
+    """What names a model's records: the checkpoint's hash, the key of imported predictions, or the baseline's name."""
+    return model or source.checkpoint_hash or source.imported or DEFAULT_BASELINE
+
+
+def model_label(source: Source, model: str | None = None) -> str:
+    """What people call the model; nothing is opened for it."""
+    if model is None and source.checkpoint_folder is not None:
+        return source.variant if source.model != RECAP else MODEL_LABELS[RECAP]
+    name = model or source.imported or DEFAULT_BASELINE
+    if name in MODEL_LABELS:
+        return MODEL_LABELS[name]
+    found = imported_predictions(source).get(name)
+    if found is None:
+        raise RecapError(f"the imported predictions {name} are gone; import them again")
+    return found.name
+
+
+def folder_label(source: Source) -> str:
+    """The same with the checkpoint's folder, where that has a name of its own: several models stand side by side."""
+    assert source.checkpoint_folder is not None
+    folder = source.checkpoint_folder.name
+    return model_label(source) if folder == "checkpoint" else f"{model_label(source)} {folder}"
+
+
+def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
+    """Predictions from elsewhere on the source's dataset, by key."""
+    return {item.key: item for item in find_predictions(source.dataset_hash)}
+
+
+def is_large(source: Source) -> bool:
+    """Whether running ablations over all test cases takes too long for a page to wait."""
+    opened = open_workspace(source)
+    return len(opened.cases) * opened.dataset.num_pois > MOST_SCORES
+
+
+def model_keys(source: Source) -> list[str]:
+    """The models that Overview shows: the source's own first.
+
+    `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
+    """
+    may_rank = not (AppSettings.from_environment().read_only or is_large(source))
+    beside = models_beside(source.dataset_hash, source.bundle, may_rank=may_rank)
+    return list(dict.fromkeys([model_key(source), *beside]))
+
+
+def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
+    """The model's records over all test cases; scored once, with a message, and kept in the user's cache.
+
+    The lists of the best places are not among the columns, but for imported predictions, which are lists.
+
+    Args:
+        model: see `open_workspace`.
+    """
+    opened = open_workspace(source, model)
+    if not opened.has_records:
+        with waiting("Ranking the test cases, once for each model") as show, _evaluating:
+            opened.records(show)
+    records = opened.records()
+    if not _frozen.is_set():
+        freeze()
+    return records
+
+
+def read_lists(source: Source, model: str | None = None) -> pd.DataFrame:
+    """The same with the best places and their scores of every case."""
+    read_records(source, model)  # outside the cache: what takes long is told while it is made
+    return _lists(source, model)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_MODEL)
+def _lists(source: Source, model: str | None) -> pd.DataFrame:
+    return open_workspace(source, model).records_with_lists()
+
+
+def read_ablations(source: Source) -> pd.DataFrame | None:
+    """The ablations of all test cases; made once for each checkpoint, with a message. Only RECAP has terms."""
+    if not source.has_parts:
+        return None
+    opened = open_workspace(source)
+    if not opened.has_ablations:
+        with waiting("Running ablations, once for each model") as show:
+            opened.ablations(show)
+    return opened.ablations()
+
+
+def kept_causes(source: Source) -> pd.DataFrame | None:
+    """The same where the table was shipped or made before, else None: for views that do not wait for it."""
+    return open_workspace(source).kept_ablations() if source.has_parts else None
+
+
+def waits_for_causes(source: Source) -> bool:
+    """Whether ablations were not run yet and would keep the page for an hour, since test cases are very many."""
+    return kept_causes(source) is None and is_large(source)
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def first_case(source: Source) -> int:
+    """The case that Walk and Explain open on; from what is kept alone, so that nobody waits for it."""
+    opened = open_workspace(source)
+    records = opened.records() if opened.has_records and source.imported is None else None
+    return best_first_case(opened.cases, records, kept_causes(source))
+
+
+def freeze() -> None:
+    """Take everything loaded so far out of garbage collection, after something large was loaded.
+
+    Python's collector otherwise looks through all libraries, models and tables again and again.
+    """
+    _frozen.set()
+    gc.collect()
+    gc.freeze()
+
+
+@contextmanager
+def waiting(message: str) -> Iterator[Progress]:
+    """A progress bar that only the visitor who waits sees, around what is made once with torch.
+
+    Not inside a cached function: Streamlit plays back what was drawn there at every later call, as empty elements that
+    shift what follows them, so that the browser builds map and tables again.
+    """
+    from app import threads  # noqa: F401 # here: loads torch, on one thread
+
+    with st.container(), st.spinner(message):
+        bar = st.empty()
+
+        def show(done: int, total: int) -> None:
+            bar.progress(done / max(total, 1), f"{done:,} of {total:,} cases")
+
+        yield show
+        bar.empty()

@@ -1,0 +1,48 @@
+"""An opened dataset with models: parts are made once and shared, what is refused is refused in one line."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from analysis.workspace import Workspace
+from recap.errors import CheckpointError, ConfigError, VocabularyError
+from tests.worlds import small_city
+
+
+def test_models_of_one_dataset_share_what_is_computed_of_it(city_folder: Path, city_checkpoint: Path) -> None:
+    """Cases and check-ins are the very same objects; a baseline is opened once."""
+    opened = Workspace.open(city_folder)
+    model, markov = opened.with_model(city_checkpoint), opened.with_model("markov")
+    assert model.cases is markov.cases is opened.cases
+    assert model.ranker.checkins is opened.checkins and model.ranker.scorer is model.scorer
+    assert model.with_model("markov") is markov and markov.without_model is opened
+
+
+def test_records_are_made_once_by_whoever_comes_first(city_folder: Path) -> None:
+    """Eight ask at the same time and get the same object; after an error the next call tries again."""
+    model = Workspace.open(city_folder, "popularity", keep=False)
+
+    def full_disk(*_: int) -> None:
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        model.records(full_disk)
+    reports: list[int] = []
+    with ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(lambda _: model.records(lambda done, _: reports.append(done)), range(8)))
+    assert all(records is got[0] for records in got)
+    assert reports == [len(model.cases)]
+
+
+def test_what_is_no_model_is_refused(city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> None:
+    """No model, a folder of something else, a baseline asked for explanations, and another dataset's checkpoint."""
+    opened = Workspace.open(city_folder)
+    with pytest.raises(ConfigError, match="no model is open"):
+        opened.records()
+    with pytest.raises(CheckpointError, match=r"holds no checkpoint\.json"):
+        opened.with_model(tmp_path).records()
+    with pytest.raises(ConfigError, match="no trained model is open"):
+        opened.with_model("markov").predictor  # noqa: B018
+    with pytest.raises(VocabularyError, match="was trained on dataset"):
+        Workspace.of(small_city(seed=7)).with_model(city_checkpoint).records()
