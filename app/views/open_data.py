@@ -8,6 +8,7 @@ import streamlit as st
 from analysis.formatting import duration
 from app import state
 from app.cached import run_store
+from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
 from app.components.own_data.check import show_check
 from app.components.text import quiet, section
@@ -24,6 +25,7 @@ from app.uploads import (
     open_path,
     own_datasets,
 )
+from recap.data.parsing.options import ReadOptions
 from recap.errors import RecapError
 from recap.presets import DEFAULT_PRESET
 from recap.printable import markdown_text
@@ -52,6 +54,9 @@ def view() -> None:
     source = None if upload is not None or "ready" not in st.query_params else state.current_source()
     step = 2 if upload is not None else 1 if source is None else 4 if _run() is not None else 3
     _show_steps(step)
+    refusal = st.session_state.pop("upload_refusal", None)
+    if refusal:
+        st.error(markdown_text(refusal))
     if upload is not None:
         _check(upload)
     elif source is not None:
@@ -71,16 +76,18 @@ def _show_steps(current: int) -> None:
 def _show_drop(settings: AppSettings) -> None:
     st.title("Open your data", anchor=False)
     st.markdown("A table with one row for each visit: who, where, when. It stays on this computer.")
-    refusal = st.session_state.pop("upload_refusal", None)
-    if refusal:
-        st.error(markdown_text(refusal))
+    tries = st.session_state.get("upload_tries", 0)  # a refused file leaves the widget with its old key
     file = st.file_uploader(
-        f"CSV, JSON lines, Parquet or a published dataset, up to {LARGEST_MB} MB", max_upload_size=LARGEST_MB
+        f"CSV, JSON lines, Parquet or a published dataset, up to {LARGEST_MB} MB",
+        max_upload_size=LARGEST_MB,
+        key=f"file-{tries}",
     )
     if file is not None:
         _begin(lambda: keep_copy(file.name, file))
     if settings.is_local:
-        path = st.text_input("Or the path of a larger file on this computer", placeholder="/home/me/visits.csv")
+        path = st.text_input(
+            "Or the path of a larger file on this computer", placeholder="/home/me/visits.csv", key=f"path-{tries}"
+        )
         if path:
             _begin(lambda: open_path(path))
         with st.expander("Add a checkpoint"):
@@ -125,9 +132,13 @@ def _check(upload: Upload) -> None:
     try:
         folder = show_check(upload)
     except (RecapError, OSError, UnicodeError, MemoryError) as error:
-        upload.discard()
         st.session_state["upload_refusal"] = str(error) or "The file is too large for the memory of this computer."
-        state.write_param("upload", None)
+        st.session_state["upload_tries"] = st.session_state.get("upload_tries", 0) + 1
+        if upload.options != ReadOptions():  # the last answer was wrong, not the file
+            upload.answer(ReadOptions(), upload.least)
+        else:
+            upload.discard()
+            state.write_param("upload", None)
         st.rerun()
     if folder is not None:
         state.write_param("upload", None)
@@ -147,13 +158,19 @@ def _show_ready(source: Source) -> None:
     if run is not None:
         _show_training(run)
     else:
-        st.title(f"{markdown_text(source.label.split(' · ')[0])} is ready", anchor=False)
-        st.markdown("Walk, Long tail and Compare open it with counting baselines. RECAP needs a training.")
-        if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
-            (started,) = control.submit(store, run_store.build_specs_of(source, store.folder, preset=DEFAULT_PRESET))
-            state.write_param("run", started.id)
-            st.rerun()
-        _show_estimate(store, source)
+        opened = open_workspace(source)
+        counts = (
+            f"{opened.dataset.num_users:,} users, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test cases"
+        )
+        st.title(f"{markdown_text(opened.name)} is ready: {counts}", anchor=False)
+        st.markdown("Look at it with counting baselines now, or train RECAP first.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
+                specs = run_store.build_specs_of(source, store.folder, preset=DEFAULT_PRESET)
+                (started,) = control.submit(store, specs)
+                state.write_param("run", started.id)
+                st.rerun()
+            _show_estimate(store, source)
     with st.container(horizontal=True):
         for page in (WALK, LONG_TAIL, COMPARE):
             if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):

@@ -126,9 +126,11 @@ def _show_columns(upload: Upload, found: Understanding) -> None:
     if len(found.columns) > len(shown):
         quiet(f"{len(found.columns) - len(shown)} more columns are not used.")
     if len(found.layouts) > 1:
-        labels = {layout.time_format: f"{layout.label}, {layout.unread:,} rows fail" for layout in found.layouts}
+        labels = {layout.time_format: layout.label for layout in found.layouts}
         first, *_ = labels
-        chosen = st.segmented_control("Times", list(labels), default=first, format_func=lambda key: labels[key])
+        chosen = st.segmented_control(
+            "Times are written", list(labels), default=first, format_func=lambda key: labels[key], width="content"
+        )
         if chosen is not None and chosen != first:
             upload.answer(upload.options.model_copy(update={"time_format": chosen}), upload.least)
             st.rerun()
@@ -136,7 +138,7 @@ def _show_columns(upload: Upload, found: Understanding) -> None:
 
 def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -> None:
     st.markdown(f"**{markdown_text(column.name)}**")
-    names = [NOT_USED, *FIELD_NAMES]
+    names = [*FIELD_NAMES] if column.field else [NOT_USED, *FIELD_NAMES]
     picked = st.selectbox(
         markdown_text(column.name),
         names,
@@ -146,11 +148,11 @@ def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -
         label_visibility="collapsed",
     )
     quiet(markdown_text(column.reason) or "&nbsp;")
-    for value in column.first[:3]:
-        quiet(markdown_text(value[:40]) or "&nbsp;")
+    values = [markdown_text(value[:24]) or "&nbsp;" for value in column.first[:3]]
+    st.markdown("  \n".join(f":small[{value}]" for value in values))
     if picked != (column.field or NOT_USED):
         others = {item.field: item.name for item in found.columns if item.field and item.name != column.name}
-        mapping = others if picked == NOT_USED else {**others, picked: column.name}
+        mapping = {**others, picked: column.name}
         given = upload.options.model_copy(update={"columns": mapping, "is_settled": False})
         upload.answer(given, upload.least)
         st.rerun()
@@ -190,8 +192,16 @@ def _show_map(read: RawRead) -> None:
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
     section("What will be kept")
     rows = {"Check-ins kept": inspection.preview.checkins}
-    rows |= {name.replace("dropped: ", "Left out: "): count for name, count in preview_rows(inspection, config).items()}
-    st.table({"": list(rows), "rows": [f"{count:,}" for count in rows.values()]}, border="horizontal")
+    for name, count in preview_rows(inspection, config).items():
+        said = name.replace("dropped: ", "left out: ")
+        rows[said[:1].upper() + said[1:]] = count
+    table = {"What": list(rows), "Rows": [f"{count:,}" for count in rows.values()]}
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={"Rows": st.column_config.TextColumn(width=80, alignment="right")},
+        height="content",
+    )
     least = st.segmented_control(
         "Keep places and users with at least … check-ins", LEAST, default=upload.least, required=True, key="least"
     )
