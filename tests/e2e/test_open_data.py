@@ -20,7 +20,7 @@ def visits() -> bytes:
     places = city.pois.iloc[rows[c.POI]]
     table = rows[[c.USER, c.POI]].rename(columns={c.USER: "customer", c.POI: "shop"})
     table["shop"] = "s" + table["shop"].astype(str)
-    table["visited"] = rows[c.TIME].dt.strftime("%d.%m.%Y %H:%M").to_numpy()
+    table["visited"] = rows[c.TIME].dt.strftime("%Y-%m-%dT%H:%M:%SZ").to_numpy()
     table["lat_deg"], table["lon_deg"] = places[c.LATITUDE].to_numpy(), places[c.LONGITUDE].to_numpy()
     text = io.StringIO()
     table.to_csv(text, index=False)

@@ -21,7 +21,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import Understanding, read_checkins, understand
-from recap.data.understanding import ColumnProposal, Question, option_text
+from recap.data.understanding.proposal import ColumnProposal, Question, option_text
 from recap.printable import markdown_text
 
 LEAST: Final = (3, 5, 10)
