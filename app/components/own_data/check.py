@@ -184,7 +184,7 @@ def _show_map(read: RawRead) -> None:
     every = max(1, len(read.table) // MOST_POINTS)
     points = read.table[[c.LATITUDE, c.LONGITUDE]].iloc[::every].to_numpy(np.float64)
     picture, is_on_land = _picture(points[:, 0], points[:, 1], state.theme_palette().theme)
-    st.image(picture, width="stretch")
+    st.image(picture, width="stretch", alt="A sample of the check-ins on a map")
     shown = f"{len(points):,} of {len(read.table):,} check-ins."
     quiet(shown if is_on_land else f"{shown} They do not lie on land: are latitude and longitude swapped?")
 
