@@ -5,6 +5,7 @@ Shape suffixes: S seeds, N cases.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -140,7 +141,10 @@ def side_of(model: Workspace, replicates: Sequence[Workspace] = (), *, kept_seed
     several = (model, *replicates)
     trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
     key = ".".join(item.key for item in several)
-    side = Side(key, model.label_of_folder, tuple(item.records() for item in several), trained=bool(trained))
+    # Several models may stand next to each other, so a checkpoint's folder with a name of its own belongs to the name.
+    folder = model.model.name if isinstance(model.model, Path) else "checkpoint"
+    name = model.label if folder == "checkpoint" else f"{model.label} {folder}"
+    side = Side(key, name, tuple(item.records() for item in several), trained=bool(trained))
     if not kept_seeds:
         return side
     seeds = {seed: table for seed, table in model.seeds().items() if seed not in trained}

@@ -10,7 +10,6 @@ from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PATHS, TIME
 
-Register = Literal["researcher", "stakeholder"]
 PieceKind = Literal["plain", "target", "runner_up", "place"]
 _SMALL: Final = 0.005
 
