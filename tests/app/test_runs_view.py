@@ -19,7 +19,7 @@ from recap.graph import TransitionGraph
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
-from recap.runs.execution.reference import write_reference
+from recap.runs.execution.training import write_reference
 from recap.runs.store import files
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
