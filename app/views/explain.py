@@ -69,7 +69,8 @@ def view() -> None:
     if half == "model":
         with more:
             source_picker(source, lists=True)
-        show_model_page(source, case, about=about, against=against)
+        first = usual if hide_truth and about is None else about
+        show_model_page(source, case, about=first, against=against, hide_truth=hide_truth)
         return
     edits = write_edits(sequence.done)
     # A container of its own: its lines come and go, and what follows must keep its place in the page. It comes before

@@ -11,7 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
+from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.model_flow import describe_flow
+from analysis.explain.model_words import WORTH_TAB, explain_part
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed, signed_points
 from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
@@ -260,7 +263,7 @@ def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_both_bundled_models_open(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Every part below the score; curves where the model has them; a group left out by a link."""
+    """Every part below the score; a group left out by a link."""
     bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
     point_app_at(monkeypatch, bundle / "dataset", bundle / name)
     predictor = Predictor.load(bundle / name, bundle / "dataset")
@@ -273,13 +276,34 @@ def test_both_bundled_models_open(monkeypatch: pytest.MonkeyPatch, name: str) ->
         assert table["Points"].tolist() == [signed(path.points or 0.0) for path in told.paths]
     shown = next(frame.value for frame in app.dataframe if "Feature" in frame.value.columns)
     assert len(shown) == sum(bool(told.a.terms[term] or told.b.terms[term]) for term in told.a.terms)
-    group = next(group for group in app.button_group if group.key == "explain-tab")
-    assert ("Curves" in group.options) == (name == "checkpoint")
-    for tab in ("Past visits", "Map", "Is it stable?", *(["Curves"] if name == "checkpoint" else [])):
+    for tab in ("Past visits", "Map", "Is it stable?", "Curves"):
         app = choose_tab(app, tab)
         check_calm(app)
     off = expected(predictor, 2417, "off:past_visits")
     assert f"<b>{points(off.a.score)}</b>" in chart_texts(open_view("explain", case="2417", edits="off:past_visits"))
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "paper"])
+def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The library's numbers in every box, the equation of the one that is open, and what parts are worth."""
+    bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+    point_app_at(monkeypatch, bundle / "dataset", bundle / name)
+    flow = describe_flow(build_edited_case(Predictor.load(bundle / name, bundle / "dataset"), 2417))
+    app = open_view("explain", case="2417", half="The model")
+    check_calm(app)
+    assert app.title[0].value.startswith("Habit decides between places a user knows; ")
+    shown = chart_texts(app)
+    assert {f"<b>Score {points(flow.places[0].score)}</b>", f"<b>{ordinal(flow.places[0].rank)}</b>"} <= set(shown)
+    for part in flow.parts:
+        assert f"<b>{part.title}</b>" in shown
+        if part.adds is not None:
+            assert any(all(signed_points(added) in text for added in part.adds) for text in shown)
+        app = app.selectbox(key="model-part").select(part.name).run()
+        check_calm(app)
+        assert explain_part(part.name, flow).equation in [element.value.strip("$\n") for element in app.latex]
+    app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
+    check_calm(app)
+    assert "Ranked again without each part. 3,984 test cases" in texts(app)
 
 
 def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.curves import plot_curve
+from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.formatting import ordinal, signed, signed_points
 from app import state
@@ -24,7 +24,7 @@ from recap.printable import markdown_text
 
 MAP_HEIGHT: Final = 330
 _NARROWEST: Final = 260
-_CURVES_SHOWN: Final = 6
+_CURVES_SHOWN: Final = 8
 
 
 def show_tabs(source: Source, shown: CaseExplanation) -> None:
@@ -36,7 +36,7 @@ def show_tabs(source: Source, shown: CaseExplanation) -> None:
         "Map": _map,
         "Is it stable?": _stability,
     }
-    names = [name for name in parts if name != "Curves" or explanations.curves(source)]
+    names = list(parts)
     chosen = st.segmented_control(
         "Show", names, default=names[0], required=True, key="explain-tab", label_visibility="collapsed"
     )
@@ -133,22 +133,13 @@ def _visits(source: Source, shown: CaseExplanation) -> None:
 
 
 def _curves(source: Source, shown: CaseExplanation) -> None:
-    known = {curve.name: curve for curve in explanations.curves(source)}
-    names = [name for name in shown.a.terms if name in known]
-    apart = sorted(names, key=lambda name: -abs(shown.a.terms[name] - shown.b.terms[name]))[:_CURVES_SHOWN]
+    learned = explanations.learned(source)
+    curves = [curve for curve in learned.curves if curve.name in shown.a.terms]
+    curves.sort(key=lambda curve: -abs(shown.a.terms[curve.name] - shown.b.terms[curve.name]))
+    curves = curves[:_CURVES_SHOWN]
     values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
-    ends = [point for name in apart for point in known[name].points]
-    span = (min(0.0, *ends) - 0.1, max(0.0, *ends) + 0.1)
-    grid = st.grid(3, min_column_width=_NARROWEST)
-    for name in apart:
-        marks = tuple((value, role) for value, role in zip(values[name], shown.roles, strict=True) if value is not None)
-        curve = known[name]
-        with grid.cell():
-            st.markdown(f"{markdown_text(name.replace('_', ' ').capitalize())} :small[:gray[{curve.unit}]]")
-            figure = drawn(plot_curve, curve, marks=marks, span=span)
-            lowest, highest = (signed_points(end) for end in (min(curve.points), max(curve.points)))
-            alt = f"{curve.meaning}: from {lowest} to {highest} points"
-            st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=f"curve-{name}", alt=alt)
+    figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
+    st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key="curves", alt=describe_curves(curves))
     quiet("The curves on which the two places differ most, on one scale. Bars: how candidates' values are spread.")
 
 
