@@ -197,16 +197,18 @@ class Workspace:
 
     @cached_property
     def label(self) -> str:
-        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones.
-
-        Raises:
-            ConfigError: no model is open.
-        """
+        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones."""
         if isinstance(self.model, Path):
             return MODEL_LABELS[RECAP] if self.has_parts else published_label(self._manifest.get("train"))
         if self.model is None:
             raise ConfigError(_NO_MODEL)
         return MODEL_LABELS[self.model] if isinstance(self.model, str) else self.model.name
+
+    @property
+    def label_of_folder(self) -> str:
+        """The same with the checkpoint's folder, where that has a name of its own."""
+        folder = self.model.name if isinstance(self.model, Path) else "checkpoint"
+        return self.label if folder == "checkpoint" else f"{self.label} {folder}"
 
     @property
     def has_parts(self) -> bool:
@@ -354,10 +356,6 @@ class Workspace:
             bundle=self.bundle,
             without=without,
         )
-
-    def records_of(self, model: Path | str) -> pd.DataFrame:
-        """The records of another model on the same cases, see `with_model`."""
-        return self.with_model(model).records()
 
     @property
     def has_ablations(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from recap import columns as c
-from recap.baselines.counting import CountPlusMarkov
+from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.device import choose_device
@@ -31,9 +31,9 @@ from recap.training.run import train
 
 
 def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -> None:
-    """Rank the run's validation cases by `count_plus_markov` and keep its metrics by group, once for a run.
+    """Rank the run's validation cases by both counters and keep their metrics by group, once for a run.
 
-    It is the line that the run's curves are read against.
+    They are the lines that the run's curves are read against.
 
     Args:
         most: how many of them are drawn (`draw_cases`); None takes all.
@@ -47,8 +47,10 @@ def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -
     cases = describe_cases(dataset, graph, c.VAL, most=most)
     if cases.empty:
         return
-    ranked = rank_cases(CountPlusMarkov(dataset, graph), cases, CheckinTensors.from_dataset(dataset))
-    write_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **metrics_by_group(ranked)})
+    checkins = CheckinTensors.from_dataset(dataset)
+    counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
+    visits, both = (metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters)
+    write_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **both, VisitCount.name: visits})
 
 
 def train_run(
