@@ -218,7 +218,7 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     chart = app.get("plotly_chart")[0].proto
     lines = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
     levels = {"Visit count": visits["all"]["hr20"], "Count + Markov": both["all"]["hr20"]}
-    assert sorted(line["y0"] for line in lines) == sorted(levels.values())
+    assert {line["y0"] for line in lines} == {*levels.values()}
     assert all(f"{label} {level:.3f}" in chart.spec for label, level in levels.items())
     app.segmented_control(key="run_curve").set_value("loss").run()
     shapes = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
