@@ -90,7 +90,7 @@ class CheckinTableBuilder:
 
     Args:
         name: file name for messages.
-        layout: layout of the times; told from the first block where None.
+        layout: layout of the times; taken from the first block where None.
         local_by_format: times are wall-clock times whatever their layout says.
         sink: takes the rows of each block; then no table is kept.
     """

@@ -44,7 +44,7 @@ def find_zone(name: str) -> tzinfo | None:
 
 
 class ZoneColumn:
-    """The column of one file; whether it holds minutes or names is told from its first rows."""
+    """The column of one file; whether it holds minutes or names follows from its first rows."""
 
     def __init__(self, column: str) -> None:
         self.column = column
