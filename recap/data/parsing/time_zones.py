@@ -5,7 +5,8 @@ from datetime import tzinfo
 import numpy as np
 import pandas as pd
 
-from recap.data.parsing.options import LONGITUDE_ZONE, ReadOptions
+from recap.data.coordinates import LONGITUDE_ZONE
+from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.zone_column import ZoneNames, find_zone
 from recap.errors import DataError

@@ -8,13 +8,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
 from recap.data.parsing.column_names import field_of, says
-from recap.data.parsing.options import FIELDS, LONGITUDE_ZONE
+from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import detect_layout, iso_offsets, strptime_layout
-from recap.data.parsing.zone_proposal import propose_zone
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.proposal import TimeLayout, ZoneProposal
