@@ -29,8 +29,6 @@ FIELDS: Final = {
 TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline")
 """Fields that `--text field=value` can name."""
 
-REQUIRED_FIELDS: Final = ("user", "poi", "time", "lat", "lon")
-
 
 class BoundingBox(Config):
     """A rectangle in degrees; check-ins on its border are inside. It may not cross the antimeridian."""
