@@ -79,11 +79,6 @@ def explain_ranks(
         return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
 
 
-def local_now(source: Source, case: int, edits: str) -> int:
-    """Local seconds of the current check-in, as edited."""
-    return int(build_edited_case(open_ranker(source), case, parse_edits(edits)).variant.history.local_seconds_H[-2])
-
-
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain(
     source: Source,

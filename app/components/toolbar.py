@@ -94,6 +94,18 @@ def downloads(
         pictures: drawn when asked for; told whether everything is shown as recorded.
     """
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
+        download_buttons(tables, source=source, key=key, pictures=pictures)
+
+
+def download_buttons(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    source: Source,
+    key: str,
+    pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+) -> None:
+    """What `downloads` opens, into the container at hand."""
+    with st.container():
         quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
         exact = False
         if pictures or any(map(is_personal, tables.values())):
