@@ -17,6 +17,7 @@ from recap.data.parsing.time_column import TimeColumn
 from recap.data.parsing.time_zones import TimeZoneResolver
 from recap.data.parsing.times import TimeLayout
 from recap.data.parsing.zone_column import ZoneColumn, ZoneNames
+from recap.errors import DataError
 
 SPLIT_WORDS: Final = {
     "train": c.TRAIN,
@@ -43,7 +44,7 @@ class CheckinTableBuilder:
 
     Args:
         name: file name for messages.
-        layout: layout of the times; told from the first block where None.
+        layout: layout of the times; decided by the first block where None.
         local_by_format: times are wall-clock times whatever their layout says.
         sink: takes the rows of each block; then no table is kept.
     """
@@ -65,6 +66,7 @@ class CheckinTableBuilder:
         self.zones: ZoneColumn | None = None
         self.sink = sink
         self.num_rows = 0
+        self._proposed: str | None = None
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
 
@@ -88,16 +90,15 @@ class CheckinTableBuilder:
             offsets = self._offsets_in_times(rows, fields)
         lon = longitude.to_numpy(zero_copy_only=False)
         if self.clock is None:
-            is_known = offsets is not None or self.options.zone or layout.zone
+            if offsets is None and not (self.options.zone or layout.zone):
+                self._propose_zone(latitude.to_numpy(zero_copy_only=False), lon)
             self.clock = TimeZoneResolver(
                 self.name,
                 self.options,
-                self.row_report,
                 has_offsets=offsets is not None,
                 layout_is_utc=layout.is_utc,
                 zone_of_type=layout.zone,
                 local_by_format=self.local_by_format or self.times.is_local_by_name,
-                proposed="" if is_known else propose_zone(latitude.to_numpy(zero_copy_only=False), lon),
             )
         if offsets is None:
             offsets = np.zeros(len(rows), dtype=np.int64)
@@ -150,7 +151,7 @@ class CheckinTableBuilder:
         self._tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
+        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account, self._proposed)
 
     def _account(
         self, source_format: str, files: list[str], rows_in: int, columns: dict[str, str] | None
@@ -165,6 +166,13 @@ class CheckinTableBuilder:
                         "--set keep_given_split=false splits by time."
                     )
         return self.row_report.account(source_format, files, rows_in, self.num_rows, columns)
+
+    def _propose_zone(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
+        self._proposed = propose_zone(latitude, longitude)
+        if not self.options.take_proposed_zone:
+            raise DataError(f"{self.name} names no time zone; its coordinates suggest --timezone {self._proposed}")
+        self.options = self.options.model_copy(update={"timezone": self._proposed})
+        self.row_report.note(f"The file names no time zone; its coordinates suggest --timezone {self._proposed}.")
 
     def _keep(self, table: pa.Table) -> None:
         if c.SPLIT in table.column_names:

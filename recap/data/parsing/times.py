@@ -28,7 +28,7 @@ class TimeLayout:
     Attributes:
         example: shown where a value does not fit.
         is_utc: the text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time.
-        zone: the zone that a typed column names beside UTC, such as America/New_York or +02:00.
+        zone: the zone that a typed column names, if not UTC, such as America/New_York or +02:00.
         parse: text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``.
     """
 

@@ -45,7 +45,7 @@ def find_zone(name: str) -> tzinfo | None:
 
 
 class ZoneColumn:
-    """The column of one file; whether it holds names, minutes or hours is told from its first rows."""
+    """The column of one file; whether it holds names, minutes or hours is decided by its first rows."""
 
     def __init__(self, column: str) -> None:
         self.column = column

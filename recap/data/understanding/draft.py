@@ -26,7 +26,7 @@ _FEW_ROWS: Final = 50
 _ENOUGH: Final = 2.0
 """Points that a column needs for a field."""
 _CLOSE: Final = 0.5
-"""Points by which two differ that are about equally good."""
+"""Points by which two about equally good columns differ."""
 
 
 class Draft:
@@ -40,7 +40,7 @@ class Draft:
         times: columns that can be read as times.
         latitude, longitude: degrees of the sample's rows, NaN where unknown.
         spots: a number for each place, or for each 100 m as long as that is unknown.
-        can_tell: whether rows are many enough and far enough apart to tell ids by how they repeat.
+        can_tell: whether rows are many enough and far enough from each other to tell ids by how they repeat.
     """
 
     def __init__(self, path: Path, source_format: str, options: ReadOptions) -> None:
