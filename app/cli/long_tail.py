@@ -46,9 +46,9 @@ def overview(
     groups = accuracy_by_group({model.label: model.records() for model in (opened, *baselines)}, metric)
     distribution = transition_distribution(opened.cases)
     removed = opened.kept_ablations()
-    notable = notable_cases(opened, records, opened.records_of("markov"), removed)
+    notable = notable_cases(opened, records, opened.with_model("markov").records(), removed)
     over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
-    curves = opened.records_of(FEATURE_CURVES) if opened.has_parts and FEATURE_CURVES in names else None
+    curves = opened.with_model(FEATURE_CURVES).records() if opened.has_parts and FEATURE_CURVES in names else None
     payload = {
         "metric": metric,
         "finding": overview_finding(groups, metric),
